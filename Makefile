@@ -1,0 +1,33 @@
+# Each target is one script or one swift command; `make` alone lists them.
+# PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup.
+export PORT ENGINE_DIR ENGINE
+
+.PHONY: help run build test soak setup format lint clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+
+run: ## set up, build, import the sample archive, serve it on http://localhost:8080 (PORT=)
+	@Scripts/run
+
+build: ## set up and build a release into .build/release/
+	@Scripts/build
+
+test: ## all tests: Swift and browser; ends with the count
+	@Scripts/test
+
+soak: ## long tests with large archives; needs time and disk
+	@Scripts/soak
+
+setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
+	@Scripts/setup
+
+format: ## format the Swift sources in place
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+lint: ## check the format of the Swift sources
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+clean: ## remove what was built; keeps archives/, www/vendor/ and .venv/
+	@rm -rf .build

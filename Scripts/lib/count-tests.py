@@ -1,0 +1,87 @@
+"""Counts what Scripts/test ran: one line for each suite, then the sum. Exits 1 unless all is well.
+
+The argument is the folder of results: NAME.code and NAME.log of each runner, browser.xml of pytest.
+"""
+
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+RUN = re.compile(r"Test run with (\d+) tests? in \d+ suites? (passed|failed) after")
+# A test's own line; those of its suite, of the run and of its single arguments are left out.
+TEST = re.compile(r"^\S+ Test (?!run |case )(?:\"(?P<title>.+?)\"|(?P<name>\S+\(.*?\))) .*?(?P<end>passed after|failed after|skipped)")
+
+
+class Suite:
+    def __init__(self, name, passed=0, failed=0, skipped=0, remark=""):
+        self.name, self.passed, self.failed, self.skipped, self.remark = name, passed, failed, skipped, remark
+
+    def __str__(self):
+        return f"{self.name}: {counts(self.passed, self.failed, self.skipped)}{self.remark and f' ({self.remark})'}"
+
+
+def counts(passed, failed, skipped):
+    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+
+
+def settled(suite, code):
+    """A runner that failed without a failed test, or ran nothing, counts as one failure."""
+    if code != 0 and suite.failed == 0:
+        suite.failed, suite.remark = 1, f"the runner ended with code {code} and named no failed test"
+    elif suite.passed + suite.failed == 0:
+        suite.failed, suite.remark = 1, "no test ran"
+    return suite
+
+
+def swift_suite(log, code):
+    lines = [ANSI.sub("", line) for line in log.splitlines()]
+    run = next((match for line in lines if (match := RUN.search(line))), None)
+    ends = [match["end"] for line in lines if (match := TEST.search(line))]
+    failed, skipped = ends.count("failed after"), ends.count("skipped")
+    if run is None:
+        passed = ends.count("passed after")
+        return Suite("Swift tests", passed, failed + 1, skipped, f"the runner ended with code {code} before its count")
+    if run[2] == "failed":
+        failed = max(failed, 1)
+    return settled(Suite("Swift tests", max(int(run[1]) - failed - skipped, 0), failed, skipped), code)
+
+
+def browser_suite(report, code):
+    suite = Suite("Browser tests")
+    try:
+        parts = list(ElementTree.parse(report).getroot().iter("testsuite"))
+    except (OSError, ElementTree.ParseError):
+        parts = []
+    for part in parts:
+        suite.failed += int(part.get("failures", 0)) + int(part.get("errors", 0))
+        suite.skipped += int(part.get("skipped", 0))
+        suite.passed += int(part.get("tests", 0))
+    suite.passed -= suite.failed + suite.skipped
+    return settled(suite, code)
+
+
+def step(name, title, results):
+    """A step without a count: silent when it succeeded, one failure when not."""
+    code = int((results / f"{name}.code").read_text())
+    return [] if code == 0 else [Suite(title, failed=1, remark=f"see {results / name}.log")]
+
+
+def main():
+    results = Path(sys.argv[1])
+    suites = step("format", "Format", results) + step("build", "Build", results)
+    if (results / "swift.code").exists():
+        code = int((results / "swift.code").read_text())
+        suites.append(swift_suite((results / "swift.log").read_text(errors="replace"), code))
+    if (results / "browser.code").exists():
+        suites.append(browser_suite(results / "browser.xml", int((results / "browser.code").read_text())))
+    print()
+    for suite in suites:
+        print(suite)
+    failed = sum(suite.failed for suite in suites)
+    print(counts(sum(suite.passed for suite in suites), failed, sum(suite.skipped for suite in suites)))
+    sys.exit(1 if failed else 0)
+
+
+main()

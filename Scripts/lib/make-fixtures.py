@@ -1,0 +1,134 @@
+"""Makes the archives of Fixtures/. See Scripts/make-fixtures and Fixtures/README.md."""
+
+import argparse
+import json
+import re
+import struct
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from wacz_writer import WARC, index_lines, page_entry, page_list, write_wacz, write_zip, zipnum
+
+FIXTURES = Path("Fixtures")
+SITE = FIXTURES / "site"
+
+
+def make_site(name):
+    """A WACZ of one of the sites: a WARC for each host, a plain sorted index, all stored."""
+    description = json.loads((SITE / f"{name}.json").read_text())
+    warcs, pages = {}, []
+    for capture in description["captures"]:
+        host = urlsplit(capture["url"]).netloc
+        warc = warcs.setdefault(host, WARC(f"{host}.warc.gz", description["created"]))
+        body = (SITE / capture["file"]).read_bytes() if "file" in capture else b""
+        warc.add_capture(capture, body)
+        if capture.get("page"):
+            pages.append(page_entry(capture, body))
+    files = [(f"archive/{warc.name}", warc.bytes(), False) for warc in warcs.values()]
+    index = b"".join(index_lines((warc.name, warc.bytes()) for warc in warcs.values()))
+    files.append(("indexes/index.cdx", index, False))
+    if pages:
+        files.append(("pages/pages.jsonl", page_list(pages), False))
+    write_wacz(FIXTURES / f"{name}.wacz", description, files)
+
+
+def make_debian_faq(folder):
+    """The Debian FAQ as if recorded from its web address: ZipNum index, two page lists, as Browsertrix lays them out."""
+    base, time = "https://www.debian.org/doc/manuals/debian-faq/", "2024-06-15T08:{:02}:{:02}Z"
+    description = {
+        "title": "The Debian GNU/Linux FAQ",
+        "description": "Copyright (C) 1996-2021 Software in the Public Interest; the permission notice is on the first page.",
+        "created": "2024-06-15T09:00:00Z",
+        "mainPage": {"url": base, "time": time.format(0, 0)},
+    }
+    warc = WARC("debian-faq-0.warc.gz", description["created"])
+    pages, extra = [], []
+    html = sorted(folder.glob("*.en.html"))
+    used = set(re.findall(r'images/[\w-]+\.png', "".join(file.read_text() for file in html)))
+    front = folder / "index.en.html"
+    names = [("", front), *((file.name, file) for file in html), ("debian.css", folder / "debian.css")]
+    names += [(image, folder / image) for image in sorted(used)]
+    for number, (name, file) in enumerate(names):
+        capture = {"url": base + name, "time": time.format(*divmod(number, 60)), "file": file.name}
+        if file.suffix == ".html":
+            capture["encoding"] = "gzip"
+            (pages if name == "" else extra).append(page_entry(capture, file.read_bytes()))
+        warc.add_capture(capture, file.read_bytes())
+    compressed, idx = zipnum(index_lines([(warc.name, warc.bytes())]), block=8)
+    files = [
+        (f"archive/{warc.name}", warc.bytes(), False),
+        ("indexes/index.cdx.gz", compressed, False),
+        ("indexes/index.idx", idx, True),
+        ("pages/pages.jsonl", page_list(pages, title="Seed Pages"), True),
+        ("pages/extraPages.jsonl", page_list(extra, "extraPages", "Other Pages"), True),
+    ]
+    write_wacz(FIXTURES / "debian-faq.wacz", description, files)
+
+
+def make_damaged():
+    """Small broken files, each made from no-pages.wacz; what is wrong with each is said in Fixtures/README.md."""
+    folder = FIXTURES / "damaged"
+    folder.mkdir(exist_ok=True)
+    good = (FIXTURES / "no-pages.wacz").read_bytes()
+    description = json.loads((SITE / "no-pages.json").read_text())
+    capture = description["captures"][0]
+    body = (SITE / capture["file"]).read_bytes()
+    warc = WARC("leaf.example.warc.gz", description["created"])
+    warc.add_capture(capture, body)
+    for part in ("b", "a"):
+        warc.add_capture(capture | {"url": f"https://leaf.example/{part}"}, body)
+    archive = (f"archive/{warc.name}", warc.bytes(), False)
+    lines = index_lines([(warc.name, warc.bytes())])
+
+    (folder / "truncated.wacz").write_bytes(good[: len(good) * 2 // 3])
+    (folder / "not-a-zip.wacz").write_bytes(b"<!doctype html>\n<title>Sign in</title>\n<p>Sign in to download this file.</p>\n")
+    write_zip(folder / "no-datapackage.wacz", [archive, ("indexes/index.cdx", b"".join(lines), False)], description["created"])
+    past = [re.sub(rb'"offset": "\d+"', b'"offset": "99999999"', line) for line in lines]
+    write_wacz(folder / "index-past-the-end.wacz", description, [archive, ("indexes/index.cdx", b"".join(past), False)])
+    write_wacz(folder / "unsorted-index.wacz", description, [archive, ("indexes/index.cdx", b"".join(reversed(lines)), False)])
+    write_wacz(folder / "no-index.wacz", description, [archive])
+    other = WARC(warc.name, description["created"])
+    other.add_capture(capture, body.replace(b"A single leaf", b"A single lead"))
+    index = ("indexes/index.cdx", b"".join(index_lines([(other.name, other.bytes())])), False)
+    write_wacz(folder / "wrong-hash.wacz", description, [(archive[0], other.bytes(), False), index], hashed=[archive, index])
+    (folder / "nul-name.wacz").write_bytes(with_nul_in_name(good, b"indexes/index.cdx"))
+    (folder / "encrypted.wacz").write_bytes(with_encrypted_flag(good))
+    multi = {
+        "profile": "multi-wacz-package",
+        "resources": [{"name": "a.wacz", "path": "https://leaf.example/a.wacz", "hash": "sha256:" + "0" * 64, "bytes": 1}],
+    }
+    write_zip(folder / "multi-wacz.wacz", [("datapackage.json", json.dumps(multi, indent=2).encode(), False)], description["created"])
+
+
+def with_nul_in_name(data, name):
+    """Puts a NUL for the dot of an entry's name: in its local header, which comes first, and in the directory."""
+    changed = name.replace(b".", b"\0")
+    for place in (data.find(name), data.rfind(name)):
+        data = data[:place] + changed + data[place + len(name) :]
+    return data
+
+
+def with_encrypted_flag(data):
+    """Sets bit 0 of the general purpose flags in every local header and central entry."""
+    data = bytearray(data)
+    for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        start = data.find(signature)
+        while start >= 0:
+            (flags,) = struct.unpack_from("<H", data, start + place)
+            struct.pack_into("<H", data, start + place, flags | 1)
+            start = data.find(signature, start + 4)
+    return bytes(data)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--debian-faq", type=Path, metavar="DIR")
+    options = arguments.parse_args()
+    for name in ("sample", "second", "no-pages"):
+        make_site(name)
+    make_damaged()
+    if options.debian_faq:
+        make_debian_faq(options.debian_faq)
+
+
+main()

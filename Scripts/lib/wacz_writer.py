@@ -1,0 +1,197 @@
+"""Writes WARC and WACZ files from a description, the same bytes for the same input."""
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import uuid
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from cdxj_indexer.main import CDXJIndexer
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+SOFTWARE = "replayhost Scripts/make-fixtures"
+NAMESPACE = uuid.UUID("5f0c0f0e-7c2f-4b0e-9a53-3a1d3c1b7a10")
+TYPES = {
+    ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg",
+    ".ico": "image/x-icon", ".webm": "video/webm",
+}
+REASONS = {200: "OK", 301: "Moved Permanently", 404: "Not Found"}
+
+
+def sha256(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+class PageText(HTMLParser):
+    """The title of a page and the text that a reader sees."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.title, self.parts, self.inside = "", [], []
+        self.feed(html)
+        self.text = " ".join(" ".join(self.parts).split())
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("title", "script", "style"):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.inside and self.inside[-1] == tag:
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if not self.inside:
+            self.parts.append(data)
+        elif self.inside[-1] == "title":
+            self.title += data
+
+
+class WARC:
+    """One WARC file in memory, a gzip member for each record."""
+
+    def __init__(self, name, time):
+        self.name, self.buffer, self.count, self.seen = name, io.BytesIO(), 0, {}
+        self.writer = WARCWriter(self.buffer, gzip=True, warc_version="1.1")
+        info = f"software: {SOFTWARE}\r\nformat: WARC File Format 1.1\r\n".encode()
+        self.add("warcinfo", None, time, info, fields={"WARC-Filename": name}, content_type="application/warc-fields")
+
+    def add(self, kind, url, time, payload, http=None, fields=None, content_type=None):
+        self.count += 1
+        headers = {
+            "WARC-Date": time,
+            "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(NAMESPACE, f'{self.name} {self.count} {url} {time}')}>",
+            **(fields or {}),
+        }
+        record = self.writer.create_warc_record(
+            url, kind, payload=io.BytesIO(payload), http_headers=http, warc_headers_dict=headers,
+            warc_content_type=content_type or "",
+        )
+        self.writer.write_record(record)
+        return record.rec_headers
+
+    def add_capture(self, capture, body):
+        """Writes the answer and the request of one capture. `body` is what was sent before any encoding."""
+        url, time = capture["url"], capture["time"]
+        parts = urlsplit(url)
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        response = self.add_response(capture, body)
+        form = capture.get("form", "").encode()
+        fields = [("Host", parts.netloc), ("User-Agent", "replayhost-fixtures"), ("Accept", "*/*")]
+        if form:
+            fields += [("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", str(len(form)))]
+        head = StatusAndHeaders(f"{'POST' if form else 'GET'} {target} HTTP/1.1", fields, is_http_request=True)
+        self.add("request", url, time, form, http=head, fields={"WARC-Concurrent-To": response.get_header("WARC-Record-ID")})
+
+    def add_response(self, capture, body):
+        url, time, status = capture["url"], capture["time"], capture.get("status", 200)
+        if "revisitOf" in capture:
+            head, digest = self.seen[url, capture["revisitOf"]]
+            return self.add(
+                "revisit", url, time, b"", http=head,
+                fields={
+                    "WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+                    "WARC-Refers-To-Target-URI": url, "WARC-Refers-To-Date": capture["revisitOf"],
+                    "WARC-Payload-Digest": digest,
+                },
+            )
+        suffix = Path(capture.get("file", "")).suffix or ".html"
+        fields = [("Content-Type", TYPES[suffix]), ("Server", "fieldguide/1.0"), ("Cache-Control", "max-age=3600")]
+        if "location" in capture:
+            fields.append(("Location", capture["location"]))
+        if suffix == ".webm":
+            fields.append(("Accept-Ranges", "bytes"))
+        if capture.get("encoding") == "gzip":
+            body = gzip.compress(body, mtime=0)
+            fields.append(("Content-Encoding", "gzip"))
+        if capture.get("chunked"):
+            body = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in split(body, 400)) + b"0\r\n\r\n"
+            fields.append(("Transfer-Encoding", "chunked"))
+        else:
+            fields.append(("Content-Length", str(len(body))))
+        head = StatusAndHeaders(f"{status} {REASONS[status]}", fields, protocol="HTTP/1.1")
+        record = self.add("response", url, time, body, http=head)
+        self.seen[url, time] = head, record.get_header("WARC-Payload-Digest")
+        return record
+
+    def bytes(self):
+        return self.buffer.getvalue()
+
+
+def split(data, size):
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def index_lines(warcs):
+    """The CDXJ lines of some WARC files, as the indexer of pywb and py-wacz writes them, sorted by bytes."""
+    lines = []
+    for name, data in warcs:
+        output = io.StringIO()
+        source = io.BytesIO(data)
+        indexer = CDXJIndexer(output, [], post_append=True, filename=name)
+        indexer.process_one(source, output, name)
+        lines += output.getvalue().splitlines(keepends=True)
+    return sorted(line.encode() for line in lines)
+
+
+def zipnum(lines, block):
+    """The two files of a ZipNum index with `block` lines in each gzip member."""
+    data, idx = b"", ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n']
+    for start in range(0, len(lines), block):
+        member = gzip.compress(b"".join(lines[start : start + block]), mtime=0)
+        key = " ".join(lines[start].decode().split(" ", 2)[:2])
+        place = {"offset": len(data), "length": len(member), "digest": sha256(member)}
+        idx.append(f"{key} {json.dumps(place)}\n")
+        data += member
+    return data, "".join(idx).encode()
+
+
+def page_list(pages, identifier="pages", title="All Pages"):
+    head = {"format": "json-pages-1.0", "id": identifier, "title": title, "hasText": True}
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in [head, *pages]).encode()
+
+
+def page_entry(capture, body):
+    page = PageText(body.decode())
+    identifier = uuid.uuid5(NAMESPACE, f"page {capture['url']} {capture['time']}")
+    return {
+        "id": str(identifier), "url": capture["url"], "ts": capture["time"], "title": page.title, "text": page.text,
+        "mime": "text/html", "status": capture.get("status", 200),
+    }
+
+
+def write_wacz(path, description, files, hashed=None):
+    """`files` are (name, bytes, deflated) in the order in which they are to lie in the ZIP. `hashed`, for a package
+    that does not tell the truth, are the files that datapackage.json describes instead.
+    """
+    resources = [
+        {"name": Path(name).name.lower(), "path": name, "hash": sha256(data), "bytes": len(data)} for name, data, _ in hashed or files
+    ]
+    package = {
+        "profile": "data-package", "wacz_version": "1.1.1", "title": description["title"],
+        "description": description["description"], "created": description["created"], "software": SOFTWARE,
+    }
+    if "mainPage" in description:
+        package |= {"mainPageUrl": description["mainPage"]["url"], "mainPageDate": description["mainPage"]["time"]}
+    package["resources"] = resources
+    package = (json.dumps(package, indent=2, ensure_ascii=False) + "\n").encode()
+    digest = (json.dumps({"path": "datapackage.json", "hash": sha256(package)}, indent=2) + "\n").encode()
+    last = [("datapackage.json", package, False), ("datapackage-digest.json", digest, False)]
+    write_zip(path, [*files, *last], description["created"])
+
+
+def write_zip(path, files, time):
+    date = tuple(int(part) for part in re.findall(r"\d+", time)[:6])
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data, deflated in files:
+            entry = zipfile.ZipInfo(name, date)
+            entry.compress_type = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
+            entry.create_system = 3
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, data)
