@@ -1,0 +1,126 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A stream with a look-ahead buffer, which knows the offset of its next byte.
+final class BufferedInput {
+    private let stream: any ByteStream
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var start = 0
+    private var end = 0
+    private var streamEnded = false
+
+    /// Byte offset of the next unread byte, counted from the offset given at the start.
+    private(set) var offset: UInt64
+
+    var name: String { stream.name }
+
+    init(_ stream: any ByteStream, offset: UInt64 = 0, capacity: Int = 64 << 10) {
+        self.stream = stream
+        self.offset = offset
+        buffer = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// The bytes that are read but not consumed. Valid until the next call of any method.
+    var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[start..<end]) }
+
+    /// Reads more bytes behind the unread ones.
+    ///
+    /// - Returns: `false` at the end of the stream, or when the buffer is full.
+    func fill() throws(WebArchiveError) -> Bool {
+        guard !streamEnded else { return false }
+        if start > 0 {
+            if end > start, let base = buffer.baseAddress {
+                base.copyMemory(from: base + start, byteCount: end - start)
+            }
+            end -= start
+            start = 0
+        }
+        guard end < buffer.count else { return false }
+        let count = try stream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
+        end += count
+        streamEnded = count == 0
+        return count > 0
+    }
+
+    /// Position of the first line feed among the unread bytes.
+    var lineEnd: Int? {
+        let bytes = unread
+        guard let base = bytes.baseAddress, let found = memchr(base, 0x0A, bytes.count) else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+
+    /// Marks `count` of the unread bytes as read.
+    func consume(_ count: Int) {
+        start += count
+        offset += UInt64(count)
+    }
+
+    /// Whether no byte is left.
+    func isAtEnd() throws(WebArchiveError) -> Bool {
+        if start < end { return false }
+        return try !fill()
+    }
+
+    /// The next bytes, at most `count` and fewer only at the end, without consuming them.
+    func peek(_ count: Int) throws(WebArchiveError) -> [UInt8] {
+        while end - start < count {
+            if try !fill() { break }
+        }
+        return [UInt8](unread.prefix(count))
+    }
+
+    /// Moves unread bytes into `target`; 0 only at the end.
+    func read(into target: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        if try isAtEnd() { return 0 }
+        let count = min(target.count, end - start)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
+        consume(count)
+        return count
+    }
+
+    /// Passes over `count` bytes.
+    ///
+    /// - Returns: The bytes passed over, fewer only at the end.
+    func skip(_ count: UInt64) throws(WebArchiveError) -> UInt64 {
+        var skipped: UInt64 = 0
+        while skipped < count {
+            if try isAtEnd() { break }
+            let step = Int(min(count - skipped, UInt64(end - start)))
+            consume(step)
+            skipped += UInt64(step)
+        }
+        return skipped
+    }
+
+    /// Consumes one line with its line end.
+    ///
+    /// - Returns: The line without LF or CRLF, or `nil` at the end. A last line without line end counts.
+    /// - Throws: `tooLarge` when no line end comes within `limit` bytes.
+    func readLine(limit: Int) throws(WebArchiveError) -> [UInt8]? {
+        var line: [UInt8] = []
+        let lineOffset = offset
+        while true {
+            if try isAtEnd() { return offset == lineOffset ? nil : line }
+            let bytes = unread
+            let stop = lineEnd
+            let length = stop ?? bytes.count
+            guard line.count + length <= limit else {
+                throw WebArchiveError(
+                    code: .tooLarge, problem: "no line end within \(limit) bytes", file: name, offset: lineOffset)
+            }
+            line.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+            consume(stop == nil ? length : length + 1)
+            if stop != nil {
+                if line.last == UInt8(ascii: "\r") { line.removeLast() }
+                return line
+            }
+        }
+    }
+}

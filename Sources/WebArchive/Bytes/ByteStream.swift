@@ -1,0 +1,75 @@
+/// Bytes that are read once, from front to back. Not shared among threads.
+public protocol ByteStream: AnyObject {
+    /// The name to use in error texts.
+    var name: String { get }
+
+    /// Reads the next bytes into `buffer`, which must not be empty.
+    ///
+    /// - Returns: The bytes read, 0 only at the end.
+    /// - Throws: Whatever is wrong with the data at this point.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int
+}
+
+extension ByteStream {
+    /// Reads to the end, into memory.
+    ///
+    /// - Throws: `tooLarge` as soon as there are more than `limit` bytes.
+    public func readAll(limit: UInt64) throws(WebArchiveError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+        defer { buffer.deallocate() }
+        var all: [UInt8] = []
+        while true {
+            let count = try read(into: buffer)
+            if count == 0 { return all }
+            guard UInt64(all.count + count) <= limit else {
+                throw WebArchiveError(
+                    code: .tooLarge, problem: "the data holds more than \(limit) bytes, the most that is read of it",
+                    file: name)
+            }
+            all.append(contentsOf: buffer[..<count])
+        }
+    }
+}
+
+/// The bytes of a source from an offset to its end, in order.
+final class SourceStream: ByteStream {
+    var name: String { source.name }
+    private let source: any ByteSource
+    private var offset: UInt64
+
+    init(_ source: any ByteSource, offset: UInt64 = 0) {
+        self.source = source
+        self.offset = offset
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        let count = try source.read(at: offset, into: buffer)
+        offset += UInt64(count)
+        return count
+    }
+}
+
+/// Stops a stream that inflates to more than its compressed size can honestly hold.
+final class BoundedStream: ByteStream {
+    var name: String { stream.name }
+    private let stream: any ByteStream
+    private let bytesMax: UInt64
+    private var total: UInt64 = 0
+
+    init(_ stream: any ByteStream, bytesMax: UInt64) {
+        self.stream = stream
+        self.bytesMax = bytesMax
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        let count = try stream.read(into: buffer)
+        total += UInt64(count)
+        guard total <= bytesMax else {
+            throw WebArchiveError(
+                code: .tooLarge,
+                problem: "the data inflates to more than \(bytesMax) bytes, too many for its compressed size",
+                file: name)
+        }
+        return count
+    }
+}

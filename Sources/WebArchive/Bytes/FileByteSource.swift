@@ -1,0 +1,82 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A regular file on disk, read with `pread` through one descriptor that it owns and closes.
+public final class FileByteSource: ByteSource {
+    /// The name to use in error texts.
+    public let name: String
+    /// Bytes in the file when it was opened.
+    public let size: UInt64
+    /// The open descriptor. Valid as long as this object lives; duplicate it to keep it longer.
+    public let descriptor: Int32
+
+    /// Opens the file at `path` for reading.
+    ///
+    /// - Parameter name: The name for error texts; the last part of `path` when `nil`.
+    /// - Throws: `io` when it cannot be opened or is no regular file.
+    public convenience init(path: String, name: String? = nil) throws(WebArchiveError) {
+        let shown = name ?? path.split(separator: "/").last.map(String.init) ?? path
+        // Without O_NONBLOCK a named pipe would hang here; for a regular file it changes nothing.
+        let descriptor = Self.retryingInterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard descriptor >= 0 else {
+            throw WebArchiveError(code: .io, problem: "the file cannot be opened: \(Self.systemText())", file: shown)
+        }
+        try self.init(ownedDescriptor: descriptor, name: shown)
+    }
+
+    /// Takes over an open descriptor; it is closed when this object goes, also when this initializer throws.
+    ///
+    /// - Throws: `io` when it is no regular file.
+    public init(ownedDescriptor: Int32, name: String) throws(WebArchiveError) {
+        var status = stat()
+        guard fstat(ownedDescriptor, &status) == 0 else {
+            let text = Self.systemText()
+            close(ownedDescriptor)
+            throw WebArchiveError(code: .io, problem: "the size cannot be read: \(text)", file: name)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG, let size = UInt64(exactly: status.st_size) else {
+            close(ownedDescriptor)
+            throw WebArchiveError(code: .io, problem: "this is a folder or a device, not a file", file: name)
+        }
+        self.name = name
+        self.size = size
+        descriptor = ownedDescriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads with `pread`, again after an interruption or a short read.
+    public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        guard let base = buffer.baseAddress, offset < size, let start = off_t(exactly: offset) else { return 0 }
+        let wanted = Int(min(UInt64(buffer.count), size - offset))
+        var done = 0
+        while done < wanted {
+            let count = pread(descriptor, base + done, wanted - done, start + off_t(done))
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw WebArchiveError(
+                    code: .io, problem: "the file cannot be read: \(Self.systemText())", file: name,
+                    offset: offset + UInt64(done))
+            }
+            done += count
+        }
+        return done
+    }
+
+    private static func retryingInterrupted(_ call: () -> Int32) -> Int32 {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+
+    private static func systemText() -> String {
+        String(cString: strerror(errno)).lowercased()
+    }
+}

@@ -1,0 +1,71 @@
+/// Inflates one gzip member and leaves the input right behind it. RFC 1952 §2.2.
+final class GzipMember: ByteStream {
+    let name: String
+    private let input: BufferedInput
+    private let inflater: Inflater
+    /// Whether the member's trailer was reached and its checksum holds.
+    private(set) var isFinished = false
+
+    init(_ input: BufferedInput) throws(WebArchiveError) {
+        self.input = input
+        name = input.name
+        inflater = try Inflater(format: .gzip, file: input.name)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        while !isFinished {
+            if try input.isAtEnd() {
+                throw WebArchiveError(
+                    code: .truncated, problem: "the gzip data ends early", file: name, offset: input.offset)
+            }
+            let step = try inflater.inflate(input.unread, into: buffer, offset: input.offset)
+            input.consume(step.consumed)
+            isFinished = step.isFinished
+            if step.produced > 0 { return step.produced }
+        }
+        return 0
+    }
+
+    /// Inflates the rest of the member and drops it.
+    func drain() throws(WebArchiveError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while try read(into: buffer) > 0 {}
+    }
+
+    /// Whether `bytes` start like a gzip member that this type can inflate. RFC 1952 §2.3.1.
+    static func starts(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.starts(with: [0x1F, 0x8B, 0x08])
+    }
+}
+
+/// Inflates gzip members one after another, as one text. Zero bytes behind the last member are ignored.
+final class GzipStream: ByteStream {
+    var name: String { input.name }
+    private let input: BufferedInput
+    private var member: GzipMember?
+
+    init(_ stream: any ByteStream) {
+        input = BufferedInput(stream)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        while true {
+            if let member {
+                let count = try member.read(into: buffer)
+                if count > 0 { return count }
+                self.member = nil
+            }
+            let head = try input.peek(3)
+            guard GzipMember.starts(head) else {
+                guard head.allSatisfy({ $0 == 0 }) else {
+                    throw WebArchiveError(
+                        code: .badGzip, problem: "something other than gzip data follows a gzip member", file: name,
+                        offset: input.offset)
+                }
+                return 0
+            }
+            member = try GzipMember(input)
+        }
+    }
+}

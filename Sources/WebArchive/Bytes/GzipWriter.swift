@@ -1,0 +1,46 @@
+import CZlib
+
+/// Deflates pieces of data, each into one gzip member. RFC 1952 §2.2. No time and no name, so that equal data is equal.
+final class GzipWriter {
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// - Throws: `io` when there is no memory.
+    init() throws(WebArchiveError) {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let status = deflateInit2_(
+            stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            Int32(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else {
+            throw WebArchiveError(
+                code: .io, problem: "the data cannot be deflated: zlib status \(status)", file: "gzip")
+        }
+    }
+
+    deinit {
+        deflateEnd(stream)
+        stream.deinitialize(count: 1)
+        stream.deallocate()
+    }
+
+    /// One gzip member that holds `bytes`, of less than 2 GiB.
+    func member(_ bytes: [UInt8]) throws(WebArchiveError) -> [UInt8] {
+        deflateReset(stream)
+        let bound = Int(deflateBound(stream, UInt(bytes.count)))
+        guard bytes.count <= Int(Int32.max), bound <= Int(UInt32.max) else {
+            throw WebArchiveError(
+                code: .tooLarge, problem: "\(bytes.count) bytes are too many for a block", file: "gzip")
+        }
+        let stream = stream
+        return [UInt8](unsafeUninitializedCapacity: bound) { output, count in
+            bytes.withUnsafeBufferPointer { input in
+                stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+                stream.pointee.avail_in = UInt32(input.count)
+                stream.pointee.next_out = output.baseAddress
+                stream.pointee.avail_out = UInt32(bound)
+                _ = deflate(stream, Z_FINISH)
+            }
+            count = bound - Int(stream.pointee.avail_out)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// One line of a CDXJ index: where a single capture's WARC record is stored.
+///
+/// Source: CDXJ 0.1.0, "JSON Block". Producers differ: py-wacz writes numbers as strings, revisits lack `status`,
+/// js-wacz leaves `mime` out, others leave it empty or write `-`.
+public struct CDXJEntry: Sendable, Hashable {
+    /// Searchable URL, for example `org,example)/index.html`. Sorts bytewise.
+    public let urlKey: String
+    /// 14 or 17 digits, UTC, as written.
+    public let timestamp: String
+    /// The URL as captured.
+    public let url: String
+    /// Media type; `nil` when absent, empty or `-`.
+    public let mime: String?
+    /// HTTP status; `nil` when absent or no number.
+    public let status: Int?
+    /// Payload digest, as written; see `WARCDigest`.
+    public let digest: String?
+    /// Name of the WARC file below `archive/`.
+    public let filename: String
+    /// Byte offset of the record from the start of the WARC file (not of the WACZ).
+    public let offset: UInt64
+    /// Bytes the record occupies in the WARC file, compressed when the file is gzipped; `nil` when not written.
+    public let length: UInt64?
+    /// Request method; `nil` for `GET`.
+    public let method: String?
+    /// Request body, as the producer encoded it into the key.
+    public let requestBody: String?
+    /// Digest of the whole record, as written.
+    public let recordDigest: String?
+
+    /// Makes an entry; see the properties.
+    public init(
+        urlKey: String, timestamp: String, url: String, mime: String? = nil, status: Int? = nil, digest: String? = nil,
+        filename: String, offset: UInt64, length: UInt64?, method: String? = nil, requestBody: String? = nil,
+        recordDigest: String? = nil
+    ) {
+        self.urlKey = urlKey
+        self.timestamp = timestamp
+        self.url = url
+        self.mime = mime
+        self.status = status
+        self.digest = digest
+        self.filename = filename
+        self.offset = offset
+        self.length = length
+        self.method = method
+        self.requestBody = requestBody
+        self.recordDigest = recordDigest
+    }
+
+    /// The moment of the capture; `nil` when `timestamp` is not a time.
+    public var captureTime: CaptureTimestamp? { CaptureTimestamp(digits: timestamp) }
+
+    /// Whether the record points at an earlier payload.
+    public var isRevisit: Bool { mime == "warc/revisit" }
+
+    /// The byte range of the record in its WARC; `nil` when it has no length or the sum does not fit.
+    public var range: Range<UInt64>? {
+        guard let length else { return nil }
+        let (stop, overflow) = offset.addingReportingOverflow(length)
+        return overflow ? nil : offset..<stop
+    }
+}
+
+/// Why an index line cannot be used.
+enum CDXJProblem: Error, Sendable, Hashable {
+    /// Not UTF-8.
+    case encoding
+    /// Not three parts, or the third is not JSON.
+    case syntax(String)
+    /// No `url`, `filename` or `offset`, or a number that is none.
+    case incomplete(String)
+}
+
+extension CDXJEntry {
+    /// Parses one line, without its line end.
+    init(line: [UInt8], depthMax: Int) throws(CDXJProblem) {
+        guard let keyEnd = line.firstIndex(of: 0x20), keyEnd > 0 else { throw .syntax("no space after the URL key") }
+        let afterKey = line[(keyEnd + 1)...]
+        guard let timeEnd = afterKey.firstIndex(where: { $0 == 0x20 || $0 == UInt8(ascii: "{") }) else {
+            throw .syntax("no JSON after the timestamp")
+        }
+        guard let urlKey = line[..<keyEnd].utf8Text, let timestamp = afterKey[..<timeEnd].utf8Text
+        else { throw .encoding }
+        guard CaptureTimestamp(digits: timestamp) != nil else {
+            throw .syntax("'\(timestamp.prefix(20))' is not a timestamp")
+        }
+        var members = Members()
+        var scanner = JSONScanner(line, from: timeEnd, depthMax: depthMax)
+        do throws(JSONProblem) {
+            try scanner.object { (scanner, key) throws(JSONProblem) in try members.read(key, &scanner) }
+            try scanner.expectEnd()
+        } catch {
+            throw error.isEncoding ? .encoding : .syntax("byte \(error.offset): \(error.what)")
+        }
+        try self.init(urlKey: urlKey, timestamp: timestamp, members)
+    }
+
+    private init(urlKey: String, timestamp: String, _ members: Members) throws(CDXJProblem) {
+        guard let url = members.url, !url.isEmpty else { throw .incomplete("no url") }
+        guard let filename = members.filename, !filename.isEmpty else { throw .incomplete("no filename") }
+        guard let offset = members.offset.flatMap({ UInt64($0) }) else { throw .incomplete("no usable offset") }
+        let length = members.length.flatMap { UInt64($0) }
+        guard length != nil || members.length == nil || members.length == "-" else {
+            throw .incomplete("no usable length")
+        }
+        func present(_ text: String?) -> String? { text == nil || text == "" || text == "-" ? nil : text }
+        self.init(
+            urlKey: urlKey, timestamp: timestamp, url: url, mime: present(members.mime),
+            status: members.status.flatMap { Int($0) }, digest: present(members.digest), filename: filename,
+            offset: offset, length: length, method: present(members.method), requestBody: members.requestBody,
+            recordDigest: present(members.recordDigest))
+    }
+
+    /// The members of a line's JSON block, as text.
+    private struct Members {
+        var url: String?
+        var mime: String?
+        var status: String?
+        var digest: String?
+        var filename: String?
+        var offset: String?
+        var length: String?
+        var method: String?
+        var requestBody: String?
+        var recordDigest: String?
+
+        mutating func read(_ key: String, _ scanner: inout JSONScanner) throws(JSONProblem) {
+            switch key {
+            case "url": url = try scanner.text()
+            case "mime": mime = try scanner.text()
+            case "status": status = try scanner.text()
+            case "digest": digest = try scanner.text()
+            case "filename": filename = try scanner.text()
+            case "offset": offset = try scanner.text()
+            case "length": length = try scanner.text()
+            case "method": method = try scanner.text()
+            case "requestBody": requestBody = try scanner.text()
+            case "recordDigest": recordDigest = try scanner.text()
+            default: try scanner.skipValue()
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// The lines of one index that are in any of several ranges, in order, each once. Belongs to one thread.
+///
+/// Between ranges it searches anew, but only when the next line is not already there.
+final class CDXJRangeReader {
+    private let index: CDXJIndex
+    private let ranges: [CDXJRange]
+    private let passedLinesMax: Int
+    private var cursor: CDXJCursor?
+    /// Lines in a row that were only in ranges whose lines need a method, and had none.
+    private var passedLines = 0
+
+    init(_ index: CDXJIndex, ranges: [CDXJRange], limits: Limits) {
+        self.index = index
+        self.ranges = ranges.sorted { $0.start.lexicographicallyPrecedes($1.start) }
+        passedLinesMax = limits.methodSearchLinesMax
+    }
+
+    /// The next line, without passing it; `nil` at the end.
+    func peek() throws(WebArchiveError) -> CDXJLine? {
+        if cursor == nil {
+            guard let first = ranges.first else { return nil }
+            cursor = try index.cursor(from: first.start)
+        }
+        while let line = try cursor?.peek() {
+            let containing = ranges.filter { $0.contains(line.bytes) }
+            if containing.contains(where: { !$0.needsMethod }) || (!containing.isEmpty && line.namesMethod) {
+                passedLines = 0
+                return line
+            }
+            if !containing.isEmpty, passedLines < passedLinesMax {
+                passedLines += 1
+                cursor?.advance()
+                continue
+            }
+            passedLines = 0
+            guard let next = ranges.first(where: { line.bytes.lexicographicallyPrecedes($0.start) }) else { return nil }
+            cursor = try index.cursor(from: next.start)
+        }
+        return nil
+    }
+
+    /// Passes the line that `peek` gave.
+    func advance() { cursor?.advance() }
+}

@@ -1,0 +1,223 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The moment of a capture, in UTC, to the millisecond.
+///
+/// Source: CDXJ 0.1.0, "Timestamp": 14 digits `YYYYMMDDhhmmss`; some writers add three digits of milliseconds.
+public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public let millisecondsSince1970: Int64
+
+    /// Makes a timestamp; `nil` outside of the years 0001 to 9999.
+    public init?(millisecondsSince1970: Int64) {
+        guard (-62_135_596_800_000...253_402_300_799_999).contains(millisecondsSince1970) else { return nil }
+        self.millisecondsSince1970 = millisecondsSince1970
+    }
+
+    /// Parses 4 to 17 digits. A part that is missing at the end is the earliest one: `2024` is 2024-01-01T00:00:00Z.
+    public init?(digits text: some StringProtocol) {
+        // Year to millisecond: the earliest of each, overwritten as far as there are digits.
+        var parts = (0, 1, 1, 0, 0, 0, 0)
+        let count = text.utf8.count
+        guard (4...17).contains(count) else { return nil }
+        // Half of a two-digit part says nothing for certain, so `20241` is read as `2024`.
+        let used = count < 14 && !count.isMultiple(of: 2) ? count - 1 : count
+        for (position, byte) in text.utf8.enumerated() {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            guard position < used else { break }
+            let digit = Int(byte) - 0x30
+            switch position {
+            case 0..<4: parts.0 = parts.0 * 10 + digit
+            case 4: parts.1 = digit * 10
+            case 5: parts.1 += digit
+            case 6: parts.2 = digit * 10
+            case 7: parts.2 += digit
+            case 8..<10: parts.3 = parts.3 * 10 + digit
+            case 10..<12: parts.4 = parts.4 * 10 + digit
+            case 12..<14: parts.5 = parts.5 * 10 + digit
+            case 14: parts.6 = digit * 100
+            case 15: parts.6 += digit * 10
+            default: parts.6 += digit
+            }
+        }
+        self.init(
+            year: parts.0, month: parts.1, day: parts.2, hour: parts.3, minute: parts.4, second: parts.5,
+            millisecond: parts.6)
+    }
+
+    /// Parses an RFC 3339 date and time, as in `WARC-Date` and page lists.
+    ///
+    /// Tolerated: a space for the `T`, a missing zone (then UTC), a date alone, any number of fraction digits.
+    public init?(rfc3339 text: some StringProtocol) {
+        var rest = Array(text.utf8)[...]
+        func take(_ count: Int) -> Int? {
+            let digits = rest.prefix(count)
+            guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            rest = rest.dropFirst(count)
+            return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+        func skip(_ wanted: String) -> Bool {
+            guard let byte = rest.first, wanted.utf8.contains(byte) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        guard let year = take(4), skip("-"), let month = take(2), skip("-"), let day = take(2) else { return nil }
+        guard skip("Tt ") else {
+            guard rest.isEmpty else { return nil }
+            self.init(year: year, month: month, day: day, hour: 0, minute: 0, second: 0, millisecond: 0)
+            return
+        }
+        guard let hour = take(2), skip(":"), let minute = take(2), skip(":"), let second = take(2) else { return nil }
+        var millisecond = 0
+        if skip(".,") {
+            let fraction = rest.prefix { (0x30...0x39).contains($0) }
+            rest = rest.dropFirst(fraction.count)
+            let padded = Array(fraction.prefix(3)) + [UInt8](repeating: 0x30, count: max(0, 3 - fraction.count))
+            millisecond = padded.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+        var zoneMinutes = 0
+        if !rest.isEmpty, !skip("Zz") {
+            guard let sign = rest.first, skip("+-"), let hours = take(2) else { return nil }
+            _ = skip(":")
+            guard let minutes = take(2), hours < 24, minutes < 60 else { return nil }
+            zoneMinutes = (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -1 : 1)
+        }
+        guard rest.isEmpty,
+            let local = CaptureTimestamp(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second, millisecond: millisecond
+            )
+        else { return nil }
+        self.init(millisecondsSince1970: local.millisecondsSince1970 - Int64(zoneMinutes) * 60_000)
+    }
+
+    /// Parses whatever page lists hold: RFC 3339, 14 or 17 digits, milliseconds (13 digits) or seconds (9 or 10) since
+    /// 1970.
+    public init?(pageTime text: String) {
+        let count = text.utf8.count
+        if (9...13).contains(count), count != 12, let number = Int64(text) {
+            self.init(millisecondsSince1970: count > 10 ? number : number * 1000)
+            return
+        }
+        if let value = CaptureTimestamp(digits: text) ?? CaptureTimestamp(rfc3339: text) {
+            self = value
+            return
+        }
+        return nil
+    }
+
+    private init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int) {
+        guard year >= 1, (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24,
+            minute < 60, second <= 60
+        else { return nil }
+        // Second 60 is a leap second; it is counted as the second before it, as POSIX has no other.
+        let seconds = (Self.dayNumber(year, month, day) * 24 + hour) * 3600 + minute * 60 + min(second, 59)
+        self.init(millisecondsSince1970: Int64(seconds) * 1000 + Int64(millisecond))
+    }
+
+    /// The moment as a date.
+    public var date: Date { Date(timeIntervalSince1970: Double(millisecondsSince1970) / 1000) }
+
+    /// 14 digits; milliseconds are cut off.
+    public var digits14: String {
+        let parts = self.parts
+        return Self.padded(parts.year, 4) + Self.padded(parts.month, 2) + Self.padded(parts.day, 2)
+            + Self.padded(parts.hour, 2) + Self.padded(parts.minute, 2) + Self.padded(parts.second, 2)
+    }
+
+    /// 17 digits.
+    public var digits17: String { digits14 + Self.padded(parts.millisecond, 3) }
+
+    /// RFC 3339 in UTC, with three fraction digits only when they are not zero: `2024-01-02T03:04:05Z`.
+    public var rfc3339: String {
+        let parts = self.parts
+        let day = "\(Self.padded(parts.year, 4))-\(Self.padded(parts.month, 2))-\(Self.padded(parts.day, 2))"
+        let time = "\(Self.padded(parts.hour, 2)):\(Self.padded(parts.minute, 2)):\(Self.padded(parts.second, 2))"
+        return "\(day)T\(time)\(parts.millisecond == 0 ? "" : ".\(Self.padded(parts.millisecond, 3))")Z"
+    }
+
+    /// The same as `rfc3339`.
+    public var description: String { rfc3339 }
+
+    /// Earlier before later.
+    public static func < (lhs: CaptureTimestamp, rhs: CaptureTimestamp) -> Bool {
+        lhs.millisecondsSince1970 < rhs.millisecondsSince1970
+    }
+
+    /// Milliseconds between two moments, never negative.
+    public func distance(to other: CaptureTimestamp) -> Int64 {
+        abs(millisecondsSince1970 - other.millisecondsSince1970)
+    }
+
+    /// The candidate closest in time; on a tie the later one, `nil` when there is none that has a time.
+    public func closest<Candidates: Sequence>(
+        in candidates: Candidates, at time: (Candidates.Element) -> CaptureTimestamp?
+    ) -> Candidates.Element? {
+        var best: (candidate: Candidates.Element, time: CaptureTimestamp)?
+        for candidate in candidates {
+            guard let moment = time(candidate) else { continue }
+            if let kept = best {
+                let (old, new) = (distance(to: kept.time), distance(to: moment))
+                guard new < old || new == old && moment > kept.time else { continue }
+            }
+            best = (candidate, moment)
+        }
+        return best?.candidate
+    }
+}
+
+extension CaptureTimestamp {
+    private typealias Parts = (
+        year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int
+    )
+
+    private var parts: Parts {
+        let (day, inDay) = Self.floored(millisecondsSince1970, 86_400_000)
+        let date = Self.civil(Int(day))
+        let seconds = Int(inDay / 1000)
+        return (
+            date.year, date.month, date.day, seconds / 3600, seconds / 60 % 60, seconds % 60, Int(inDay % 1000)
+        )
+    }
+
+    private static func floored(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        let isLeap = year % 4 == 0 && year % 100 != 0 || year % 400 == 0
+        switch month {
+        case 2: return isLeap ? 29 : 28
+        case 4, 6, 9, 11: return 30
+        default: return 31
+        }
+    }
+
+    /// Days from 1970-01-01 in the proleptic Gregorian calendar; the year is counted from March.
+    private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month > 2 ? year : year - 1
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+    }
+
+    private static func civil(_ dayNumber: Int) -> (year: Int, month: Int, day: Int) {
+        let days = dayNumber + 719_468
+        let era = days / 146_097
+        let dayOfEra = days % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        )
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

@@ -1,0 +1,86 @@
+/// Where the parts of an `http` or `https` URL are in its bytes; nothing is decoded or changed.
+struct HTTPURLParts {
+    let bytes: [UInt8]
+    /// Name or address.
+    let host: Range<Int>
+    /// Colon and number; empty for the default port of the scheme.
+    let port: Range<Int>
+    /// From the first slash on; may be empty.
+    let path: Range<Int>
+    /// From the question mark on; may be empty.
+    let query: Range<Int>
+
+    /// Whether every writer of keys makes the same of it, but for `www.` and a slash at the end: a plain name, no
+    /// capital letter, nothing to escape or resolve, at most one argument.
+    var isUsual: Bool {
+        let host = bytes[host]
+        var hasLetter = false
+        var previous = UInt8(ascii: ".")
+        for byte in host {
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            guard isLetter || Self.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "."),
+                byte != UInt8(ascii: ".") || previous != byte
+            else { return false }
+            hasLetter = hasLetter || isLetter
+            previous = byte
+        }
+        guard hasLetter, previous != UInt8(ascii: "."), !Self.hasTwoHyphens(host) else { return false }
+        previous = 0
+        for byte in bytes[path] {
+            guard Self.isPlain(byte), previous != UInt8(ascii: "/") || ![0x2E, 0x2F].contains(byte) else {
+                return false
+            }
+            previous = byte
+        }
+        return query.isEmpty || (bytes[query].dropFirst().allSatisfy(Self.isPlain) && query.count < 32)
+    }
+
+    /// `nil` for another scheme.
+    init?(_ url: String) {
+        let bytes = Array(url.utf8)
+        let head = bytes.prefix(8).map { Self.lower($0) }
+        let isSecure = head.elementsEqual("https://".utf8)
+        guard isSecure || head.starts(with: "http://".utf8) else { return nil }
+        let start = isSecure ? 8 : 7
+        let end = bytes[start...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+        let rest = bytes[start..<end]
+        let authorityEnd = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? end
+        let pathEnd = bytes[authorityEnd..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+        let hostStart = bytes[start..<authorityEnd].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? start
+        let bracket = bytes[hostStart..<authorityEnd].lastIndex(of: UInt8(ascii: "]")) ?? hostStart
+        let hostEnd = bytes[bracket..<authorityEnd].firstIndex(of: UInt8(ascii: ":")) ?? authorityEnd
+        let defaultPort = isSecure ? ":443" : ":80"
+        let isDefault = hostEnd + 1 >= authorityEnd || bytes[hostEnd..<authorityEnd].elementsEqual(defaultPort.utf8)
+        self.bytes = bytes
+        host = hostStart..<hostEnd
+        port = isDefault ? authorityEnd..<authorityEnd : hostEnd..<authorityEnd
+        path = authorityEnd..<pathEnd
+        query = pathEnd..<end
+    }
+
+    func text(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
+    }
+
+    static func lower(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// Letters and digits in lower case, and those marks that no writer escapes or gives a meaning.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "="),
+            UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: ";"), UInt8(ascii: "+"):
+            true
+        default: false
+        }
+    }
+
+    /// As labels that begin with `xn--` have, and few others.
+    private static func hasTwoHyphens(_ host: ArraySlice<UInt8>) -> Bool {
+        zip(host, host.dropFirst()).contains { $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: "-") }
+    }
+
+    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}

@@ -1,0 +1,157 @@
+/// A URL as Python's `surt` 0.3.1 understands it; the expected keys in the tests come from that program.
+struct ReferenceURL {
+    private let scheme: String
+    /// Lower case, `www.` still there; empty when the URL has none.
+    private let host: String
+    private let port: Int?
+    private let path: [UInt8]
+    private let query: [UInt8]
+
+    /// `nil` for an empty URL and for a port that is no number.
+    init?(_ url: String) {
+        var bytes = Self.trimmed(url)
+        guard !bytes.isEmpty else { return nil }
+        if Self.schemeEnd(bytes) == nil { bytes = Array("http://".utf8) + bytes }
+        Self.dropRepeatedScheme(&bytes)
+        guard let colon = Self.schemeEnd(bytes) else { return nil }
+        scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+        let rest = bytes[min(colon + 1, end)..<end]
+        let queryStart = rest.firstIndex(of: UInt8(ascii: "?")) ?? end
+        var path = Array(rest[..<queryStart])
+        let authority = Self.takeAuthority(&path, isHTTP: scheme.hasPrefix("http"))
+        guard let (name, number) = Self.hostAndPort(authority) else { return nil }
+        let defaultPort = scheme == "http" ? 80 : scheme == "https" ? 443 : 0
+        host = Self.canonicalHost(name)
+        port = number == defaultPort ? nil : number
+        self.path = Self.canonicalPath(path, hasHost: !host.isEmpty)
+        query = Self.canonicalQuery(Array(bytes[min(queryStart + 1, end)..<end]))
+    }
+
+    func key(_ form: SURT.Form) -> String {
+        var path = path
+        if form.dropsTrailingSlash, path.count > 1, path.last == UInt8(ascii: "/") { path.removeLast() }
+        if path.isEmpty, !query.isEmpty { path = [UInt8(ascii: "/")] }
+        let tail = String(decoding: path + (query.isEmpty ? [] : [UInt8(ascii: "?")] + query), as: UTF8.self)
+        guard !host.isEmpty else { return "\(scheme):\(tail)" }
+        var hostForm = form
+        hostForm.dropsWWW = form.dropsWWW && scheme != "dns"
+        return "\(SURT.reversed(host, hostForm))\(port.map { ":\($0)" } ?? ""))\(tail)"
+    }
+
+    private static func trimmed(_ url: String) -> [UInt8] {
+        let spaces: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
+        var bytes = Array(url.utf8)[...]
+        while let first = bytes.first, spaces.contains(first) { bytes.removeFirst() }
+        while let last = bytes.last, spaces.contains(last) { bytes.removeLast() }
+        return bytes.filter { ![0x09, 0x0A, 0x0D].contains($0) }
+    }
+
+    /// Position of the colon behind a scheme. RFC 3986 §3.1.
+    private static func schemeEnd(_ bytes: [UInt8]) -> Int? {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return nil }
+        for (position, byte) in bytes[..<colon].enumerated() {
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            let isOther = HTTPURLParts.isDigit(byte) || "+-.".utf8.contains(byte)
+            guard isLetter || (position > 0 && isOther) else { return nil }
+        }
+        return colon
+    }
+
+    /// `http://https://a/` is `https://a/`.
+    private static func dropRepeatedScheme(_ bytes: inout [UInt8]) {
+        func length(at start: Int) -> Int? {
+            let rest = bytes[start...]
+            return rest.starts(with: "http://".utf8) ? 7 : rest.starts(with: "https://".utf8) ? 8 : nil
+        }
+        var start = 0
+        while let first = length(at: start), length(at: start + first) != nil { start += first }
+        bytes.removeFirst(start)
+    }
+
+    private static func takeAuthority(_ path: inout [UInt8], isHTTP: Bool) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        var authority: [UInt8] = []
+        if path.starts(with: [slash, slash]) {
+            let end = path[2...].firstIndex(of: slash) ?? path.count
+            authority = Array(path[2..<end])
+            path.removeFirst(end)
+        }
+        if isHTTP, authority.isEmpty, !path.isEmpty {
+            let rest = path.drop { $0 == slash }
+            let end = rest.firstIndex(of: slash) ?? rest.endIndex
+            authority = Array(rest[..<end])
+            path = [slash] + rest[end...].dropFirst()
+        }
+        return authority
+    }
+
+    private static func hostAndPort(_ authority: [UInt8]) -> ([UInt8], Int?)? {
+        let place = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
+        if place.first == UInt8(ascii: "["), let close = place.firstIndex(of: UInt8(ascii: "]")) {
+            let rest = place[(close + 1)...]
+            guard rest.count > 1 else { return (Array(place[(place.startIndex + 1)..<close]), nil) }
+            guard let number = UInt16(String(decoding: rest.dropFirst(), as: UTF8.self)) else { return nil }
+            return (Array(place[(place.startIndex + 1)..<close]), Int(number))
+        }
+        guard let colon = place.firstIndex(of: UInt8(ascii: ":")) else { return (Array(place), nil) }
+        let digits = place[(colon + 1)...]
+        guard !digits.isEmpty else { return (Array(place[..<colon]), nil) }
+        guard let number = UInt16(String(decoding: digits, as: UTF8.self)) else { return nil }
+        return (Array(place[..<colon]), Int(number))
+    }
+
+    private static func canonicalHost(_ name: [UInt8]) -> String {
+        let host = Punycode.asciiHost(String(decoding: PercentEncoding.decodedRepeatedly(name), as: UTF8.self))
+        var labels = host.lowercased().replacing("..", with: ".")[...]
+        while labels.hasPrefix(".") { labels.removeFirst() }
+        while labels.hasSuffix(".") { labels.removeLast() }
+        guard !labels.isEmpty, labels.utf8.allSatisfy(HTTPURLParts.isDigit) else {
+            return String(decoding: PercentEncoding.encoded(labels.utf8, keeping: isKept), as: UTF8.self)
+        }
+        // A host of digits only is an address as one number; more than 32 bits of it are cut off.
+        let number = labels.utf8.reduce(UInt32(0)) { $0 &* 10 &+ UInt32($1 - 0x30) }
+        return [24, 16, 8, 0].map { String(number >> $0 & 255) }.joined(separator: ".")
+    }
+
+    private static func canonicalPath(_ path: [UInt8], hasHost: Bool) -> [UInt8] {
+        let decoded = PercentEncoding.decodedRepeatedly(path)
+        let resolved = hasHost ? resolved(decoded) : decoded
+        let lowered = PercentEncoding.encoded(resolved, keeping: isKept).map { HTTPURLParts.lower($0) }
+        return SessionNumbers.removed(fromPath: lowered)
+    }
+
+    private static func resolved(_ path: [UInt8]) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        let dot = UInt8(ascii: ".")
+        var kept: [ArraySlice<UInt8>] = []
+        for segment in path.split(separator: slash, omittingEmptySubsequences: false).dropFirst() {
+            if segment.elementsEqual([dot, dot]), !kept.isEmpty {
+                kept.removeLast()
+            } else if !segment.elementsEqual([dot]) {
+                kept.append(segment)
+            }
+        }
+        let folders = kept.dropLast().filter { !$0.isEmpty }
+        return [slash] + folders.flatMap { $0 + [slash] } + (kept.last ?? [])
+    }
+
+    private static func canonicalQuery(_ query: [UInt8]) -> [UInt8] {
+        let escaped = PercentEncoding.encoded(PercentEncoding.decodedRepeatedly(query), keeping: isKept)
+        let lowered = SessionNumbers.removed(fromQuery: escaped).map { HTTPURLParts.lower($0) }
+        let separator = UInt8(ascii: "&")
+        let sorted = lowered.split(separator: separator, omittingEmptySubsequences: false).sorted { left, right in
+            // Names first, so that `a=2` comes before `a-b=1`, and `a` before `a=`.
+            let first = left.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let second = right.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            if !first[0].elementsEqual(second[0]) { return first[0].lexicographicallyPrecedes(second[0]) }
+            guard first.count == second.count, first.count == 2 else { return first.count < second.count }
+            return first[1].lexicographicallyPrecedes(second[1])
+        }
+        return lowered.count <= 1 ? lowered : Array(sorted.joined(separator: [separator]))
+    }
+
+    private static func isKept(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "#") && byte != UInt8(ascii: "%")
+    }
+}

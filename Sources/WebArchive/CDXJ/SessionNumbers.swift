@@ -1,0 +1,88 @@
+/// Session numbers in URLs, which differ from visit to visit and which Python's `surt` therefore leaves out of keys.
+enum SessionNumbers {
+    /// A query without `jsessionid`, `phpsessid`, `sid`, `ASPSESSIONID…` and `cfid` with `cftoken`.
+    static func removed(fromQuery query: [UInt8]) -> [UInt8] {
+        var query = query
+        for name in ["jsessionid=", "phpsessid=", "sid="] {
+            remove(from: &query, name) { value in
+                value.count >= 32 && value.prefix(32).allSatisfy(isLetterOrDigit) ? 32 : nil
+            }
+        }
+        remove(from: &query, "aspsessionid") { value in
+            let text = value.prefix(33)
+            guard text.count == 33, text.prefix(8).allSatisfy(isLetter), text.dropFirst(8).first == UInt8(ascii: "="),
+                text.dropFirst(9).allSatisfy(isLetter)
+            else { return nil }
+            return 33
+        }
+        remove(from: &query, "cfid=") { value in
+            let first = value.prefix { $0 != separator }.count
+            let token = Array("&cftoken=".utf8)
+            let rest = value.dropFirst(first)
+            guard first > 0, rest.prefix(token.count).map({ HTTPURLParts.lower($0) }) == token else { return nil }
+            let second = rest.dropFirst(token.count).prefix { $0 != separator }.count
+            return second > 0 ? first + token.count + second : nil
+        }
+        return query
+    }
+
+    /// A path without `(S(…))/` or `(…)/` before the name of an `.aspx` page. Lower case is expected.
+    static func removed(fromPath path: [UInt8]) -> [UInt8] {
+        var path = path
+        for isNested in [true, false] {
+            guard let range = sessionSegment(of: path, isNested: isNested) else { continue }
+            path.removeSubrange(range)
+        }
+        return path
+    }
+
+    private static let separator = UInt8(ascii: "&")
+
+    /// Removes the last `name` whose value `length` accepts, when the query or the next argument follows it.
+    private static func remove(
+        from query: inout [UInt8], _ name: String, length: (ArraySlice<UInt8>) -> Int?
+    ) {
+        let name = Array(name.utf8)
+        guard query.count > name.count else { return }
+        for start in (0..<query.count - name.count).reversed() {
+            let valueStart = start + name.count
+            guard query[start..<valueStart].elementsEqual(name, by: { HTTPURLParts.lower($0) == $1 }),
+                let count = length(query[valueStart...])
+            else { continue }
+            let end = valueStart + count
+            guard end == query.count || query[end] == separator else { continue }
+            query.removeSubrange(start..<min(end + 1, query.count))
+            return
+        }
+    }
+
+    private static func sessionSegment(of path: [UInt8], isNested: Bool) -> Range<Int>? {
+        let slash = UInt8(ascii: "/")
+        let bounds = path.indices.filter { path[$0] == slash }
+        for (start, end) in zip(bounds, bounds.dropFirst()).reversed() {
+            let segment = path[(start + 1)..<end]
+            let page = String(decoding: path[(end + 1)...], as: UTF8.self)
+            guard segment.count > 2, segment.first == UInt8(ascii: "("), segment.last == UInt8(ascii: ")"),
+                isSession(segment.dropFirst().dropLast(), isNested: isNested), let dot = page.firstRange(of: ".aspx"),
+                dot.lowerBound > page.startIndex
+            else { continue }
+            return start + 1..<end + 1
+        }
+        return nil
+    }
+
+    private static func isSession(_ text: ArraySlice<UInt8>, isNested: Bool) -> Bool {
+        guard isNested else { return text.count == 24 && text.allSatisfy(isLetterOrDigit) }
+        guard !text.isEmpty, text.count.isMultiple(of: 27) else { return false }
+        return stride(from: text.startIndex, to: text.endIndex, by: 27).allSatisfy { start in
+            isLetter(text[start]) && text[start + 1] == UInt8(ascii: "(") && text[start + 26] == UInt8(ascii: ")")
+                && text[(start + 2)..<(start + 26)].allSatisfy(isLetterOrDigit)
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || HTTPURLParts.isDigit(byte) }
+}

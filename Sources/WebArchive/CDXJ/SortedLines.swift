@@ -1,0 +1,187 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A text of sorted lines, searched in place: O(log n) reads of a few kilobytes, whatever its size.
+struct SortedLines: Sendable {
+    let source: any ByteSource
+    /// Byte offset of the first line behind headers and blank lines.
+    let start: UInt64
+    private let limits: Limits
+
+    /// Bytes that one probe reads, and about which the search stops halving and reads line by line.
+    private static let windowBytes = 4096
+    /// Header lines that are passed over, at most.
+    private static let headerLinesMax = 1024
+
+    /// - Throws: `badIndex` when no line follows the headers.
+    init(_ source: any ByteSource, limits: Limits) throws(WebArchiveError) {
+        self.source = source
+        self.limits = limits
+        let lines = Self.lines(of: source, from: 0, limits: limits)
+        for _ in 0..<Self.headerLinesMax {
+            guard let line = try lines.next() else { break }
+            if let bytes = line.bytes, CDXJLine.isHeader(bytes, number: line.number) { continue }
+            start = line.offset
+            return
+        }
+        throw WebArchiveError(code: .badIndex, problem: "the index has no line that names a capture", file: source.name)
+    }
+
+    /// The lines from `offset` on, which must be where a line starts.
+    func cursor(from offset: UInt64) -> SortedLineCursor {
+        SortedLineCursor(Self.lines(of: source, from: offset, limits: limits), file: source.name)
+    }
+
+    /// Finds the first line that is not below `target`.
+    ///
+    /// - Returns: A cursor there, and the offset of the last line below `target`, if any.
+    /// - Throws: `badIndex` when lines on the way are not in order.
+    func search(_ target: [UInt8]) throws(WebArchiveError) -> (cursor: SortedLineCursor, below: UInt64?) {
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.windowBytes, alignment: 16)
+        defer { window.deallocate() }
+        // Lines before `low` are below the target, those from `high` on are not; a probe starts before `limit`.
+        var (low, high, limit) = (start, source.size, source.size)
+        var lowKey: ArraySlice<UInt8> = []
+        var highKey: ArraySlice<UInt8>?
+        while limit - low > UInt64(Self.windowBytes) {
+            let middle = low + (limit - low) / 2
+            guard let probe = try probe(from: middle, before: limit, window) else {
+                limit = middle
+                continue
+            }
+            guard !Self.precedes(probe.key, lowKey), highKey.map({ Self.precedes($0, probe.key) }) != true else {
+                throw unsorted(at: probe.offset)
+            }
+            if probe.key.lexicographicallyPrecedes(target) {
+                (low, lowKey) = (probe.offset, probe.key)
+            } else {
+                (high, limit, highKey) = (probe.offset, probe.offset, probe.key)
+            }
+        }
+        return try walk(from: low, to: high, target)
+    }
+
+    private func walk(
+        from low: UInt64, to high: UInt64, _ target: [UInt8]
+    ) throws(WebArchiveError) -> (cursor: SortedLineCursor, below: UInt64?) {
+        let cursor = cursor(from: low)
+        var below: UInt64?
+        while let line = try cursor.peek(), line.offset < high, line.bytes.lexicographicallyPrecedes(target) {
+            below = line.offset
+            cursor.advance()
+        }
+        return (cursor, below)
+    }
+
+    /// Whether every line is in order: reads the whole text.
+    func areSortedThroughout() throws(WebArchiveError) -> Bool {
+        let lines = LineReader(
+            SourceStream(source, offset: start), offset: start, lineBytesMax: limits.indexLineBytesMax,
+            skippedLineBytesMax: limits.skippedLineBytesMax)
+        var previous: ArraySlice<UInt8> = []
+        while let line = try lines.next() {
+            guard let bytes = line.bytes, !CDXJLine.isHeader(bytes, number: nil) else { continue }
+            let key = CDXJLine.sortKey(of: bytes[...])
+            if key.lexicographicallyPrecedes(previous) { return false }
+            previous = key
+        }
+        return true
+    }
+
+    /// Whether `count` lines, spread evenly over the text, are in order.
+    func areSortedInSamples(_ count: Int) throws(WebArchiveError) -> Bool {
+        let window = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.windowBytes, alignment: 16)
+        defer { window.deallocate() }
+        var previous: ArraySlice<UInt8> = []
+        let step = max((source.size - start) / UInt64(count), 1)
+        for offset in stride(from: start, to: source.size, by: Int(step)) {
+            guard let probe = try probe(from: offset, before: source.size, window) else { break }
+            if Self.precedes(probe.key, previous) { return false }
+            previous = probe.key
+        }
+        return true
+    }
+
+    /// The first line that starts behind `offset` and before `limit`: where, and what it is sorted by.
+    private func probe(
+        from offset: UInt64, before limit: UInt64, _ window: UnsafeMutableRawBufferPointer
+    ) throws(WebArchiveError) -> (offset: UInt64, key: ArraySlice<UInt8>)? {
+        let count = try source.read(at: offset, into: window)
+        if let base = window.baseAddress, let found = memchr(base, 0x0A, count) {
+            let lineStart = UnsafeRawPointer(found) - UnsafeRawPointer(base) + 1
+            guard offset + UInt64(lineStart) < limit else { return nil }
+            let line = [UInt8](UnsafeRawBufferPointer(rebasing: window[lineStart..<count]).prefix(256))
+            let key = CDXJLine.sortKey(of: line[...])
+            if key.count > 1, key.endIndex < line.endIndex, !key.contains(0x0A), line[0] > 0x21 {
+                return (offset + UInt64(lineStart), key)
+            }
+        }
+        return try longProbe(from: offset, before: limit)
+    }
+
+    /// The same, when lines or keys are longer than a window, or blank.
+    private func longProbe(
+        from offset: UInt64, before limit: UInt64
+    ) throws(WebArchiveError) -> (offset: UInt64, key: ArraySlice<UInt8>)? {
+        let lines = Self.lines(of: source, from: offset, limits: limits)
+        _ = try lines.next()
+        while let line = try lines.next(), line.offset < limit {
+            guard let bytes = line.bytes, !CDXJLine.isHeader(bytes, number: nil) else { continue }
+            return (line.offset, CDXJLine.sortKey(of: bytes[...]))
+        }
+        return nil
+    }
+
+    private func unsorted(at offset: UInt64) -> WebArchiveError {
+        WebArchiveError(code: .badIndex, problem: "the index is not sorted", file: source.name, offset: offset)
+    }
+
+    private static func precedes(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        left.lexicographicallyPrecedes(right)
+    }
+
+    private static func lines(of source: any ByteSource, from offset: UInt64, limits: Limits) -> LineReader {
+        LineReader(
+            SourceStream(source, offset: offset), offset: offset, capacity: 2 * windowBytes,
+            lineBytesMax: limits.indexLineBytesMax, skippedLineBytesMax: limits.skippedLineBytesMax)
+    }
+}
+
+/// Goes over sorted lines from one on, past headers and lines that are too long, and notices when the order breaks.
+final class SortedLineCursor {
+    private let lines: LineReader
+    private let file: String
+    private var pending: (offset: UInt64, bytes: [UInt8])?
+    private var previousKey: ArraySlice<UInt8> = []
+
+    init(_ lines: LineReader, file: String) {
+        self.lines = lines
+        self.file = file
+    }
+
+    /// The next line, without passing it; `nil` at the end.
+    ///
+    /// - Throws: `badIndex` when it belongs before the one above it.
+    func peek() throws(WebArchiveError) -> (offset: UInt64, bytes: [UInt8])? {
+        while pending == nil {
+            guard let line = try lines.next() else { return nil }
+            guard let bytes = line.bytes, !CDXJLine.isHeader(bytes, number: nil) else { continue }
+            let key = CDXJLine.sortKey(of: bytes[...])
+            guard !key.lexicographicallyPrecedes(previousKey) else {
+                throw WebArchiveError(
+                    code: .badIndex, problem: "the index is not sorted", file: file, offset: line.offset)
+            }
+            previousKey = key
+            pending = (line.offset, bytes)
+        }
+        return pending
+    }
+
+    /// Passes the line that `peek` gave.
+    func advance() { pending = nil }
+}

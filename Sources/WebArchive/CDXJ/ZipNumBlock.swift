@@ -1,0 +1,90 @@
+/// The lines of one inflated block of a ZipNum index, at least one. Checked to be sorted when it was made.
+final class ZipNumBlock: Sendable {
+    private let text: [UInt8]
+    private let lines: [Range<Int>]
+    var lineCount: Int { lines.count }
+    var byteCount: Int { text.count }
+
+    /// - Throws: `badIndex` when there is no line, they are not sorted, or the first is not the one that `place` names.
+    init(_ text: [UInt8], place: ZipNumLine, file: String, limits: Limits) throws(WebArchiveError) {
+        var lines: [Range<Int>] = []
+        var previous: ArraySlice<UInt8> = []
+        var start = 0
+        while start < text.count {
+            let stop = text[start...].firstIndex(of: 0x0A) ?? text.count
+            let end = stop > start && text[stop - 1] == UInt8(ascii: "\r") ? stop - 1 : stop
+            let range = start..<end
+            start = stop + 1
+            if range.isEmpty || text[range].starts(with: "!meta".utf8) || text[range].starts(with: " CDX ".utf8) {
+                continue
+            }
+            guard range.count <= limits.indexLineBytesMax else { continue }
+            let key = CDXJLine.sortKey(of: text[range])
+            if lines.isEmpty, !key.elementsEqual(place.sortKey) {
+                throw Self.bad("the block does not begin with the line that its .idx names", file, place)
+            }
+            guard !key.lexicographicallyPrecedes(previous) else {
+                throw Self.bad("the block is not sorted", file, place)
+            }
+            previous = key
+            lines.append(range)
+        }
+        guard !lines.isEmpty else { throw Self.bad("the block has no line", file, place) }
+        self.text = text
+        self.lines = lines
+    }
+
+    func line(_ index: Int) -> [UInt8] { Array(text[lines[index]]) }
+
+    /// Number of the first line that is not below `target`.
+    func lowerBound(_ target: [UInt8]) -> Int {
+        var (low, high) = (0, lines.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if text[lines[middle]].lexicographicallyPrecedes(target) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    static func bad(_ problem: String, _ file: String, _ place: ZipNumLine) -> WebArchiveError {
+        WebArchiveError(code: .badIndex, problem: problem, file: file, offset: place.offset)
+    }
+}
+
+/// The blocks that were used last, bounded in number and in bytes.
+struct ZipNumBlockCache {
+    /// Where a block is.
+    struct Key: Hashable {
+        let file: Int
+        let offset: UInt64
+        let length: UInt64
+    }
+
+    private let countMax: Int
+    private let bytesMax: Int
+    /// Least recently used first. Few, so that a list is as fast as anything.
+    private var blocks: [(key: Key, block: ZipNumBlock)] = []
+    private(set) var byteCount = 0
+    var count: Int { blocks.count }
+
+    init(limits: Limits) {
+        countMax = max(limits.cachedIndexBlocksMax, 1)
+        bytesMax = limits.cachedIndexBlockBytesMax
+    }
+
+    mutating func block(_ key: Key) -> ZipNumBlock? {
+        guard let place = blocks.lastIndex(where: { $0.key == key }) else { return nil }
+        let found = blocks.remove(at: place)
+        blocks.append(found)
+        return found.block
+    }
+
+    mutating func add(_ block: ZipNumBlock, _ key: Key) {
+        guard !blocks.contains(where: { $0.key == key }) else { return }
+        blocks.append((key, block))
+        byteCount += block.byteCount
+        while blocks.count > 1, blocks.count > countMax || byteCount > bytesMax {
+            byteCount -= blocks.removeFirst().block.byteCount
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Crypto
+
+/// Writes a ZipNum pair: a sorted index in gzipped blocks, and an `.idx` that names them. CDXJ 0.1.0, "ZipNum".
+public final class ZipNumWriter {
+    private let blocks: FileOutput
+    private let idx: FileOutput
+    private let gzip: GzipWriter
+    private var block: [UInt8] = []
+    private var firstKey: ArraySlice<UInt8> = []
+    private var lineCount = 0
+
+    /// Lines in a block; what py-wacz and cdxj-indexer write.
+    private static let blockLines = 300
+    /// Bytes of lines that end a block early, so that a reader's limit is never met.
+    private static let blockBytes = 4 << 20
+
+    private init(folder: String, stem: String) throws(WebArchiveError) {
+        blocks = try FileOutput(path: "\(folder)/\(stem).cdx.gz")
+        idx = try FileOutput(path: "\(folder)/\(stem).idx")
+        gzip = try GzipWriter()
+        let name = CDXJEntry.quoted("\(stem).cdx.gz")
+        try idx.write("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \(name)}\n".utf8)
+    }
+
+    /// Writes every usable entry of a package, sorted, into `<stem>.cdx.gz` and `<stem>.idx`.
+    ///
+    /// The JSON of each line stays as it was; a key is made anew when it is no SURT. Memory stays flat: lines are
+    /// sorted in temporary files beside the result. Nothing is synced to disk, and after an error both files are incomplete.
+    ///
+    /// - Parameters:
+    ///   - folder: A folder that exists; files of the same names are replaced.
+    ///   - stem: The names without their endings.
+    /// - Returns: The entries written.
+    /// - Throws: What `CaptureReader.next()` throws; `io` when a file cannot be written.
+    public static func write(
+        from wacz: WACZFile, to folder: String, stem: String
+    ) throws(WebArchiveError) -> Int {
+        var sorter = CDXJSorter(folder: folder, stem: stem, limits: wacz.limits)
+        let reader = wacz.makeCaptureReader()
+        while let (entry, _) = try reader.next() {
+            try sorter.add(entry.canonicalLine(from: reader.lastLine))
+        }
+        let writer = try ZipNumWriter(folder: folder, stem: stem)
+        var count = 0
+        try sorter.forEachSorted { (line) throws(WebArchiveError) in
+            try writer.add(line)
+            count += 1
+        }
+        try writer.finish()
+        return count
+    }
+
+    private func add(_ line: [UInt8]) throws(WebArchiveError) {
+        if lineCount == 0 { firstKey = CDXJLine.sortKey(of: line[...]) }
+        block += line
+        block.append(0x0A)
+        lineCount += 1
+        if lineCount == Self.blockLines || block.count >= Self.blockBytes { try writeBlock() }
+    }
+
+    private func writeBlock() throws(WebArchiveError) {
+        guard lineCount > 0 else { return }
+        let member = try gzip.member(block)
+        let digits = Array("0123456789abcdef".utf8)
+        let digest = SHA256.hash(data: member).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        let hex = String(decoding: digest, as: UTF8.self)
+        try idx.write(firstKey)
+        try idx.write(
+            " {\"offset\": \(blocks.count), \"length\": \(member.count), \"digest\": \"sha256:\(hex)\"}\n".utf8)
+        try blocks.write(member)
+        block.removeAll(keepingCapacity: true)
+        lineCount = 0
+    }
+
+    private func finish() throws(WebArchiveError) {
+        try writeBlock()
+        try blocks.finish()
+        try idx.finish()
+    }
+}

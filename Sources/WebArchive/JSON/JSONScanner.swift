@@ -1,0 +1,266 @@
+/// Walks through a JSON text, so that a reader can pick members and pass over the rest without building them.
+struct JSONScanner {
+    private let bytes: [UInt8]
+    private(set) var position: Int
+    private let depthMax: Int
+    private var depth = 0
+
+    init(_ bytes: [UInt8], from position: Int = 0, depthMax: Int) {
+        self.bytes = bytes
+        self.position = position
+        self.depthMax = depthMax
+    }
+
+    mutating func skipByteOrderMark() {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    mutating func expectEnd() throws(JSONProblem) {
+        skipSpace()
+        guard position == bytes.count else { throw problem("more text follows the JSON value") }
+    }
+
+    /// Reads an object; `member` gets each key and must consume its value.
+    mutating func object(
+        _ member: (inout JSONScanner, String) throws(JSONProblem) -> Void
+    ) throws(JSONProblem) {
+        try enter("{")
+        if try leaves("}") { return }
+        while true {
+            skipSpace()
+            let key = try string()
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw problem("':' is missing after a key") }
+            try member(&self, key)
+            if try closes("}") { return }
+        }
+    }
+
+    /// Reads any value.
+    mutating func value() throws(JSONProblem) -> JSONValue {
+        skipSpace()
+        guard position < bytes.count else { throw problem("the text ends where a value should be") }
+        switch bytes[position] {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "{"): return try objectValue()
+        case UInt8(ascii: "["): return try arrayValue()
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        default: return .number(try number())
+        }
+    }
+
+    /// Reads a string, or a number in its own spelling; passes over anything else and returns `nil`.
+    mutating func text() throws(JSONProblem) -> String? {
+        skipSpace()
+        guard position < bytes.count else { throw problem("the text ends where a value should be") }
+        switch bytes[position] {
+        case UInt8(ascii: "\""): return try string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        default:
+            try skipValue()
+            return nil
+        }
+    }
+
+    /// Passes over any value.
+    mutating func skipValue() throws(JSONProblem) {
+        skipSpace()
+        guard position < bytes.count else { throw problem("the text ends where a value should be") }
+        switch bytes[position] {
+        case UInt8(ascii: "\""): _ = try stringByteCount()
+        case UInt8(ascii: "{"):
+            try object { (scanner, _) throws(JSONProblem) in try scanner.skipValue() }
+        case UInt8(ascii: "["):
+            try enter("[")
+            if try leaves("]") { return }
+            repeat { try skipValue() } while try !closes("]")
+        default: _ = try value()
+        }
+    }
+
+    /// Reads a string.
+    mutating func string() throws(JSONProblem) -> String {
+        let start = try openString()
+        var scan = position
+        while scan < bytes.count, bytes[scan] != UInt8(ascii: "\""), bytes[scan] != UInt8(ascii: "\\") { scan += 1 }
+        guard scan < bytes.count else { throw JSONProblem(offset: start, what: "a string has no closing quote") }
+        if bytes[scan] == UInt8(ascii: "\"") {
+            defer { position = scan + 1 }
+            return try validated(bytes[position..<scan])
+        }
+        var decoded: [UInt8] = []
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return try validated(decoded[...])
+            case UInt8(ascii: "\\"): try escape(into: &decoded)
+            default: decoded.append(byte)
+            }
+        }
+        throw JSONProblem(offset: start, what: "a string has no closing quote")
+    }
+
+    /// Passes over a string without building it.
+    ///
+    /// - Returns: The bytes of its UTF-8 form.
+    mutating func stringByteCount() throws(JSONProblem) -> Int {
+        let start = try openString()
+        var count = 0
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            if byte == UInt8(ascii: "\"") { return count }
+            if byte != UInt8(ascii: "\\") {
+                count += 1
+                continue
+            }
+            var piece: [UInt8] = []
+            try escape(into: &piece)
+            count += piece.count
+        }
+        throw JSONProblem(offset: start, what: "a string has no closing quote")
+    }
+
+    func problem(_ what: String) -> JSONProblem {
+        JSONProblem(offset: position, what: what)
+    }
+}
+
+extension JSONScanner {
+    private mutating func objectValue() throws(JSONProblem) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        try object { (scanner, key) throws(JSONProblem) in members[key] = try scanner.value() }
+        return .object(members)
+    }
+
+    private mutating func arrayValue() throws(JSONProblem) -> JSONValue {
+        var values: [JSONValue] = []
+        try enter("[")
+        if try leaves("]") { return .array([]) }
+        repeat { values.append(try value()) } while try !closes("]")
+        return .array(values)
+    }
+
+    private mutating func enter(_ bracket: Unicode.Scalar) throws(JSONProblem) {
+        skipSpace()
+        guard take(UInt8(ascii: bracket)) else { throw problem("'\(bracket)' is missing") }
+        depth += 1
+        guard depth <= depthMax else { throw problem("more than \(depthMax) levels of nesting") }
+    }
+
+    /// Whether an object or array ends right after its opening bracket.
+    private mutating func leaves(_ bracket: Unicode.Scalar) throws(JSONProblem) -> Bool {
+        skipSpace()
+        guard take(UInt8(ascii: bracket)) else { return false }
+        depth -= 1
+        return true
+    }
+
+    /// Whether an object or array ends after a value; consumes the comma when it does not.
+    private mutating func closes(_ bracket: Unicode.Scalar) throws(JSONProblem) -> Bool {
+        if try leaves(bracket) { return true }
+        guard take(UInt8(ascii: ",")) else { throw problem("',' or '\(bracket)' is missing") }
+        return false
+    }
+
+    private mutating func skipSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONProblem) -> JSONValue {
+        let expected = word.description.utf8
+        guard bytes[position...].starts(with: expected) else { throw problem("no JSON value") }
+        position += expected.count
+        return value
+    }
+
+    private mutating func number() throws(JSONProblem) -> String {
+        let start = position
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+                UInt8(ascii: "e"), UInt8(ascii: "E"):
+                position += 1
+                continue
+            default: break
+            }
+            break
+        }
+        guard position > start else { throw problem("no JSON value") }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func openString() throws(JSONProblem) -> Int {
+        skipSpace()
+        guard take(UInt8(ascii: "\"")) else { throw problem("a string is missing") }
+        return position - 1
+    }
+
+    private func validated(_ slice: ArraySlice<UInt8>) throws(JSONProblem) -> String {
+        guard let text = slice.utf8Text else {
+            throw JSONProblem(offset: position, what: "a string is not UTF-8", isEncoding: true)
+        }
+        return text
+    }
+
+    private mutating func escape(into decoded: inout [UInt8]) throws(JSONProblem) {
+        guard position < bytes.count else { throw problem("the text ends in an escape") }
+        let byte = bytes[position]
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): decoded.append(byte)
+        case UInt8(ascii: "b"): decoded.append(0x08)
+        case UInt8(ascii: "f"): decoded.append(0x0C)
+        case UInt8(ascii: "n"): decoded.append(0x0A)
+        case UInt8(ascii: "r"): decoded.append(0x0D)
+        case UInt8(ascii: "t"): decoded.append(0x09)
+        case UInt8(ascii: "u"): decoded.append(contentsOf: String(try escapedScalar()).utf8)
+        default: throw problem("unknown escape in a string")
+        }
+    }
+
+    /// A `\u` escape; the second half of a surrogate pair is consumed too. A lone half becomes U+FFFD.
+    private mutating func escapedScalar() throws(JSONProblem) -> Character {
+        let first = try hexUnit()
+        if let scalar = Unicode.Scalar(first) { return Character(scalar) }
+        guard first < 0xDC00, bytes[position...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) else {
+            return "\u{FFFD}"
+        }
+        let before = position
+        position += 2
+        let second = try hexUnit()
+        guard (0xDC00...0xDFFF).contains(second) else {
+            position = before
+            return "\u{FFFD}"
+        }
+        let combined = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
+        return Unicode.Scalar(combined).map { Character($0) } ?? "\u{FFFD}"
+    }
+
+    private mutating func hexUnit() throws(JSONProblem) -> UInt32 {
+        guard bytes.count - position >= 4 else { throw problem("the text ends in an escape") }
+        var unit: UInt32 = 0
+        for byte in bytes[position..<position + 4] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw problem("an escape has no four hex digits")
+            }
+            unit = unit << 4 | UInt32(digit)
+        }
+        position += 4
+        return unit
+    }
+}

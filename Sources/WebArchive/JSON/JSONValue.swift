@@ -1,0 +1,69 @@
+/// A parsed JSON text. Numbers stay as written, so that no digit of an offset is lost.
+enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// The member `key` of an object; `nil` when there is none or it is `null`.
+    subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self, let value = members[key], value != .null else { return nil }
+        return value
+    }
+
+    var string: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    /// A string, or a number in its own spelling.
+    var text: String? {
+        switch self {
+        case .string(let text), .number(let text): text
+        default: nil
+        }
+    }
+
+    /// A number without sign, fraction and exponent, written as a number or as a string.
+    var unsigned: UInt64? { text.flatMap { UInt64($0) } }
+
+    var array: [JSONValue]? {
+        guard case .array(let values) = self else { return nil }
+        return values
+    }
+
+    /// Parses a JSON text that must be an object.
+    ///
+    /// - Throws: `badJSON` with the position of the first thing that is wrong.
+    static func parseObject(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> JSONValue {
+        do throws(JSONProblem) {
+            let json = try parse(bytes, depthMax: limits.jsonDepthMax)
+            guard case .object = json else { throw JSONProblem(offset: 0, what: "it is no object") }
+            return json
+        } catch {
+            throw WebArchiveError(
+                code: .badJSON, problem: "the file is not JSON: \(error.what)", file: file, offset: UInt64(error.offset)
+            )
+        }
+    }
+
+    /// Parses one JSON text. RFC 8259.
+    static func parse(_ bytes: [UInt8], depthMax: Int) throws(JSONProblem) -> JSONValue {
+        var scanner = JSONScanner(bytes, depthMax: depthMax)
+        scanner.skipByteOrderMark()
+        let value = try scanner.value()
+        try scanner.expectEnd()
+        return value
+    }
+}
+
+/// Where and why a text is not JSON.
+struct JSONProblem: Error, Sendable, Hashable {
+    /// Byte offset in the text.
+    let offset: Int
+    let what: String
+    /// Whether the text stopped being UTF-8, rather than JSON.
+    var isEncoding = false
+}

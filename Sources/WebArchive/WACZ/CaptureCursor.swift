@@ -1,0 +1,122 @@
+/// Which captures to list: those of a URL, or of all URLs that begin alike.
+public struct CaptureQuery: Sendable, Hashable {
+    /// How much of a URL has to fit. Names are those of pywb's CDX server.
+    public enum MatchType: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The URL, as far as keys tell URLs apart: `http` and `https`, case and `www.` are one.
+        case exact
+        /// Every URL that begins with it.
+        case prefix
+        /// Every URL of its host, whatever the port.
+        case host
+        /// Every URL of its host and of the hosts below it.
+        case domain
+    }
+
+    /// A URL; for `host` and `domain` a host name will do.
+    public let url: String
+    /// How much of the URL has to fit.
+    public let matchType: MatchType
+
+    /// Makes a query.
+    public init(url: String, matchType: MatchType) {
+        self.url = url
+        self.matchType = matchType
+    }
+
+    /// The lines that fit.
+    var ranges: [CDXJRange] {
+        let whole = url.contains("://") || matchType == .exact || HTTPURLParts(url) != nil ? url : "http://\(url)"
+        let keys = SURT.candidates(for: whole)
+        switch matchType {
+        case .exact: return keys.map { CDXJRange(prefix: "\($0) ") }
+        case .prefix: return prefixes(keys, of: whole)
+        case .host, .domain:
+            let hosts = Set(keys.compactMap { $0.split(separator: ")").first?.split(separator: ":").first })
+            let ends = matchType == .host ? [")", ":"] : [")", ":", ","]
+            return hosts.flatMap { host in ends.map { CDXJRange(prefix: "\(host)\($0)") } }
+        }
+    }
+
+    /// A key with its trailing slash dropped would fit more than was asked for.
+    private func prefixes(_ keys: [String], of url: String) -> [CDXJRange] {
+        let endsInSlash = url.hasSuffix("/")
+        return keys.filter { !endsInSlash || $0.hasSuffix("/") }.map { CDXJRange(prefix: $0) }
+    }
+}
+
+/// Lists entries one after another. Belongs to one thread.
+public final class CaptureCursor {
+    private enum Way {
+        case unopened
+        case search([CDXJRangeReader])
+        case scan(CaptureReader)
+    }
+
+    /// Whether entries come in the order of keys and times; known once the first was asked for.
+    public private(set) var isSorted = false
+    private let wacz: WACZFile
+    private let ranges: [CDXJRange]
+    private let trustsOrder: Bool
+    private var way = Way.unopened
+
+    init(_ wacz: WACZFile, _ query: CaptureQuery, trustsOrder: Bool) {
+        self.wacz = wacz
+        self.trustsOrder = trustsOrder
+        ranges = query.ranges
+    }
+
+    /// The next entry, or `nil` at the end.
+    ///
+    /// - Throws: `badIndex` when an index turns out not to be sorted; a new cursor then reads it as a whole. `io`.
+    public func next() throws(WebArchiveError) -> CDXJEntry? {
+        switch way {
+        case .unopened:
+            try open()
+            return try next()
+        case .search(let readers):
+            do throws(WebArchiveError) {
+                return try nextMerged(readers)
+            } catch let error where error.isIndexFault {
+                wacz.captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
+                throw error
+            }
+        case .scan(let reader):
+            while let (entry, _) = try reader.next() {
+                if fits(entry) { return entry }
+            }
+            return nil
+        }
+    }
+
+    private func open() throws(WebArchiveError) {
+        // URLs as keys are not in the order of SURTs, so that ranges of hosts do not exist among them.
+        if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
+            way = .search(opened.indexes.map { CDXJRangeReader($0, ranges: ranges, limits: wacz.limits) })
+            isSorted = true
+        } else {
+            way = .scan(wacz.makeCaptureReader())
+        }
+    }
+
+    private func nextMerged(_ readers: [CDXJRangeReader]) throws(WebArchiveError) -> CDXJEntry? {
+        while true {
+            var first: (reader: CDXJRangeReader, line: CDXJLine)?
+            for reader in readers {
+                guard let line = try reader.peek() else { continue }
+                guard let found = first, !line.sortKey.lexicographicallyPrecedes(found.line.sortKey) else {
+                    first = (reader, line)
+                    continue
+                }
+            }
+            guard let (reader, line) = first else { return nil }
+            reader.advance()
+            if let entry = CDXJEntry.parsed(line.bytes, limits: wacz.limits) { return entry }
+        }
+    }
+
+    private func fits(_ entry: CDXJEntry) -> Bool {
+        let isSURT = SURT.isSURT(entry.urlKey) || HTTPURLParts(entry.urlKey) == nil
+        let line = Array("\(isSURT ? entry.urlKey : SURT.key(for: entry.url)) ".utf8)
+        return ranges.contains { $0.contains(line) }
+    }
+}

@@ -1,0 +1,177 @@
+import Synchronization
+
+/// The indexes of one package, opened at the first lookup and then shared by all.
+final class CaptureIndex: Sendable {
+    /// What a search needs.
+    struct Opened: Sendable {
+        let indexes: [CDXJIndex]
+        /// Whether some keys are URLs as they were captured.
+        let hasPlainKeys: Bool
+    }
+
+    private enum State {
+        case unopened
+        case open(Opened, isChecked: Bool)
+        case sequential(SequentialReason)
+    }
+
+    private let state = Mutex(State.unopened)
+
+    init() {}
+
+    /// Uses indexes from elsewhere, which are known to be sorted.
+    init(_ indexes: [CDXJIndex], limits: Limits) throws(WebArchiveError) {
+        let opened = try Self.opened(indexes)
+        state.withLock { $0 = .open(opened, isChecked: true) }
+    }
+
+    /// The indexes to search; otherwise why they have to be read as a whole.
+    ///
+    /// - Parameter trustsOrder: Whether it is known that every line is in order.
+    /// - Throws: `io`.
+    func open(_ wacz: WACZFile, trustsOrder: Bool) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
+        try state.withLock { (state) throws(WebArchiveError) in
+            if case .unopened = state { state = try Self.opened(wacz) }
+            if case .open(let opened, false) = state, !trustsOrder {
+                state = try Self.checked(opened, wacz)
+            }
+            switch state {
+            case .open(let opened, _): return .success(opened)
+            case .sequential(let reason): return .failure(SequentialReasonError(reason: reason))
+            case .unopened:
+                let reason = SequentialReason(.missing, file: "indexes/", "there is no index")
+                return .failure(SequentialReasonError(reason: reason))
+            }
+        }
+    }
+
+    /// Gives up searching, as what was found on the way shows that it cannot be right.
+    func giveUp(_ reason: SequentialReason) {
+        state.withLock { $0 = .sequential(reason) }
+    }
+
+    private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
+        do throws(WebArchiveError) {
+            switch try IndexFinder(wacz).find() {
+            case .failure(let error): return .sequential(error.reason)
+            case .success(let indexes):
+                for index in indexes where try !index.namesCaptures(limits: wacz.limits) {
+                    return .sequential(.init(.empty, file: "indexes/", "an index names no capture"))
+                }
+                return .open(try opened(indexes), isChecked: false)
+            }
+        } catch let error where error.isIndexFault {
+            return .sequential(.init(error, file: "indexes/"))
+        }
+    }
+
+    private static func opened(_ indexes: [CDXJIndex]) throws(WebArchiveError) -> Opened {
+        var hasPlainKeys = false
+        for index in indexes where try index.hasPlainKeys() { hasPlainKeys = true }
+        return Opened(indexes: indexes, hasPlainKeys: hasPlainKeys)
+    }
+
+    private static func checked(_ opened: Opened, _ wacz: WACZFile) throws(WebArchiveError) -> State {
+        do throws(WebArchiveError) {
+            for index in opened.indexes { try index.checkOrder(limits: wacz.limits) }
+            return .open(opened, isChecked: true)
+        } catch let error where error.isIndexFault {
+            return .sequential(.init(error, file: "indexes/"))
+        }
+    }
+}
+
+/// A reason as an error, for `Result`.
+struct SequentialReasonError: Error {
+    let reason: SequentialReason
+}
+
+extension WebArchiveError {
+    /// Whether the index is at fault, so that a scan may still find what a search does not.
+    var isIndexFault: Bool { isDamage || code == .badIndex || code == .tooLarge }
+}
+
+/// Finds out which indexes of a package can be searched in place.
+struct IndexFinder {
+    private let wacz: WACZFile
+
+    init(_ wacz: WACZFile) {
+        self.wacz = wacz
+    }
+
+    /// Every index of the package, or why one of them cannot be searched.
+    ///
+    /// - Throws: `io`; `badIndex` when an index has no line.
+    func find() throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
+        guard !wacz.indexEntries.isEmpty else { return failure(.missing, "indexes/", "there is no index") }
+        var indexes: [CDXJIndex] = []
+        var gzipped: [ZipNumIndex.File] = []
+        for (number, entry) in wacz.indexEntries.enumerated() {
+            guard entry.method == .stored else {
+                return failure(.compressed, entry.name, "the ZIP compresses the index")
+            }
+            let source = try wacz.directory.bytes(of: entry)
+            if try GzipMember.starts(source.read(at: 0, count: Int(min(source.size, 3)))) {
+                let name = entry.name.split(separator: "/").last.map(String.init) ?? entry.name
+                gzipped.append(.init(name: name, number: number, source: source))
+            } else {
+                indexes.append(.sorted(try SortedCDXJIndex(source, number: number, limits: wacz.limits)))
+            }
+        }
+        guard !gzipped.isEmpty else { return .success(indexes) }
+        return try zipNum(gzipped).map { indexes + $0 }
+    }
+
+    private func zipNum(
+        _ files: [ZipNumIndex.File]
+    ) throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
+        let entries = wacz.zipNumEntries
+        guard !entries.isEmpty else {
+            return failure(.gzipWithoutIDX, "indexes/\(files[0].name)", "the gzipped index has no .idx")
+        }
+        var indexes: [CDXJIndex] = []
+        var covered: Set<Int> = []
+        for entry in entries {
+            guard let source = try idx(entry) else {
+                return failure(.largeIDX, entry.name, "the .idx is compressed and has \(entry.uncompressedSize) bytes")
+            }
+            let named = entries.count == 1 ? files : try self.files(namedBy: source, among: files)
+            covered.formUnion(named.map(\.number))
+            indexes.append(.zipNum(try ZipNumIndex(idx: source, files: named, limits: wacz.limits)))
+        }
+        if let left = files.first(where: { !covered.contains($0.number) }) {
+            return failure(.gzipWithoutIDX, "indexes/\(left.name)", "the gzipped index has no .idx")
+        }
+        return .success(indexes)
+    }
+
+    /// The bytes of an `.idx`; `nil` when it is compressed and too large.
+    private func idx(_ entry: ZIPEntry) throws(WebArchiveError) -> (any ByteSource)? {
+        if entry.method == .stored { return try wacz.directory.bytes(of: entry) }
+        let limit = wacz.limits.idxBytesInMemoryMax
+        guard max(entry.uncompressedSize, entry.compressedSize) <= limit else { return nil }
+        return MemoryByteSource(
+            try wacz.directory.contents(of: entry, limit: limit), name: wacz.directory.path(of: entry))
+    }
+
+    /// With several `.idx` files, each names the gzipped index it belongs to.
+    private func files(
+        namedBy source: any ByteSource, among files: [ZipNumIndex.File]
+    ) throws(WebArchiveError) -> [ZipNumIndex.File] {
+        let head = try source.read(at: 0, count: Int(min(source.size, 4096)))
+        let lines = head.split(separator: 0x0A).map { Array($0) }
+        let name = lines.lazy.compactMap { ZipNumLine.filename(inHeader: $0) ?? ZipNumLine($0)?.filename }.first
+        let named = files.filter { $0.name == name }
+        guard !named.isEmpty else {
+            throw WebArchiveError(
+                code: .badIndex, problem: "the .idx names a file that the package does not hold", file: source.name)
+        }
+        return named
+    }
+
+    private func failure(
+        _ code: SequentialReason.Code, _ file: String, _ problem: String
+    ) -> Result<[CDXJIndex], SequentialReasonError> {
+        .failure(SequentialReasonError(reason: SequentialReason(code, file: file, problem)))
+    }
+}

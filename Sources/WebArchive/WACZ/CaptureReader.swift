@@ -1,0 +1,150 @@
+/// Reads every index entry of a WACZ, file by file and line by line, with flat memory.
+///
+/// Without any index, or with none that has a usable line, the records' own headers stand in for it.
+public final class CaptureReader {
+    private enum Current {
+        case index(CDXJSequentialReader)
+        case warc(WARCScanner, ZIPEntry)
+    }
+
+    /// What is wrong in the part that was read.
+    public var findings: [Finding] { log.findings }
+    /// Bytes read of the index files, as they lie in the package's entries; of the WARC files when there is no index.
+    public private(set) var bytesRead: UInt64 = 0
+    /// Whether every index file that was read is sorted.
+    public private(set) var isSorted = true
+    /// Names of the index files that are not sorted, among those read to their end.
+    private(set) var unsortedFiles: Set<String> = []
+    /// The line of the last entry as it is in the index; `nil` when it comes from a record's headers.
+    var lastLine: [UInt8]? {
+        guard case .index(let index) = current else { return nil }
+        return index.lastLine
+    }
+    /// Whether the entries come from the records' headers, for want of an index.
+    public private(set) var isReadingRecords = false
+    private let wacz: WACZFile
+    private var log: FindingLog
+    private var pending: ArraySlice<ZIPEntry>
+    private var current: Current?
+    private var entryCount = 0
+    private var recordNumber = 0
+
+    init(_ wacz: WACZFile) {
+        self.wacz = wacz
+        log = FindingLog(perCodeMax: wacz.limits.findingsPerCodeMax)
+        pending = wacz.indexEntries[...]
+    }
+
+    /// The next entry and its place, or `nil` at the end. What cannot be used becomes a finding.
+    ///
+    /// - Throws: `tooLarge` when an index is an attack, `io` when the file cannot be read.
+    public func next() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
+        while true {
+            do throws(WebArchiveError) {
+                if let found = try nextInCurrent() {
+                    entryCount += 1
+                    return found
+                }
+                guard try openNext() else { return nil }
+            } catch let error where error.isDamage {
+                current = nil
+                log.add(
+                    .error, "index-damaged", "The rest of a file cannot be read: \(error.problem).", at: error.file,
+                    consequence: "Captures that only this part names cannot be found.")
+            }
+        }
+    }
+
+    /// Opens the next file to read from; `false` when there is none left.
+    private func openNext() throws(WebArchiveError) -> Bool {
+        if pending.isEmpty, entryCount == 0, !isReadingRecords { startReadingRecords() }
+        guard let entry = pending.popFirst() else { return false }
+        guard !isReadingRecords else {
+            recordNumber = 0
+            current = .warc(try WARCReader(entry: entry, of: wacz.directory).makeScanner(), entry)
+            return true
+        }
+        let counted = CountedStream(try wacz.directory.stream(of: entry)) { [weak self] count in
+            self?.bytesRead += count
+        }
+        current = .index(
+            CDXJSequentialReader(
+                try wacz.textStream(of: entry, from: counted), file: entry.name, limits: wacz.limits))
+        return true
+    }
+
+    private func startReadingRecords() {
+        isReadingRecords = true
+        isSorted = false
+        bytesRead = 0
+        pending = wacz.warcEntries[...]
+        let isMissing = wacz.indexEntries.isEmpty
+        log.add(
+            .warning, isMissing ? "index-missing" : "index-empty",
+            isMissing ? "The package has no index." : "The index names no capture.", at: "indexes/",
+            consequence: "Replay by ranges finds nothing; this program reads the WARC files instead, which is slow.")
+    }
+
+    private func nextInCurrent() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
+        switch current {
+        case nil: return nil
+        case .index(let index):
+            if let found = try index.next(&log) { return found }
+            if index.unsortedLines > 0 {
+                isSorted = false
+                unsortedFiles.insert(index.file)
+            }
+        case .warc(let scanner, let entry):
+            if let found = try nextRecord(scanner, entry) { return found }
+            for finding in scanner.findings { log.add(finding) }
+        }
+        current = nil
+        return nil
+    }
+
+    private func nextRecord(
+        _ scanner: WARCScanner, _ entry: ZIPEntry
+    ) throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
+        while let item = try scanner.next() {
+            recordNumber += 1
+            bytesRead += item.length
+            let filename = String(entry.name.dropFirst("archive/".count))
+            guard let made = CDXJEntry(item, filename: filename) else { continue }
+            return (made, IndexLocation(file: entry.name, line: recordNumber))
+        }
+        return nil
+    }
+}
+
+extension CDXJEntry {
+    /// The entry that an indexer would write for a record; `nil` for kinds that are not indexed.
+    init?(_ item: WARCScanner.Item, filename: String) {
+        let record = item.record
+        guard ["response", "revisit", "resource"].contains(record.type), let url = record.targetURI,
+            let time = record.timestamp
+        else { return nil }
+        let payloadType = record.holdsHTTP ? item.httpHead?.mime : record.contentType
+        self.init(
+            urlKey: SURT.key(for: url), timestamp: time.digits14, url: url,
+            mime: record.isRevisit ? "warc/revisit" : payloadType, status: item.httpHead?.status,
+            digest: record.payloadDigest, filename: filename, offset: record.offset, length: item.length)
+    }
+}
+
+/// Tells how many bytes went through.
+private final class CountedStream: ByteStream {
+    var name: String { stream.name }
+    private let stream: any ByteStream
+    private let count: (UInt64) -> Void
+
+    init(_ stream: any ByteStream, _ count: @escaping (UInt64) -> Void) {
+        self.stream = stream
+        self.count = count
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        let found = try stream.read(into: buffer)
+        count(UInt64(found))
+        return found
+    }
+}

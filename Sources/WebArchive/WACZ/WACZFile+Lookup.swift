@@ -1,0 +1,174 @@
+extension WACZFile {
+    /// How lookups find captures: by search, or by reading every index, and why.
+    ///
+    /// Opens the indexes when that was not done yet, and checks their order as `captures(ofURL:trustsOrder:)` does.
+    ///
+    /// - Throws: `io` when the file cannot be read.
+    public func indexAccess(trustsOrder: Bool = false) throws(WebArchiveError) -> IndexAccess {
+        switch try captureIndex.open(self, trustsOrder: trustsOrder) {
+        case .success: .search
+        case .failure(let error): .sequential(error.reason)
+        }
+    }
+
+    /// The same package, looked up in sorted indexes from elsewhere, such as those that `ZipNumWriter` wrote.
+    ///
+    /// Everything but lookups still reads the package's own indexes.
+    ///
+    /// - Throws: `badIndex` or `badGzip` when one of them cannot be searched.
+    public func lookedUp(in indexes: [CDXJIndex]) throws(WebArchiveError) -> WACZFile {
+        WACZFile(
+            name: name, size: size, source: source, directory: directory, dataPackage: dataPackage, digest: digest,
+            warcEntries: warcEntries, indexEntries: indexEntries, pageEntries: pageEntries, openFindings: openFindings,
+            limits: limits, captureIndex: try CaptureIndex(indexes, limits: limits))
+    }
+
+    /// Every capture of `url`, in the order of the index; `http` and `https` are one, see `SURT.matches`.
+    ///
+    /// A search in place, O(log n), gives what reading the whole index would. Where an index cannot be searched, or
+    /// shows on the way that it is not sorted or is damaged, the whole index is read; see `indexAccess(trustsOrder:)`.
+    /// A search that does not meet the damage can find more than a scan, which ends there.
+    /// Captures of other request methods are found by the URL alone and by the URL with `__wb_method=` and its body.
+    ///
+    /// - Parameter trustsOrder: Whether an inspection found the indexes to be searchable. Otherwise the first lookup
+    ///   checks their order, in full up to `Limits.sortCheckBytesMax` and in samples above.
+    /// - Returns: An empty list when the URL was not captured.
+    /// - Throws: `io`; `tooLarge` when an index is an attack.
+    public func captures(ofURL url: String, trustsOrder: Bool = false) throws(WebArchiveError) -> [CDXJEntry] {
+        let matcher = CaptureMatcher(url: url)
+        if let opened = try searchable(trustsOrder: trustsOrder) {
+            do throws(WebArchiveError) {
+                return try searched(opened, matcher)
+            } catch let error where error.isIndexFault {
+                captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
+            }
+        }
+        return try scannedCaptures(matcher)
+    }
+
+    /// The capture of `url` that is closest in time, revisits included; of two equally close ones the later.
+    ///
+    /// Captures of other request methods count only when `url` names a method with `__wb_method=`.
+    ///
+    /// - Parameter time: The moment wanted; the latest capture when `nil`.
+    /// - Returns: `nil` when the URL was not captured.
+    /// - Throws: As `captures(ofURL:trustsOrder:)` does.
+    public func closestCapture(
+        toURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false
+    ) throws(WebArchiveError) -> CDXJEntry? {
+        let matcher = CaptureMatcher(url: url)
+        if let opened = try searchable(trustsOrder: trustsOrder) {
+            do throws(WebArchiveError) {
+                return try searchedClosest(opened, matcher, time)
+            } catch let error where error.isIndexFault {
+                captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
+            }
+        }
+        var closest = ClosestCapture(to: time)
+        let reader = makeCaptureReader()
+        while let (entry, _) = try reader.next() {
+            guard let moment = entry.captureTime, closest.isCloser(moment), matcher.isReplayable(entry) else {
+                continue
+            }
+            closest.take(entry, moment)
+        }
+        return closest.entry
+    }
+
+    /// The entries whose keys fit, in the order of keys and times when the indexes can be searched.
+    ///
+    /// Nothing is read before the first entry is asked for, and memory stays flat.
+    public func captures(matching query: CaptureQuery, trustsOrder: Bool = false) -> CaptureCursor {
+        CaptureCursor(self, query, trustsOrder: trustsOrder)
+    }
+
+    /// Every capture that a scan of all indexes finds.
+    func scannedCaptures(_ matcher: CaptureMatcher) throws(WebArchiveError) -> [CDXJEntry] {
+        let reader = makeCaptureReader()
+        var found: [CDXJEntry] = []
+        while let (entry, _) = try reader.next() {
+            if matcher.accepts(entry) { found.append(entry) }
+        }
+        return found
+    }
+
+    /// The `.idx` files of the package.
+    var zipNumEntries: [ZIPEntry] {
+        directory.entries.filter { $0.name.hasPrefix("indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
+    }
+
+    func searchable(trustsOrder: Bool) throws(WebArchiveError) -> CaptureIndex.Opened? {
+        switch try captureIndex.open(self, trustsOrder: trustsOrder) {
+        case .success(let opened): opened
+        case .failure: nil
+        }
+    }
+
+    private func searched(
+        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher
+    ) throws(WebArchiveError) -> [CDXJEntry] {
+        let ranges = matcher.ranges(includesMethods: true, includesPlainKeys: opened.hasPlainKeys)
+        var found: [(position: CDXJLine.Position, entry: CDXJEntry)] = []
+        for index in opened.indexes {
+            let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
+            while let line = try reader.peek() {
+                reader.advance()
+                guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) else { continue }
+                found.append((line.position, entry))
+            }
+        }
+        return found.sorted { $0.position < $1.position }.map(\.entry)
+    }
+
+    private func searchedClosest(
+        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher, _ time: CaptureTimestamp?
+    ) throws(WebArchiveError) -> CDXJEntry? {
+        let ranges = matcher.ranges(includesMethods: false, includesPlainKeys: opened.hasPlainKeys)
+        var closest = ClosestCapture(to: time)
+        for index in opened.indexes {
+            let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
+            while let line = try reader.peek() {
+                reader.advance()
+                // The JSON of most lines need not be read, as their time already says that they are not it.
+                let digits = line.sortKey.drop { $0 != 0x20 }.dropFirst()
+                guard let moment = CaptureTimestamp(digits: String(decoding: digits, as: UTF8.self)),
+                    closest.isCloser(moment), let entry = CDXJEntry.parsed(line.bytes, limits: limits),
+                    matcher.isReplayable(entry)
+                else { continue }
+                closest.take(entry, moment)
+            }
+        }
+        return closest.entry
+    }
+}
+
+/// The best of the captures seen so far.
+private struct ClosestCapture {
+    private let wanted: CaptureTimestamp?
+    private var moment: CaptureTimestamp?
+    private(set) var entry: CDXJEntry?
+
+    init(to wanted: CaptureTimestamp?) {
+        self.wanted = wanted
+    }
+
+    func isCloser(_ other: CaptureTimestamp) -> Bool {
+        guard let moment else { return true }
+        guard let wanted else { return other > moment }
+        let (near, far) = (wanted.distance(to: other), wanted.distance(to: moment))
+        return near == far ? other > moment : near < far
+    }
+
+    mutating func take(_ entry: CDXJEntry, _ moment: CaptureTimestamp) {
+        self.entry = entry
+        self.moment = moment
+    }
+}
+
+extension CaptureMatcher {
+    /// Whether an entry answers a request for the URL, not only one with another method.
+    func isReplayable(_ entry: CDXJEntry) -> Bool {
+        accepts(entry) && (namesMethod || (entry.method ?? "GET") == "GET" || entry.method == "HEAD")
+            && (namesMethod || !CDXJLine.namesMethod(Array(entry.urlKey.utf8)[...]))
+    }
+}

@@ -1,0 +1,49 @@
+extension WACZFile {
+    /// Says for each index file whether it can be searched; reads the blocks of ZipNum indexes once more, one by one.
+    ///
+    /// - Parameters:
+    ///   - reader: A reader that has read every index to its end.
+    ///   - progress: Is asked now and then whether to go on.
+    /// - Throws: `cancelled`, `io`.
+    func searchableIndexes(
+        _ reader: CaptureReader, _ progress: () -> Bool
+    ) throws(WebArchiveError) -> [WACZInspection.SearchableIndex] {
+        var reason: SequentialReason?
+        var unsorted: [String: SequentialReason] = [:]
+        do throws(WebArchiveError) {
+            switch try IndexFinder(self).find() {
+            case .failure(let error): reason = error.reason
+            case .success(let indexes): try check(indexes, progress, &unsorted)
+            }
+        } catch let error where error.isIndexFault {
+            reason = SequentialReason(error, file: "indexes/")
+        }
+        for file in reader.unsortedFiles {
+            unsorted[file] = SequentialReason(.unsorted, file: file, "the index is not sorted")
+        }
+        if reader.isReadingRecords {
+            reason = reason ?? SequentialReason(.empty, file: "indexes/", "an index names no capture")
+        }
+        let isOfOne = indexEntries.contains { $0.name == reason?.file }
+        return indexEntries.map { entry in
+            let own = isOfOne && reason?.file != entry.name ? nil : reason
+            return WACZInspection.SearchableIndex(file: entry.name, reason: own ?? unsorted[entry.name])
+        }
+    }
+
+    private func check(
+        _ indexes: [CDXJIndex], _ progress: () -> Bool, _ unsorted: inout [String: SequentialReason]
+    ) throws(WebArchiveError) {
+        for index in indexes {
+            guard case .zipNum(let zipNum) = index else { continue }
+            do throws(WebArchiveError) {
+                try zipNum.checkBlocks { _ in progress() }
+            } catch let error where error.isIndexFault {
+                for number in zipNum.fileNumbers {
+                    let file = indexEntries[number].name
+                    unsorted[file] = SequentialReason(error, file: file)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+/// What a reading of all indexes and page lists found, without hashing anything.
+public struct WACZInspection: Sendable, Hashable {
+    /// Everything that is wrong or odd, opening included.
+    public let findings: [Finding]
+    /// Index entries that can be used.
+    public let captureCount: Int
+    /// Pages in the lists.
+    public let pageCount: Int
+    /// Different URL keys; `nil` when the index is not sorted or there are several, so that counting would need memory.
+    public let urlCount: Int?
+    /// Time of the first capture.
+    public let firstCapture: CaptureTimestamp?
+    /// Time of the last capture.
+    public let lastCapture: CaptureTimestamp?
+    /// Whether an index names at least one record that can be inside of its WARC file.
+    public let hasUsableIndex: Bool
+    /// Bytes of all WARC files.
+    public let totalWARCBytes: UInt64
+    /// For each index file, whether lookups can search it in place, every line and every block considered. When all
+    /// can, lookups may trust their order; otherwise a sorted copy helps, see `ZipNumWriter`.
+    public let searchableIndexes: [SearchableIndex]
+
+    /// Whether an index can be searched.
+    public struct SearchableIndex: Sendable, Hashable {
+        /// The index: `indexes/index.cdx`.
+        public let file: String
+        /// Why it cannot be searched; `nil` when it can.
+        public let reason: SequentialReason?
+        /// Whether it can be searched.
+        public var isSearchable: Bool { reason == nil }
+    }
+
+    /// Whether every lookup can be a search, with the order of lines trusted.
+    public var isSearchable: Bool { !searchableIndexes.isEmpty && searchableIndexes.allSatisfy(\.isSearchable) }
+
+    /// The worst of the findings; `nil` when there is none.
+    public var worstSeverity: Finding.Severity? { findings.map(\.severity).max() }
+}
+
+extension WACZFile {
+    /// Checks the structure of the package: reads every index line and every page once, with flat memory.
+    ///
+    /// Hashes and signatures are not checked.
+    ///
+    /// - Parameter progress: Gets the bytes read and the bytes to be read, now and then; returns `false` to stop.
+    /// - Throws: `cancelled` when `progress` asked for it; `tooLarge`, `corruptZIP`, `badGzip` or `io` when an index or
+    ///   a page list is an attack or cannot be read at all.
+    public func inspect(
+        progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) -> Bool = { _, _ in true }
+    ) throws(WebArchiveError) -> WACZInspection {
+        var inspector = WACZInspector(self)
+        inspector.checkPackage()
+        try inspector.readIndexes(progress)
+        try inspector.readPages(progress)
+        return inspector.result()
+    }
+}
+
+/// The state of one inspection.
+private struct WACZInspector {
+    private let wacz: WACZFile
+    private var log: FindingLog
+    private var findings: [Finding]
+    private let bytesTotal: UInt64
+    private var indexBytes: UInt64 = 0
+    private var captureCount = 0
+    private var placedCount = 0
+    private var keyCount = 0
+    private var previousKey: String?
+    private var isSorted = true
+    private var isReadingRecords = false
+    private var searchableIndexes: [WACZInspection.SearchableIndex] = []
+    private var pageCount = 0
+    private var firstCapture: CaptureTimestamp?
+    private var lastCapture: CaptureTimestamp?
+
+    init(_ wacz: WACZFile) {
+        self.wacz = wacz
+        findings = wacz.openFindings
+        log = FindingLog(perCodeMax: wacz.limits.findingsPerCodeMax)
+        let read = (wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries) + wacz.pageEntries
+        bytesTotal = read.reduce(0) { $0 &+ $1.uncompressedSize }
+    }
+
+    mutating func checkPackage() {
+        findings += LibzipOpinion.disagreements(with: wacz.directory)
+        checkDescription()
+        checkResources()
+        for entry in wacz.warcEntries where entry.method == .deflated {
+            log.add(
+                .warning, "warc-deflated", "A WARC file is compressed once more by the ZIP.", at: entry.name,
+                consequence: "It replays by lookups only, and slowly; range mode cannot show it.")
+        }
+        if wacz.pageEntries.isEmpty, wacz.dataPackage?.legacyPages.isEmpty != false {
+            log.add(
+                .warning, "pages-missing", "The package has no list of pages.", at: "pages/pages.jsonl",
+                consequence: "There is no page to start from; captures can be opened by their URL.")
+        }
+    }
+
+    private mutating func checkDescription() {
+        guard let package = wacz.dataPackage, package.legacyPages.isEmpty,
+            wacz.directory.entry(named: "datapackage.json") != nil
+        else { return }
+        if package.resources.isEmpty {
+            log.add(
+                .warning, "resources-missing", "The package lists none of its files.", at: "datapackage.json",
+                consequence: "None for replay; nothing in the package can be verified.")
+        }
+        if package.profile == nil {
+            log.add(
+                .notice, "profile-missing", "The package does not say what kind it is.", at: "datapackage.json",
+                consequence: "None for replay.")
+        }
+        if package.waczVersion == nil {
+            log.add(
+                .notice, "version-missing", "The package does not say which version of WACZ it follows.",
+                at: "datapackage.json", consequence: "None for replay.")
+        }
+    }
+
+    private mutating func checkResources() {
+        guard let resources = wacz.dataPackage?.resources, !resources.isEmpty else { return }
+        var listed: Set<String> = ["datapackage.json", "datapackage-digest.json", "webarchive.yaml"]
+        for resource in resources {
+            listed.insert(resource.path)
+            guard let entry = wacz.directory.entry(named: resource.path) else {
+                let holdsCaptures = resource.path.hasPrefix("archive/")
+                log.add(
+                    holdsCaptures ? .error : .warning, "resource-missing",
+                    "The package lists a file that it does not hold.", at: resource.path,
+                    consequence: holdsCaptures
+                        ? "The captures in this file cannot be replayed." : "What this file would tell is not known.")
+                continue
+            }
+            if let bytes = resource.bytes, bytes != entry.uncompressedSize {
+                log.add(
+                    .warning, "resource-size-differs",
+                    "A file has \(entry.uncompressedSize) bytes where the package lists \(bytes).", at: resource.path,
+                    consequence: "The file was changed or damaged after packing; it may not be what was captured.")
+            }
+        }
+        for entry in wacz.directory.entries where !entry.isDirectory && !entry.isUnsafe && !listed.contains(entry.name)
+        {
+            log.add(
+                .notice, "entry-unlisted", "The package holds a file that it does not list.", at: entry.name,
+                consequence: "None for replay; its content cannot be verified.")
+        }
+    }
+
+    mutating func readIndexes(_ progress: (UInt64, UInt64) -> Bool) throws(WebArchiveError) {
+        try checkZipNumFiles()
+        let reader = wacz.makeCaptureReader()
+        while let (entry, location) = try reader.next() {
+            note(entry, location)
+            if captureCount.isMultiple(of: 1024) { try report(reader.bytesRead, progress) }
+        }
+        indexBytes = reader.bytesRead
+        isReadingRecords = reader.isReadingRecords
+        isSorted = reader.isSorted && wacz.indexEntries.count == 1
+        findings += reader.findings
+        searchableIndexes = try wacz.searchableIndexes(reader) { [indexBytes, bytesTotal] in
+            progress(min(indexBytes, bytesTotal), bytesTotal)
+        }
+        if captureCount == 0 {
+            log.add(
+                .error, "captures-missing", "No capture is found in the package.", at: "indexes/",
+                consequence: "Nothing can be replayed.")
+        }
+    }
+
+    private mutating func note(_ entry: CDXJEntry, _ location: IndexLocation) {
+        captureCount += 1
+        if entry.urlKey != previousKey { keyCount += 1 }
+        previousKey = entry.urlKey
+        if let time = entry.captureTime {
+            firstCapture = min(firstCapture ?? time, time)
+            lastCapture = max(lastCapture ?? time, time)
+        }
+        guard let warc = wacz.warcEntry(named: entry.filename) else {
+            log.add(
+                .error, "index-names-missing-warc",
+                "The index names the WARC file '\(entry.filename.prefix(200))', which the package does not hold.",
+                at: location.description, consequence: "This capture cannot be replayed.")
+            return
+        }
+        let (stop, overflow) = entry.offset.addingReportingOverflow(entry.length ?? 1)
+        guard !overflow, stop <= warc.uncompressedSize, entry.length != 0 else {
+            log.add(
+                .error, "index-outside-warc",
+                "The index names \(entry.length ?? 1) bytes at \(entry.offset) of a WARC file of "
+                    + "\(warc.uncompressedSize) bytes.",
+                at: location.description, consequence: "This capture cannot be replayed.")
+            return
+        }
+        placedCount += 1
+    }
+
+    /// Checks that every line of the `.idx` files names a block that can be inside of the gzipped index.
+    private mutating func checkZipNumFiles() throws(WebArchiveError) {
+        let zipNumFiles = wacz.zipNumEntries
+        if zipNumFiles.isEmpty, let gzipped = wacz.indexEntries.first(where: { $0.name.hasSuffix(".gz") }) {
+            log.add(
+                .notice, "idx-missing", "A gzipped index has no index of its own.", at: gzipped.name,
+                consequence: "Replay by ranges has to read it whole before it can show anything.")
+        }
+        for entry in zipNumFiles {
+            let lines = LineReader(
+                try wacz.textStream(of: entry), lineBytesMax: wacz.limits.indexLineBytesMax,
+                skippedLineBytesMax: wacz.limits.skippedLineBytesMax)
+            let blocks = wacz.indexEntries.filter { $0.name.hasSuffix(".gz") }.map(\.uncompressedSize).max() ?? 0
+            while let line = try lines.next() {
+                if let bytes = line.bytes, ZipNumLine.isHarmless(bytes, blocksLength: blocks) { continue }
+                log.add(
+                    .warning, "idx-bad-line", "A line of the index of the index cannot be used.",
+                    at: "\(entry.name) line \(line.number)",
+                    consequence: "Replay by ranges may miss captures; lookups by this program read the whole index.")
+            }
+        }
+    }
+
+    mutating func readPages(_ progress: (UInt64, UInt64) -> Bool) throws(WebArchiveError) {
+        let reader = wacz.makePageReader()
+        while try reader.next() != nil {
+            pageCount += 1
+            if pageCount.isMultiple(of: 256) { try report(indexBytes + reader.bytesRead, progress) }
+        }
+        findings += reader.findings
+        try report(bytesTotal, progress)
+    }
+
+    private func report(_ read: UInt64, _ progress: (UInt64, UInt64) -> Bool) throws(WebArchiveError) {
+        guard progress(min(read, bytesTotal), bytesTotal) else {
+            throw WebArchiveError(code: .cancelled, problem: "the check was stopped", file: wacz.name)
+        }
+    }
+
+    func result() -> WACZInspection {
+        WACZInspection(
+            findings: findings + log.findings, captureCount: captureCount, pageCount: pageCount,
+            urlCount: isSorted ? keyCount : nil, firstCapture: firstCapture, lastCapture: lastCapture,
+            hasUsableIndex: placedCount > 0 && !isReadingRecords,
+            totalWARCBytes: wacz.warcEntries.reduce(0) { $0 &+ $1.uncompressedSize },
+            searchableIndexes: searchableIndexes)
+    }
+}

@@ -1,0 +1,83 @@
+/// A digest as a WARC record or an index writes it.
+///
+/// Source: WARC 1.1 §5.8, `labelled-digest`. Five spellings are found: `sha1:` with base 32, `sha256:` and `sha-256:`
+/// with hex, and both base 32 and hex without a label.
+public struct WARCDigest: Sendable, Hashable {
+    /// The hash function.
+    public enum Algorithm: String, Sendable, Hashable, Codable {
+        /// 16 bytes.
+        case md5
+        /// 20 bytes.
+        case sha1
+        /// 32 bytes.
+        case sha256
+        /// 64 bytes.
+        case sha512
+
+        var byteCount: Int {
+            switch self {
+            case .md5: 16
+            case .sha1: 20
+            case .sha256: 32
+            case .sha512: 64
+            }
+        }
+    }
+
+    /// The hash function.
+    public let algorithm: Algorithm
+    /// The hash.
+    public let bytes: [UInt8]
+
+    /// The hash in lower-case hexadecimal.
+    public var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Parses any of the five spellings; `nil` for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1)
+        guard let value = parts.last else { return nil }
+        let label = parts.count == 2 ? parts[0].lowercased().replacing("-", with: "") : nil
+        let candidates: [Algorithm] = [.sha256, .sha1, .md5, .sha512].filter { label == nil || $0.rawValue == label }
+        for algorithm in candidates {
+            for decoded in [Self.hexDecoded(value), Self.base32Decoded(value)] {
+                if let decoded, decoded.count == algorithm.byteCount {
+                    self.algorithm = algorithm
+                    bytes = decoded
+                    return
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func hexDecoded(_ text: Substring) -> [UInt8]? {
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
+    /// Base 32 without or with padding. RFC 4648 §6.
+    private static func base32Decoded(_ text: Substring) -> [UInt8]? {
+        var decoded: [UInt8] = []
+        var bits: UInt32 = 0
+        var bitCount: UInt32 = 0
+        for byte in text.uppercased().utf8 where byte != UInt8(ascii: "=") {
+            let value: UInt8
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
+            case UInt8(ascii: "2")...UInt8(ascii: "7"): value = byte - UInt8(ascii: "2") + 26
+            default: return nil
+            }
+            bits = (bits << 5 | UInt32(value)) & 0xFFFF
+            bitCount += 5
+            if bitCount >= 8 {
+                bitCount -= 8
+                decoded.append(UInt8(truncatingIfNeeded: bits >> bitCount))
+            }
+        }
+        return decoded
+    }
+}

@@ -1,0 +1,53 @@
+import CZlib
+
+/// The content of a deflated entry, inflated without libzip, with its size and CRC checked.
+final class InflatedEntryStream: ByteStream {
+    let name: String
+    private let entry: ZIPEntry
+    private let input: BufferedInput
+    private let inflater: Inflater
+    private var produced: UInt64 = 0
+    private var checksum: UInt = 0
+    private var isFinished = false
+
+    init(_ entry: ZIPEntry, in directory: ZIPDirectory) throws(WebArchiveError) {
+        let range = try directory.dataRange(of: entry)
+        let name = directory.path(of: entry)
+        let bytes = try SubrangeByteSource(
+            directory.source, offset: range.lowerBound, length: entry.compressedSize, name: name)
+        self.entry = entry
+        self.name = name
+        input = BufferedInput(SourceStream(bytes))
+        inflater = try Inflater(format: .rawDeflate, file: name)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        while !isFinished {
+            if try input.isAtEnd() {
+                throw WebArchiveError(
+                    code: .truncated, problem: "the deflated data ends early", file: name, offset: input.offset)
+            }
+            let step = try inflater.inflate(input.unread, into: buffer, offset: input.offset)
+            input.consume(step.consumed)
+            produced += UInt64(step.produced)
+            let bytes = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            checksum = CZlib.crc32(checksum, bytes, UInt32(step.produced))
+            isFinished = step.isFinished
+            try check()
+            if step.produced > 0 { return step.produced }
+        }
+        return 0
+    }
+
+    private func check() throws(WebArchiveError) {
+        guard produced <= entry.uncompressedSize, !isFinished || produced == entry.uncompressedSize else {
+            throw WebArchiveError(
+                code: .corruptZIP,
+                problem: "the data inflates to \(produced) bytes, \(entry.uncompressedSize) are declared",
+                file: name)
+        }
+        guard !isFinished || UInt32(truncatingIfNeeded: checksum) == entry.crc32 else {
+            throw WebArchiveError(code: .corruptZIP, problem: "the content does not match its CRC-32", file: name)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+/// Where a ZIP's central directory is, as its end records say. APPNOTE.TXT 6.3.10, §4.3.14 to §4.3.16.
+struct ZIPEndRecord: Sendable, Hashable {
+    /// Entries in the directory.
+    let entryCount: UInt64
+    /// Bytes of the directory.
+    let directorySize: UInt64
+    /// Byte offset of the directory from the start of the file.
+    let directoryOffset: UInt64
+    /// Bytes before the ZIP's own first byte; every stored offset is short by that many.
+    let prefixLength: UInt64
+    /// Bytes after the end record and its comment.
+    let trailingLength: UInt64
+
+    private static let signature: UInt32 = 0x0605_4B50
+    private static let locatorSignature: UInt32 = 0x0706_4B50
+    private static let zip64Signature: UInt32 = 0x0606_4B50
+    private static let length = 22
+
+    /// Finds the end record by searching backwards from the end of `source`.
+    ///
+    /// - Throws: `notZIP` or `truncated` when there is none, `corruptZIP` when it contradicts the file.
+    static func find(in source: any ByteSource, limits: Limits) throws(WebArchiveError) -> ZIPEndRecord {
+        let window = Int(min(source.size, UInt64(length + 0xFFFF + limits.trailingJunkBytesMax)))
+        let windowOffset = source.size - UInt64(window)
+        let tail = try source.read(at: windowOffset, count: window)
+        var firstProblem: WebArchiveError?
+        var candidatesLeft = limits.endRecordCandidatesMax
+        var position = window - length
+        while position >= 0, candidatesLeft > 0 {
+            defer { position -= 1 }
+            guard tail[position] == 0x50, tail.uint32(at: position) == signature else { continue }
+            guard position + length + Int(tail.uint16(at: position + 20)) <= window else { continue }
+            candidatesLeft -= 1
+            do throws(WebArchiveError) {
+                return try parse(tail, at: position, windowOffset: windowOffset, source: source)
+            } catch {
+                firstProblem = firstProblem ?? error
+            }
+        }
+        if let firstProblem { throw firstProblem }
+        throw try ZIPSniffer.explainMissingEndRecord(of: source)
+    }
+
+    private static func parse(
+        _ tail: [UInt8], at position: Int, windowOffset: UInt64, source: any ByteSource
+    ) throws(WebArchiveError) -> ZIPEndRecord {
+        let offset = windowOffset + UInt64(position)
+        let recordEnd = offset + UInt64(length) + UInt64(tail.uint16(at: position + 20))
+        var count = UInt64(tail.uint16(at: position + 10))
+        var size = UInt64(tail.uint32(at: position + 12))
+        var start = UInt64(tail.uint32(at: position + 16))
+        let disks = [tail.uint16(at: position + 4), tail.uint16(at: position + 6)]
+        guard disks.allSatisfy({ $0 == 0 || $0 == 0xFFFF }), tail.uint16(at: position + 8) == UInt16(count) else {
+            throw WebArchiveError(
+                code: .unsupported, problem: "the ZIP is split over several files", file: source.name, offset: offset,
+                hint: "join its parts into one file")
+        }
+        var directoryEnd = offset
+        if count == 0xFFFF || size == 0xFFFF_FFFF || start == 0xFFFF_FFFF,
+            let wide = try zip64Record(endingAt: offset, source: source)
+        {
+            (count, size, start, directoryEnd) = (wide.count, wide.size, wide.start, wide.offset)
+        }
+        let (stop, overflow) = start.addingReportingOverflow(size)
+        guard !overflow, stop <= directoryEnd else {
+            throw WebArchiveError(
+                code: .corruptZIP,
+                problem:
+                    "the central directory needs \(size) bytes at \(start), but its end record is at \(directoryEnd)",
+                file: source.name, offset: offset)
+        }
+        let prefix = try prefixLength(count: count, start: start, gap: directoryEnd - stop, source: source)
+        return ZIPEndRecord(
+            entryCount: count, directorySize: size, directoryOffset: start + prefix, prefixLength: prefix,
+            trailingLength: source.size - recordEnd)
+    }
+
+    /// The zip64 end record that the locator right before `end` names; `nil` when there is no locator.
+    private static func zip64Record(
+        endingAt end: UInt64, source: any ByteSource
+    ) throws(WebArchiveError) -> (count: UInt64, size: UInt64, start: UInt64, offset: UInt64)? {
+        guard end >= 20 else { return nil }
+        let locator = try source.read(at: end - 20, count: 20)
+        guard locator.uint32(at: 0) == locatorSignature else { return nil }
+        guard locator.uint32(at: 4) == 0, locator.uint32(at: 16) <= 1 else {
+            throw WebArchiveError(
+                code: .unsupported, problem: "the ZIP is split over several files", file: source.name, offset: end - 20)
+        }
+        // The stored offset is short when bytes were put before the ZIP; then the record is right before its locator.
+        for offset in [locator.uint64(at: 8), end >= 76 ? end - 76 : 0] {
+            guard end - 20 >= 56, offset <= end - 20 - 56 else { continue }
+            let record = try source.read(at: offset, count: 56)
+            guard record.uint32(at: 0) == zip64Signature else { continue }
+            guard record.uint32(at: 16) == 0, record.uint32(at: 20) == 0 else {
+                throw WebArchiveError(
+                    code: .unsupported, problem: "the ZIP is split over several files", file: source.name,
+                    offset: offset)
+            }
+            return (record.uint64(at: 32), record.uint64(at: 40), record.uint64(at: 48), offset)
+        }
+        throw WebArchiveError(
+            code: .corruptZIP, problem: "no zip64 end record where its locator points to", file: source.name,
+            offset: end - 20)
+    }
+
+    /// How far the directory lies behind the place that the end record names: 0, or `gap` for a ZIP behind a prefix.
+    private static func prefixLength(
+        count: UInt64, start: UInt64, gap: UInt64, source: any ByteSource
+    ) throws(WebArchiveError) -> UInt64 {
+        guard count > 0 else { return 0 }
+        for prefix in Set([0, gap]).sorted() {
+            guard source.size >= 4, start + prefix <= source.size - 4 else { continue }
+            if try source.read(at: start + prefix, count: 4).uint32(at: 0) == ZIPDirectory.centralSignature {
+                return prefix
+            }
+        }
+        throw WebArchiveError(
+            code: .corruptZIP, problem: "no central directory at the place that the end record names",
+            file: source.name, offset: start)
+    }
+}
+
+/// Says what a file is that is not a whole ZIP.
+enum ZIPSniffer {
+    static func explainMissingEndRecord(of source: any ByteSource) throws(WebArchiveError) -> WebArchiveError {
+        let head = try source.read(at: 0, count: Int(min(source.size, 4096)))
+        func notZIP(_ problem: String, hint: String? = nil) -> WebArchiveError {
+            WebArchiveError(code: .notZIP, problem: problem, file: source.name, hint: hint)
+        }
+        if head.isEmpty {
+            return WebArchiveError(
+                code: .empty, problem: "the file is empty: 0 bytes", file: source.name,
+                hint: "the download may have failed")
+        }
+        let packHint = "pack it as WACZ with py-wacz: `wacz create -f FILE`"
+        if head.starts(with: [0x1F, 0x8B]) {
+            return notZIP("this is not a ZIP; it looks like a WARC (gzip)", hint: packHint)
+        }
+        if head.starts(with: "WARC/".utf8) { return notZIP("this is not a ZIP; it looks like a WARC", hint: packHint) }
+        let start = String(decoding: head.drop { $0 <= 0x20 || $0 >= 0x80 }.prefix(2048), as: UTF8.self).lowercased()
+        if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") {
+            return notZIP("this is an HTML page, not a WACZ", hint: "the download may have failed")
+        }
+        if start.hasPrefix("{"), start.contains("multi-wacz-package") {
+            return WebArchiveError(
+                code: .multiWACZ, problem: "this is a list of WACZ files, not a WACZ", file: source.name,
+                hint: "import its members one by one for now")
+        }
+        guard head.starts(with: [0x50, 0x4B]) else {
+            return notZIP("this is not a ZIP, but \(source.size) bytes of something else")
+        }
+        return WebArchiveError(
+            code: .truncated, problem: "the file is truncated or not a ZIP: no end record in its \(source.size) bytes",
+            file: source.name, hint: "get the file again, the download may have stopped early")
+    }
+}

@@ -1,0 +1,195 @@
+import Testing
+import WebArchive
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The folder with archives that others published, or `nil` with a line that says so.
+let fixtures: String? = {
+    if let folder = ProcessInfo.processInfo.environment["REPLAYHOST_FIXTURES"] { return folder }
+    print("skipped: tests of published archives, as REPLAYHOST_FIXTURES is not set")
+    return nil
+}()
+
+/// One line of `hostile/EXPECTED.tsv`.
+struct HostileCase: Sendable, CustomTestStringConvertible {
+    let file: String
+    let expected: String
+    var testDescription: String { "\(file): \(expected)" }
+
+    static let all: [HostileCase] = {
+        guard let fixtures,
+            let text = try? String(contentsOfFile: "\(fixtures)/hostile/EXPECTED.tsv", encoding: .utf8)
+        else { return [] }
+        return text.split(separator: "\n").dropFirst().map { line in
+            let parts = line.split(separator: "\t")
+            return HostileCase(file: String(parts[0]), expected: String(parts[1]))
+        }
+    }()
+
+    /// Files whose fault shows only when hashes are verified or the record is read, which opening does not do.
+    static let faultIsInTheRecord = ["069-", "123-", "125-"]
+}
+
+/// Counts were made with Python 3.11 (zipfile, gzip, json): index lines with a JSON part, page lines with a url.
+struct PublishedCase: Sendable, CustomTestStringConvertible {
+    let file: String
+    let captures: Int
+    let pages: Int
+    /// Index lines that name a WARC which the package does not hold.
+    var unreachable = 0
+    var testDescription: String { file }
+
+    static let all = [
+        PublishedCase(file: "bensteinberg__waczerciser/test/fixtures/example.wacz", captures: 6, pages: 5),
+        PublishedCase(file: "extua__wacksy/wacz_example.wacz", captures: 2, pages: 0, unreachable: 2),
+        PublishedCase(file: "harvard-lil__scoop/assets/fixtures/example.com.wacz", captures: 3, pages: 3),
+        PublishedCase(file: "ojauch__wacz/src/test/resources/invalid-checksum.wacz", captures: 2, pages: 1),
+        PublishedCase(file: "ojauch__wacz/src/test/resources/invalid-datapackage.wacz", captures: 2, pages: 1),
+        PublishedCase(file: "ojauch__wacz/src/test/resources/no-datapackage.wacz", captures: 2, pages: 1),
+        PublishedCase(file: "ojauch__wacz/src/test/resources/no-pages.wacz", captures: 2, pages: 0),
+        PublishedCase(file: "ojauch__wacz/src/test/resources/valid-example.wacz", captures: 2, pages: 1),
+        PublishedCase(file: "ojauch__waczlib/test_assets/invalid-pages.wacz", captures: 2, pages: 0),
+        PublishedCase(file: "ours/small-1.2.0.wacz", captures: 167, pages: 7),
+        PublishedCase(file: "ours/small-cdxj.wacz", captures: 167, pages: 7),
+        PublishedCase(file: "ours/small-deflate.wacz", captures: 167, pages: 7),
+        PublishedCase(file: "ours/small-gz.wacz", captures: 167, pages: 7),
+        PublishedCase(file: "ours/small-plain.wacz", captures: 167, pages: 7),
+        PublishedCase(file: "ours/small-zipnum.wacz", captures: 167, pages: 7),
+        PublishedCase(file: "ours/small.wacz", captures: 167, pages: 7),
+        PublishedCase(
+            file: "starlinglab__integrity-preprocessor/tests/assets/wacz/bad/anon-sig.wacz", captures: 2, pages: 1),
+        PublishedCase(
+            file: "starlinglab__integrity-preprocessor/tests/assets/wacz/bad/domain-sig.wacz", captures: 2, pages: 1),
+        PublishedCase(
+            file: "starlinglab__integrity-preprocessor/tests/assets/wacz/good/anon-sig.wacz", captures: 2, pages: 1),
+        PublishedCase(
+            file: "starlinglab__integrity-preprocessor/tests/assets/wacz/good/domain-sig.wacz", captures: 2, pages: 1),
+        PublishedCase(
+            file: "webrecorder__py-wacz/tests/fixtures/invalid_signed_example_1.wacz", captures: 2, pages: 1),
+        PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/v1.valid_example_2.wacz", captures: 1, pages: 0),
+        // Its one page is in webarchive.yaml.
+        PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_example_0.wacz", captures: 1, pages: 1),
+        PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_example_1.wacz", captures: 1, pages: 1),
+        PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_example_2.wacz", captures: 1, pages: 1),
+        PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_signed_example_1.wacz", captures: 2, pages: 1),
+        PublishedCase(file: "webrecorder__wacz2car/fixtures/v1.example.wacz", captures: 1, pages: 1),
+    ]
+}
+
+@Suite(.enabled(if: fixtures != nil, "REPLAYHOST_FIXTURES is not set"))
+struct FixtureTests {
+    private var folder: String { fixtures ?? "" }
+
+    @Test func everyHostileFileHasAnExpectation() {
+        #expect(HostileCase.all.count == 42)
+    }
+
+    @Test(arguments: HostileCase.all)
+    func hostileFileIsTreatedAsExpected(_ c: HostileCase) throws {
+        let outcome: String
+        do throws(WebArchiveError) {
+            let inspection = try WACZFile.open(path: "\(folder)/hostile/\(c.file)").inspect()
+            outcome = inspection.worstSeverity.map { $0 >= .warning } == true ? "warn" : "accept"
+        } catch {
+            outcome = "reject"
+        }
+        switch c.expected {
+        case "either": #expect(["reject", "warn"].contains(outcome))
+        case "warn" where HostileCase.faultIsInTheRecord.contains { c.file.hasPrefix($0) }:
+            #expect(["warn", "accept"].contains(outcome))
+        default: #expect(outcome == c.expected)
+        }
+    }
+
+    @Test(arguments: [
+        ("084-cdx-offset-past-end.wacz", WebArchiveError.Code.badIndex),
+        ("086-cdx-offset-int64-max.wacz", .badIndex), ("089-cdx-length-past-end.wacz", .badIndex),
+        ("093-cdx-filename-traversal.wacz", .badIndex), ("123-warc-gzip-corrupt.wacz", .badGzip),
+        ("125-warc-length-too-big.wacz", .truncated),
+    ])
+    func replayOfDamageIsACleanError(_ file: String, _ expected: WebArchiveError.Code) throws {
+        let wacz = try WACZFile.open(path: "\(folder)/hostile/\(file)")
+        let (entry, _) = try #require(try wacz.makeCaptureReader().next())
+        let found = code {
+            try wacz.record(of: entry).forEachChunk { _ in true }
+        }
+        #expect(found == expected)
+    }
+
+    @Test(arguments: [
+        ("002-truncated-00pct.wacz", WebArchiveError.Code.empty, "empty"),
+        ("005-truncated-25pct.wacz", .truncated, "truncated or not a ZIP: no end record in its 857 bytes"),
+        ("012-not-a-zip-html.wacz", .notZIP, "HTML page"), ("013-not-a-zip-warc.wacz", .notZIP, "looks like a WARC"),
+        ("015-not-a-zip-only-eocd.wacz", .noArchiveData, "none of them in archive/"),
+        ("019-eocd-offset-past-end.wacz", .corruptZIP, "central directory"),
+        ("031-entry-encrypted-flag.wacz", .encrypted, "archive/data.warc.gz: the entry is encrypted"),
+        ("039-name-nul.wacz", .unsafeName, "NUL"), ("047-dup-datapackage.wacz", .duplicateName, "datapackage.json"),
+        ("053-bomb-datapackage.wacz", .tooLarge, "4294967296"), ("057-bomb-zipnum-block.wacz", .tooLarge, "line 1"),
+    ])
+    func refusalSaysWhy(_ file: String, _ expected: WebArchiveError.Code, _ words: String) throws {
+        let error = #expect(throws: WebArchiveError.self) {
+            _ = try WACZFile.open(path: "\(folder)/hostile/\(file)").inspect()
+        }
+        #expect(error?.code == expected)
+        #expect(error?.description.contains(words) == true)
+    }
+
+    @Test func bombsCostNoTime() throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        _ = try? WACZFile.open(path: "\(folder)/hostile/053-bomb-datapackage.wacz").inspect()
+        _ = try? WACZFile.open(path: "\(folder)/hostile/057-bomb-zipnum-block.wacz").inspect()
+        // Inflating either whole takes many times as long, also on a slow and busy machine.
+        #expect(clock.now - start < .seconds(10))
+    }
+
+    @Test(arguments: PublishedCase.all)
+    func publishedArchiveHasTheCountsOfOtherTools(_ c: PublishedCase) throws {
+        let inspection = try WACZFile.open(path: "\(folder)/\(c.file)").inspect()
+        #expect(inspection.captureCount == c.captures)
+        #expect(inspection.pageCount == c.pages)
+    }
+
+    @Test(arguments: PublishedCase.all)
+    func everyIndexedRecordOpensAndReadsToItsEnd(_ c: PublishedCase) throws {
+        let wacz = try WACZFile.open(path: "\(folder)/\(c.file)")
+        var unreachable = 0
+        try wacz.forEachIndexEntry { entry, _ in
+            guard wacz.warcEntry(named: entry.filename) != nil else {
+                unreachable += 1
+                return true
+            }
+            let record = try wacz.record(of: entry)
+            #expect(record.targetURI == entry.url)
+            #expect(record.isRevisit == entry.isRevisit)
+            var total: UInt64 = 0
+            try record.forEachChunk { chunk in
+                total += UInt64(chunk.count)
+                return true
+            }
+            #expect(total == record.contentLength)
+            if record.holdsHTTP, record.type == "response" {
+                #expect(try record.openHTTPMessage().head.status == entry.status)
+            }
+            return true
+        }
+        #expect(unreachable == c.unreachable)
+    }
+
+    @Test(arguments: ["no-archives.wacz"])
+    func archiveWithoutCapturesIsRefused(_ file: String) {
+        let found = code { _ = try WACZFile.open(path: "\(folder)/ojauch__wacz/src/test/resources/\(file)") }
+        #expect(found == .noArchiveData)
+    }
+
+    @Test func archivesInAnotherFolderAreRefusedWithAHint() {
+        let error = #expect(throws: WebArchiveError.self) {
+            _ = try WACZFile.open(path: "\(folder)/webrecorder__py-wacz/tests/fixtures/example.wacz")
+        }
+        #expect(error?.hint?.contains("another folder") == true)
+    }
+}

@@ -1,0 +1,346 @@
+import Testing
+
+@testable import WebArchive
+
+private typealias Entry = ZIPBuilder.Entry
+
+private func codes(_ bytes: [UInt8]) throws -> [String] {
+    try ArchiveBuilder.open(bytes).inspect().findings.map(\.code)
+}
+
+struct WACZFileTests {
+    @Test func everyPartIsFound() throws {
+        let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())
+        #expect(wacz.warcEntries.map(\.name) == ["archive/data.warc.gz"])
+        #expect(wacz.indexEntries.map(\.name) == ["indexes/index.cdx"])
+        #expect(wacz.pageEntries.map(\.name) == ["pages/pages.jsonl"])
+        #expect(wacz.dataPackage?.waczVersion == "1.1.1")
+        #expect(wacz.openFindings.isEmpty)
+    }
+
+    @Test(arguments: [("http://example.org/two", 1), ("https://EXAMPLE.org/two#x", 1), ("http://example.org/three", 0)])
+    func capturesAreFoundByURL(_ url: String, _ count: Int) throws {
+        let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())
+        let captures = try wacz.captures(ofURL: url)
+        #expect(captures.count == count)
+        for capture in captures {
+            #expect(try wacz.record(of: capture).targetURI == "http://example.org/two")
+        }
+    }
+
+    @Test func deflatedWARCIsReadByLookups() throws {
+        let bytes = ArchiveBuilder.wacz { $0[0].isDeflated = true }
+        let wacz = try ArchiveBuilder.open(bytes)
+        let capture = try #require(try wacz.captures(ofURL: "http://example.org/two").first)
+        #expect(try wacz.record(of: capture).openHTTPMessage().readAll(limit: 100) == Array("hello".utf8))
+        #expect(try codes(bytes).contains("warc-deflated"))
+    }
+
+    @Test(arguments: [
+        "../indexes/index.cdx", "/archive/data.warc.gz", "", ".", "../archive/data.warc.gz", "DATA.warc.gz",
+    ])
+    func filenameOfAnIndexNeverLeadsElsewhere(_ filename: String) throws {
+        let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())
+        let entry = CDXJEntry(
+            urlKey: "k", timestamp: "2024", url: "http://a/", filename: filename, offset: 0, length: 10)
+        #expect(code { _ = try wacz.record(of: entry) } == .badIndex)
+    }
+
+    @Test func packageOfPackagesIsRefusedInWords() {
+        let bytes = ArchiveBuilder.wacz { entries in
+            entries[3] = Entry(
+                "datapackage.json",
+                #"{"profile":"multi-wacz-package","resources":[{"path":"a.wacz"},{"path":"b.wacz"}]}"#)
+        }
+        let error = #expect(throws: WebArchiveError.self) { _ = try ArchiveBuilder.open(bytes) }
+        #expect(error?.code == .multiWACZ)
+        #expect(
+            error?.description
+                == "crawl.wacz: the package holds 2 WACZ files instead of captures; import the members one by one for now"
+        )
+        let nested = ArchiveBuilder.wacz { $0[0] = Entry("archive/inner.wacz", "x") }
+        #expect(code { _ = try ArchiveBuilder.open(nested) } == .multiWACZ)
+    }
+
+    @Test func everyTruncationIsAnErrorOrAValue() {
+        let bytes = ArchiveBuilder.wacz()
+        for length in 0..<bytes.count {
+            let found = code { try readEverything(Array(bytes.prefix(length))) }
+            #expect(found != nil, "the first \(length) of \(bytes.count) bytes were read as a whole WACZ")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func everyFlippedByteIsAnErrorOrAValue(_ isDeflated: Bool) {
+        let bytes = ArchiveBuilder.wacz { entries in
+            for position in entries.indices { entries[position].isDeflated = isDeflated }
+        }
+        var generator = SeededGenerator(state: 1)
+        var refused = 0
+        for position in bytes.indices {
+            var flipped = bytes
+            flipped[position] ^= UInt8.random(in: 1...255, using: &generator)
+            let damaged = flipped
+            if code(of: { try readEverything(damaged) }) != nil { refused += 1 }
+        }
+        #expect(refused > 0)
+    }
+
+    @Test func randomDamageIsAnErrorOrAValue() {
+        let bytes = ArchiveBuilder.wacz { $0[1].isDeflated = true }
+        var generator = SeededGenerator(state: 2)
+        for _ in 0..<500 {
+            var damaged = bytes
+            for _ in 0..<Int.random(in: 1...40, using: &generator) {
+                let position = Int.random(in: damaged.indices, using: &generator)
+                damaged[position] =
+                    [0, 0xFF, 0x7F, 0x80, UInt8.random(in: 0...255, using: &generator)]
+                    .randomElement(using: &generator) ?? 0
+            }
+            let final = damaged
+            _ = code(of: { try readEverything(final) })
+        }
+    }
+
+    /// Opens, inspects, and reads every page and record; damage inside of a record is one of the expected outcomes.
+    private func readEverything(_ bytes: [UInt8]) throws {
+        let wacz = try ArchiveBuilder.open(bytes)
+        _ = try wacz.inspect()
+        try wacz.forEachPage { _ in true }
+        try wacz.forEachIndexEntry { entry, _ in
+            _ = code { try wacz.record(of: entry).forEachChunk { _ in true } }
+            return true
+        }
+    }
+}
+
+struct WACZInspectionTests {
+    @Test func goodArchiveHasOnlyTheFindingOfItsEmptyList() throws {
+        let inspection = try ArchiveBuilder.open(ArchiveBuilder.wacz()).inspect()
+        #expect(inspection.captureCount == 2)
+        #expect(inspection.pageCount == 1)
+        #expect(inspection.urlCount == 2)
+        #expect(inspection.firstCapture?.digits14 == "20240102030405")
+        #expect(inspection.hasUsableIndex)
+        #expect(inspection.findings.map(\.code) == ["resources-missing"])
+    }
+
+    @Test func missingIndexIsReplacedByTheRecords() throws {
+        let bytes = ArchiveBuilder.wacz { $0.remove(at: 1) }
+        let inspection = try ArchiveBuilder.open(bytes).inspect()
+        #expect(inspection.captureCount == 2)
+        #expect(!inspection.hasUsableIndex)
+        #expect(inspection.findings.map(\.code).contains("index-missing"))
+        let captures = try ArchiveBuilder.open(bytes).captures(ofURL: "http://example.org/two")
+        #expect(captures.map(\.urlKey) == ["org,example)/two"])
+        #expect(captures.first?.status == 200)
+        #expect(captures.first?.mime == "text/html")
+    }
+
+    @Test func indexWithoutAUsableLineIsReplacedToo() throws {
+        let bytes = ArchiveBuilder.wacz { $0[1] = Entry("indexes/index.cdx", "garbage\n") }
+        let inspection = try ArchiveBuilder.open(bytes).inspect()
+        #expect(inspection.captureCount == 2)
+        #expect(inspection.findings.map(\.code).contains("index-empty"))
+    }
+
+    @Test func gzippedIndexInSeveralMembersIsReadWhole() throws {
+        let bytes = ArchiveBuilder.wacz { entries in
+            let lines = entries[1].content.split(separator: 0x0A).map { Array($0) + [0x0A] }
+            entries[1] = Entry("indexes/index.cdx.gz", lines.flatMap { Deflater.gzip($0) })
+        }
+        let inspection = try ArchiveBuilder.open(bytes).inspect()
+        #expect(inspection.captureCount == 2)
+        #expect(inspection.findings.map(\.code).contains("idx-missing"))
+        #expect(inspection.worstSeverity == .warning)
+    }
+
+    @Test func damagedGzippedIndexIsAnErrorFindingNotARefusal() throws {
+        let bytes = ArchiveBuilder.wacz { entries in
+            var gzip = Deflater.gzip(entries[1].content)
+            gzip[gzip.count - 6] ^= 1
+            entries[1] = Entry("indexes/index.cdx.gz", gzip)
+        }
+        #expect(try codes(bytes).contains("index-damaged"))
+    }
+
+    @Test func bombInAGzippedIndexIsRefused() {
+        let bytes = ArchiveBuilder.wacz { entries in
+            let lines = [UInt8](repeating: 0x0A, count: 1 << 18)
+            entries[1] = Entry("indexes/index.cdx.gz", Deflater.gzip(lines))
+        }
+        var limits = Limits.standard
+        limits.inflatedBytesAlwaysAllowed = 1 << 16
+        let strict = limits
+        #expect(code { _ = try ArchiveBuilder.open(bytes, limits: strict).inspect() } == .tooLarge)
+        #expect(code { _ = try ArchiveBuilder.open(bytes).inspect() } == nil)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"profile":"data-package","wacz_version":"1.1.1","resources":[{"path":"archive/x.warc"}]}"#,
+            "error resource-missing"
+        ),
+        (
+            #"{"profile":"data-package","wacz_version":"1.1.1","resources":[{"path":"pages/x.jsonl"}]}"#,
+            "warning resource-missing"
+        ),
+        (
+            #"{"profile":"data-package","wacz_version":"1.1.1","resources":[{"path":"indexes/index.cdx","bytes":1}]}"#,
+            "warning resource-size-differs"
+        ),
+        (
+            #"{"profile":"data-package","wacz_version":"1.1.1","resources":[{"path":"indexes/index.cdx"}]}"#,
+            "notice entry-unlisted"
+        ),
+        (#"{"wacz_version":"1.1.1"}"#, "notice profile-missing"), (#"{"profile":"wacz"}"#, "notice version-missing"),
+        (#"{"profile":"#, "warning datapackage-not-json"), ("[]", "warning datapackage-not-json"),
+    ])
+    func descriptionIsChecked(_ json: String, _ expected: String) throws {
+        let bytes = ArchiveBuilder.wacz { $0[3] = Entry("datapackage.json", json) }
+        let found = try ArchiveBuilder.open(bytes).inspect().findings.map { "\($0.severity) \($0.code)" }
+        #expect(found.contains(expected))
+    }
+
+    @Test(
+        arguments: [(0, 0), (0, 100_000), (100_000, 1), (1 << 63 - 1, 1 << 63 - 1), (.max, .max)] as [(UInt64, UInt64)])
+    func recordOutsideOfItsFileIsAnErrorFinding(_ offset: UInt64, _ length: UInt64) throws {
+        let line =
+            #"org,example)/ 2024 {"url":"http://example.org/","filename":"data.warc.gz","offset":\#(offset),"length":\#(length)}"#
+        let bytes = ArchiveBuilder.wacz { $0[1] = Entry("indexes/index.cdx", line) }
+        #expect(try codes(bytes).contains("index-outside-warc"))
+    }
+
+    @Test func inspectionStopsWhenAsked() {
+        let bytes = ArchiveBuilder.wacz()
+        #expect(code { _ = try ArchiveBuilder.open(bytes).inspect { _, _ in false } } == .cancelled)
+    }
+
+    @Test func progressEndsAtTheTotal() throws {
+        var last: (UInt64, UInt64) = (0, 1)
+        _ = try ArchiveBuilder.open(ArchiveBuilder.wacz()).inspect { read, total in
+            last = (read, total)
+            return true
+        }
+        #expect(last.0 == last.1)
+        #expect(last.1 > 0)
+    }
+
+    @Test(arguments: [
+        ("!meta 0 {}", true), ("", true), ("k 2024 {\"offset\":0,\"length\":100}", true),
+        ("k 2024\tindex\t0\t100\t1", true),
+        ("k 2024 {\"offset\":0,\"length\":101}", false), ("k 2024\tindex\t1\t100", false), ("garbage", false),
+        ("\t\t\t", false), ("k {\"offset\":18446744073709551615,\"length\":18446744073709551615}", false),
+    ])
+    func zipNumLineNamesABlockInside(_ line: String, _ expected: Bool) {
+        #expect(ZipNumLine.isHarmless(Array(line.utf8), blocksLength: 100) == expected)
+    }
+}
+
+struct DataPackageTests {
+    private func parse(_ json: String) throws(WebArchiveError) -> DataPackage {
+        try DataPackage.parse(Array(json.utf8), file: "a.wacz/datapackage.json", limits: .standard)
+    }
+
+    @Test(arguments: [
+        #"{"mainPageUrl":"http://a/","mainPageDate":"2024-01-02T03:04:05Z"}"#,
+        #"{"mainPageURL":"http://a/","mainPageTS":"20240102030405"}"#,
+        #"{"home":{"url":"http://a/","ts":1704164645000}}"#,
+    ])
+    func mainPageHasThreeSpellings(_ json: String) throws {
+        let page = try parse(json).mainPage
+        #expect(page?.url == "http://a/")
+        #expect(page?.timestamp?.digits14 == "20240102030405")
+    }
+
+    @Test(arguments: [
+        #"{"path":"x","hash":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":5}"#,
+        #"{"path":"x","hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":"5"}"#,
+        #"{"path":"x","stats":{"hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":5}}"#,
+    ])
+    func hashesHaveThreeSpellings(_ resource: String) throws {
+        let found = try #require(try parse("{\"resources\":[\(resource)]}").resources.first)
+        #expect(found.hash?.algorithm == .sha256)
+        #expect(found.hash?.bytes.first == 0xE3)
+        #expect(found.bytes == 5)
+    }
+
+    @Test func requirementsAreRead() throws {
+        let json = #"{"relation":{"requires":[{"filename":"b.wacz","hash":"x","crawlId":"c1"}]}}"#
+        #expect(try parse(json).requirements == [.init(filename: "b.wacz", hash: nil, crawlID: "c1")])
+    }
+
+    @Test func badJSONIsToldWithItsPosition() {
+        let error = #expect(throws: WebArchiveError.self) { _ = try parse(#"{"a":1,}"#) }
+        #expect(error?.code == .badJSON)
+        #expect(error?.offset == 7)
+    }
+
+    @Test(arguments: [
+        (#"{"hash":"h"}"#, nil),
+        (#"{"signedData":{"signature":"s","publicKey":"k"}}"#, DataPackageDigest.Signer.anonymous),
+        (#"{"signedData":{"signature":"s","domain":"a.org"}}"#, .domain("a.org")),
+    ])
+    func signerIsTold(_ json: String, _ expected: DataPackageDigest.Signer?) throws {
+        let digest = try DataPackageDigest.parse(Array(json.utf8), file: "x", limits: .standard)
+        #expect(digest.signer == expected)
+        #expect(digest.isSigned == (expected != nil))
+    }
+
+    @Test func layoutFromBeforeVersionOneIsRead() throws {
+        let yaml =
+            "pages:\n- date: '2020-10-07T21:22:36Z'\n  title: 'It''s'\n  url: http://a/\n- url: http://b/\ntitle: \"T: x\"\n"
+        let package = DataPackage.parseLegacy(Array(yaml.utf8))
+        #expect(package.title == "T: x")
+        #expect(package.legacyPages.map(\.url) == ["http://a/", "http://b/"])
+        #expect(package.legacyPages.first?.title == "It's")
+        #expect(package.legacyPages.first?.timestamp == "2020-10-07T21:22:36Z")
+    }
+}
+
+struct PageListTests {
+    private func pages(_ lists: [(String, String)], isDeflated: Bool = false) throws -> (pages: [Page], codes: [String])
+    {
+        let bytes = ArchiveBuilder.wacz { entries in
+            entries.remove(at: 2)
+            entries += lists.map { list in Entry(list.0, list.1).with { $0.isDeflated = isDeflated } }
+        }
+        let wacz = try ArchiveBuilder.open(bytes)
+        var pages: [Page] = []
+        let findings = try wacz.forEachPage { page in
+            pages.append(page)
+            return true
+        }
+        return (pages, findings.map { "\($0.code) \($0.location)" })
+    }
+
+    @Test(arguments: [false, true])
+    func pagesComeBeforeExtraPages(_ isDeflated: Bool) throws {
+        let found = try pages(
+            [("pages/extraPages.jsonl", #"{"url":"http://b/"}"#), ("pages/pages.jsonl", #"{"url":"http://a/"}"#)],
+            isDeflated: isDeflated)
+        #expect(found.pages.map(\.url) == ["http://a/", "http://b/"])
+        #expect(found.pages.map(\.list) == [.pages, .extraPages])
+    }
+
+    @Test func everyMemberIsRead() throws {
+        let line =
+            #"{"url":"http://a/","ts":"2024-01-02T03:04:05Z","title":"T\ud83d\ude00","id":"i","text":"a\u00fc\n","size":5,"#
+            + #""mime":"text/html","status":200,"depth":1,"favIconUrl":"http://a/i","seed":true,"other":[{}]}"#
+        let page = try #require(try pages([("pages/pages.jsonl", line)]).pages.first)
+        #expect(
+            page
+                == Page(
+                    url: "http://a/", captureTime: CaptureTimestamp(digits: "20240102030405"), title: "T😀", id: "i",
+                    textLength: 4, size: 5, mime: "text/html", status: 200, depth: 1, favIconURL: "http://a/i",
+                    isSeed: true, list: .pages))
+    }
+
+    @Test func badLinesAreToldAndTheOthersAreRead() throws {
+        let text =
+            "{\"format\":\"json-pages-1.0\"}\n\n{\"url\":\nx\n{\"title\":\"no url\"}\n{\"url\":\"http://a/\",\"ts\":{}}\n"
+        let found = try pages([("pages/pages.jsonl", text)])
+        #expect(found.pages.map(\.url) == ["http://a/"])
+        #expect(found.codes == [3, 4, 5].map { "page-bad-line pages/pages.jsonl line \($0)" })
+    }
+}

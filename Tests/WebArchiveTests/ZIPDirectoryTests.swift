@@ -1,0 +1,183 @@
+import Testing
+import WebArchive
+
+private func directory(_ bytes: [UInt8], limits: Limits = .standard) throws(WebArchiveError) -> ZIPDirectory {
+    try ZIPDirectory(source: MemoryByteSource(bytes, name: "a.zip"), limits: limits)
+}
+
+private func text(_ directory: ZIPDirectory, _ name: String) throws -> String {
+    let entry = try #require(directory.entry(named: name))
+    return String(decoding: try directory.contents(of: entry, limit: 1000), as: UTF8.self)
+}
+
+/// One entry that is unlike the plain one in one way, and what opening it should throw.
+struct ZIPCase: Sendable, CustomTestStringConvertible {
+    static let plain = ZIPBuilder.Entry("archive/a.warc", "one")
+    static let other = ZIPBuilder.Entry("notes.txt", "two")
+
+    let testDescription: String
+    let expected: WebArchiveError.Code?
+    let entry: ZIPBuilder.Entry
+
+    init(
+        _ description: String, _ expected: WebArchiveError.Code? = nil, _ change: (inout ZIPBuilder.Entry) -> Void
+    ) {
+        testDescription = description
+        self.expected = expected
+        entry = Self.plain.with(change)
+    }
+}
+
+struct ZIPDirectoryTests {
+    private let plain = ZIPCase.plain
+    private let other = ZIPCase.other
+
+    @Test(arguments: [
+        ZIPCase("stored") { _ in }, ZIPCase("deflated") { $0.isDeflated = true },
+        ZIPCase("zip64") { $0.usesZip64 = true },
+        ZIPCase("descriptor") { $0.hasDataDescriptor = true },
+        ZIPCase("local extra") { $0.localExtra = [0x55, 0x58, 4, 0, 1, 2, 3, 4] },
+    ])
+    func entryIsFoundThroughItsLocalHeader(_ c: ZIPCase) throws {
+        let zip = try directory(ZIPBuilder([other, c.entry, other.with { $0.name = [0x7A] }]).bytes())
+        #expect(try text(zip, "archive/a.warc") == "one")
+        #expect(zip.findings.isEmpty)
+    }
+
+    @Test func dataStartsBehindTheLocalExtraField() throws {
+        let zip = try directory(ZIPBuilder([plain.with { $0.localExtra = [9, 9, 1, 0, 7] }]).bytes())
+        // 30 bytes of local header, 14 of name, 5 of extra field.
+        #expect(try zip.dataRange(of: zip.entries[0]) == 49..<52)
+    }
+
+    @Test func zip64EndRecordIsRead() throws {
+        var builder = ZIPBuilder([plain, other])
+        builder.endRecordIsZip64 = true
+        #expect(try text(directory(builder.bytes()), "notes.txt") == "two")
+    }
+
+    @Test(arguments: [true, false])
+    func prefixIsTolerated(_ offsetsCountPrefix: Bool) throws {
+        var builder = ZIPBuilder([plain, other])
+        builder.prefix = Array("#!/bin/sh\n".utf8)
+        builder.offsetsCountPrefix = offsetsCountPrefix
+        let zip = try directory(builder.bytes())
+        #expect(try text(zip, "archive/a.warc") == "one")
+        #expect(zip.findings.map(\.code) == (offsetsCountPrefix ? [] : ["zip-prefix-bytes"]))
+    }
+
+    @Test func commentIsNotTrailingJunk() throws {
+        var builder = ZIPBuilder([plain])
+        builder.comment = Array("hello".utf8)
+        #expect(try directory(builder.bytes()).findings.isEmpty)
+        builder.trailing = [0, 0, 0]
+        let findings = try directory(builder.bytes()).findings
+        #expect(findings.map(\.code) == ["zip-trailing-bytes"])
+        #expect(findings.first?.what.hasPrefix("3 bytes") == true)
+    }
+
+    @Test func deflatedEntryIsReadBehindTrailingJunkThatLibzipRefuses() throws {
+        var builder = ZIPBuilder([plain.with { $0.isDeflated = true }])
+        builder.trailing = [UInt8](repeating: 0, count: 200_000)
+        #expect(try text(directory(builder.bytes()), "archive/a.warc") == "one")
+    }
+
+    @Test(arguments: [
+        ZIPCase("encrypted", .encrypted) { $0.flags = 1 },
+        ZIPCase("strongly encrypted", .encrypted) { $0.flags = 0x41 },
+        ZIPCase("NUL", .unsafeName) { $0.name = [0x61, 0, 0x62] },
+        ZIPCase("other local name", .corruptZIP) { $0.localName = Array("archive/b.warc".utf8) },
+        ZIPCase("offset past the end", .corruptZIP) { $0.declaredOffset = 0x7FFF_FFFF },
+        ZIPCase("offset into the neighbour", .corruptZIP) { $0.declaredOffset = 3 },
+        ZIPCase("size past the end", .corruptZIP) { $0.declaredSize = 100_000 },
+        ZIPCase("size over the neighbour", .corruptZIP) { $0.declaredSize = 60 },
+    ])
+    func hostileEntryIsRefused(_ c: ZIPCase) {
+        let bytes = ZIPBuilder([c.entry, other]).bytes()
+        #expect(code { _ = try directory(bytes) } == c.expected)
+    }
+
+    @Test func sameNameTwiceIsRefusedWhereItMatters() throws {
+        #expect(code { _ = try directory(ZIPBuilder([plain, plain]).bytes()) } == .duplicateName)
+        let zip = try directory(ZIPBuilder([plain, other, other]).bytes())
+        #expect(zip.findings.map(\.code) == ["zip-duplicate-name"])
+    }
+
+    @Test(arguments: ["../x", "a/../../x", "/x", "a\\x", "C:/x", "a\nb", ".."])
+    func unsafeNameIsNeverFound(_ name: String) throws {
+        let zip = try directory(ZIPBuilder([plain, .init(name, "x")]).bytes())
+        #expect(zip.entry(named: name) == nil)
+        #expect(zip.entries.last?.isUnsafe == true)
+        #expect(zip.findings.map(\.code) == ["zip-unsafe-name"])
+        #expect(zip.findings.allSatisfy { !$0.location.contains("\n") })
+    }
+
+    @Test(arguments: ["..x/y", "a..b", "...", "a/..b"])
+    func dotsInsideOfANameAreHarmless(_ name: String) throws {
+        #expect(try directory(ZIPBuilder([.init(name, "x")]).bytes()).entry(named: name) != nil)
+    }
+
+    @Test func symbolicLinkIsNeverFound() throws {
+        let link = ZIPBuilder.Entry("archive/l.warc", "/etc/passwd").with { $0.externalAttributes = 0o120777 << 16 }
+        let zip = try directory(ZIPBuilder([plain, link]).bytes())
+        #expect(zip.entries[1].isSymlink)
+        #expect(zip.entry(named: "archive/l.warc") == nil)
+    }
+
+    @Test func limitsOfTheDirectoryHold() {
+        var limits = Limits.standard
+        limits.entriesMax = 1
+        #expect(code { _ = try directory(ZIPBuilder([plain, other]).bytes(), limits: limits) } == .tooLarge)
+        limits = .standard
+        limits.centralDirectoryBytesMax = 50
+        #expect(code { _ = try directory(ZIPBuilder([plain, other]).bytes(), limits: limits) } == .tooLarge)
+    }
+
+    @Test func entryCountThatLiesIsRefused() {
+        var builder = ZIPBuilder([plain, other])
+        builder.declaredCount = 3
+        #expect(code { _ = try directory(builder.bytes()) } == .corruptZIP)
+    }
+
+    @Test func wrongChecksumOfADeflatedEntryIsFound() throws {
+        let zip = try directory(
+            ZIPBuilder([
+                plain.with {
+                    $0.isDeflated = true
+                    $0.declaredCRC = 1
+                }
+            ]).bytes())
+        #expect(code { _ = try zip.contents(of: zip.entries[0], limit: 100) } == .corruptZIP)
+    }
+
+    @Test func deflatedEntryThatHoldsMoreThanDeclaredIsRefused() throws {
+        let big = ZIPBuilder.Entry("archive/a.warc", [UInt8](repeating: 0x61, count: 5000))
+        let zip = try directory(
+            ZIPBuilder([
+                big.with {
+                    $0.isDeflated = true
+                    $0.declaredSize = 10
+                }
+            ]).bytes())
+        #expect(code { _ = try zip.contents(of: zip.entries[0], limit: 100_000) } == .corruptZIP)
+    }
+
+    @Test func contentsAreBoundedByTheDeclaredSizeFirst() throws {
+        let zip = try directory(ZIPBuilder([plain]).bytes())
+        #expect(code { _ = try zip.contents(of: zip.entries[0], limit: 2) } == .tooLarge)
+    }
+
+    @Test func libzipAgreesWithEveryGoodZIP() throws {
+        for change in [{ (_: inout [ZIPBuilder.Entry]) in }, { $0[0].isDeflated = true }, { $0[1].usesZip64 = true }] {
+            let inspection = try ArchiveBuilder.open(ArchiveBuilder.wacz(change)).inspect()
+            #expect(!inspection.findings.contains { $0.code == "zip-readers-disagree" })
+        }
+    }
+
+    @Test func libzipThatRefusesTheFileIsAFinding() throws {
+        var builder = ZIPBuilder(ArchiveBuilder.entries())
+        builder.trailing = [UInt8](repeating: 0, count: 200_000)
+        let findings = try ArchiveBuilder.open(builder.bytes()).inspect().findings
+        #expect(findings.contains { $0.code == "zip-readers-disagree" })
+    }
+}
