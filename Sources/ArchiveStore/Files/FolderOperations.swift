@@ -1,0 +1,67 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Changes to folders that must survive a power cut, and the questions asked of file systems.
+enum Folder {
+    /// Makes `path` and what is missing above it, for this user alone.
+    static func create(_ path: String) throws(StoreError) {
+        if isFolder(path) { return }
+        let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        if !parent.isEmpty { try create(parent) }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .system(errno, doing: "making the folder", path: path)
+        }
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    static func exists(_ path: String) -> Bool {
+        access(path, F_OK) == 0
+    }
+
+    /// Names in a folder, sorted, without `.` and `..`.
+    static func names(in path: String) throws(StoreError) -> [String] {
+        guard let stream = opendir(path) else { throw .system(errno, doing: "listing the folder", path: path) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+                    String(cString: $0)
+                }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Moves within one file system, atomically, and makes both folders outlive a power cut.
+    static func move(_ source: String, to target: String) throws(StoreError) {
+        guard rename(source, target) == 0 else { throw .system(errno, doing: "moving into place", path: target) }
+        try synchronize(parentOf: target)
+        try synchronize(parentOf: source)
+    }
+
+    /// Deletes a file; one that is not there is fine.
+    static func delete(_ path: String) throws(StoreError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .system(errno, doing: "deleting", path: path) }
+    }
+
+    static func synchronize(parentOf path: String) throws(StoreError) {
+        let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    /// Bytes that this user can still write on the file system of `path`.
+    static func freeBytes(at path: String) throws(StoreError) -> UInt64 {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw .system(errno, doing: "asking for free space", path: path) }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+}

@@ -1,0 +1,101 @@
+import Crypto
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A file on its way into the store. Locked while its process lives; gone with it unless it was committed.
+package final class IncomingArchive: Sendable {
+    /// The name the person knows it by.
+    package let originalName: String
+    /// Where it came from: a path, `standard input`, or `browser`.
+    package let source: String
+    let file: Descriptor
+
+    private struct State {
+        var size: UInt64 = 0
+        var hash = SHA256()
+        var isCommitted = false
+    }
+    private let state = Mutex(State())
+
+    /// - Parameter expectedSize: Bytes that will come, where known: free space is checked before the first of them.
+    init(layout: StoreLayout, originalName: String, source: String, expectedSize: UInt64?) throws {
+        self.originalName = Self.cleanName(originalName)
+        self.source = source
+        if let expectedSize { try Self.checkSpace(for: expectedSize, layout: layout) }
+        file = try Self.makeLockedFile(layout: layout)
+    }
+
+    deinit {
+        if !state.withLock({ $0.isCommitted }) { unlink(file.path) }
+    }
+
+    /// Appends bytes that come from somewhere else than a file.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+        try file.append(bytes)
+        state.withLock {
+            $0.hash.update(bufferPointer: bytes)
+            $0.size += UInt64(bytes.count)
+        }
+    }
+
+    /// Copies all of `source`, hashing what arrives.
+    func copy(from source: Descriptor, progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
+        let (size, digest) = try HashedCopy(source: source, target: file).run(progress: progress)
+        return (size, digest.hex)
+    }
+
+    /// Size and SHA-256 of what was written with `write`.
+    func writtenSoFar() -> (size: UInt64, sha256: String) {
+        state.withLock { ($0.size, $0.hash.finalize().hex) }
+    }
+
+    func markCommitted() {
+        state.withLock { $0.isCommitted = true }
+    }
+
+    private static func makeLockedFile(layout: StoreLayout) throws -> Descriptor {
+        while true {
+            let path = layout.incomingCopy(UUID().uuidString.lowercased())
+            let file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
+            // Without locks on this file system, sweeping leaves young files alone.
+            let lock = file.lock()
+            // A sweep may have come between the two calls above, and be about to delete the file or have done so: try again.
+            if lock != .heldByAnother, try file.status().st_nlink > 0 { return file }
+        }
+    }
+
+    private static func checkSpace(for size: UInt64, layout: StoreLayout) throws {
+        let free = try Folder.freeBytes(at: layout.incoming)
+        guard free > size, free - size > spaceMargin else {
+            throw StoreError(
+                .noSpace, "the archive needs \(size) bytes and a margin of \(spaceMargin), \(free) are free",
+                place: layout.root, hint: "free some space there, or choose another store with --store")
+        }
+    }
+
+    /// What the catalog and other programs may need meanwhile.
+    private static let spaceMargin: UInt64 = 32 << 20
+
+    /// The last part of a path, without control characters, at most 255 characters.
+    private static func cleanName(_ name: String) -> String {
+        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? name
+        let printable = String(last.unicodeScalars.filter { !CharacterSet.controlCharacters.contains($0) })
+        return printable.isEmpty ? "archive.wacz" : String(printable.prefix(255))
+    }
+}
+
+extension SHA256.Digest {
+    /// 64 lower-case hex digits.
+    var hex: String {
+        map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}

@@ -1,0 +1,69 @@
+package import WebArchive
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Why the store could not do what was asked: a stable code for programs, words for people.
+package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of failure it is; the command line maps these to exit codes, the server to statuses.
+    package enum Code: String, Sendable, Hashable {
+        case notFound = "not-found"
+        case ambiguous = "ambiguous-id"
+        case refused = "archive-refused"
+        case unusable = "store-unusable"
+        case locked = "store-locked"
+        case noSpace = "no-space"
+        case failed = "failed"
+        case interrupted = "interrupted"
+    }
+
+    package let code: Code
+    /// What went wrong, lower-case start, no full stop.
+    package let what: String
+    /// The file or folder it happened to, as the person named it.
+    package let place: String?
+    /// What to do now.
+    package let hint: String?
+
+    package init(_ code: Code, _ what: String, place: String? = nil, hint: String? = nil) {
+        self.code = code
+        self.what = what
+        self.place = place
+        self.hint = hint
+    }
+
+    package var description: String {
+        var text = what
+        if let place { text += ", \(place)" }
+        if let hint { text += "; \(hint)" }
+        return text
+    }
+
+    /// The archive itself was refused: keeps the reader's words, offset and hint.
+    package static func refused(_ error: WebArchiveError) -> StoreError {
+        let place = error.offset.map { "\(error.file): byte \($0)" } ?? error.file
+        return StoreError(error.code == .io ? .failed : .refused, error.problem, place: place, hint: error.hint)
+    }
+
+    /// A system call failed. `ENOSPC` and the errors of a read-only or forbidden store have words of their own.
+    package static func system(_ number: Int32, doing action: String, path: String) -> StoreError {
+        let reason = String(cString: strerror(number))
+        switch number {
+        case ENOSPC, EDQUOT:
+            return StoreError(
+                .noSpace, "no space left while \(action)", place: path,
+                hint: "free some space on that file system, or choose another store with --store")
+        case EROFS, EACCES, EPERM:
+            return StoreError(
+                .unusable, "not allowed: \(action) (\(reason))", place: path,
+                hint: "check who owns it and whether it is read-only, or choose another store with --store")
+        case ENOENT:
+            return StoreError(.notFound, "no such file or folder", place: path)
+        default:
+            return StoreError(.failed, "\(action) failed (\(reason))", place: path)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// Where everything in a store lies. Every path that the store ever touches is made here.
+///
+///     catalog.sqlite   archives, pages, findings; can be rebuilt from files/
+///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar
+///     incoming/        imports and removals under way; swept at the next start
+///     server.json      address and token of the running server
+package struct StoreLayout: Sendable, Hashable {
+    /// The store's folder, absolute.
+    package let root: String
+
+    package init(root: String) {
+        self.root = root
+    }
+
+    package var catalog: String { root + "/catalog.sqlite" }
+    package var files: String { root + "/files" }
+    package var incoming: String { root + "/incoming" }
+    package var serverFile: String { root + "/server.json" }
+
+    /// The archive's file. `key` is its SHA-256 in hex.
+    package func file(_ key: String) -> String { "\(files)/\(key)\(Self.fileSuffix)" }
+
+    /// What a person said about the archive and where it came from; everything that the file itself cannot tell.
+    package func sidecar(_ key: String) -> String { "\(files)/\(key)\(Self.sidecarSuffix)" }
+
+    /// A copy under way. `name` is random.
+    package func incomingCopy(_ name: String) -> String { "\(incoming)/\(Self.copyPrefix)\(name)" }
+
+    /// A removal under way: the file was moved here, so that it is gone from `files/` at one instant.
+    package func removed(_ key: String) -> String { "\(incoming)/\(Self.removedPrefix)\(key)" }
+
+    /// Whether `text` is a SHA-256 in hex, as keys are.
+    static func isKey(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    static let fileSuffix = ".wacz"
+    static let sidecarSuffix = ".json"
+    static let copyPrefix = "copy-"
+    static let removedPrefix = "removed-"
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Which store to use, and why that one.
+package struct StoreLocation: Sendable, Hashable {
+    /// Absolute path.
+    package let path: String
+    /// For people: what decided it.
+    package let reason: String
+
+    /// `--store`, else `REPLAYHOST_STORE`, else `archives/` of the checkout that the binary was built in, else the user's data
+    /// directory. Source of the last: XDG Base Directory Specification 0.8.
+    package static func choose(
+        option: String?, environment: [String: String], executable: String, currentFolder: String
+    ) -> StoreLocation {
+        if let option { return StoreLocation(path: absolute(option, in: currentFolder), reason: "--store") }
+        if let variable = environment["REPLAYHOST_STORE"], !variable.isEmpty {
+            return StoreLocation(path: absolute(variable, in: currentFolder), reason: "REPLAYHOST_STORE")
+        }
+        if let checkout = checkout(of: executable) {
+            return StoreLocation(path: checkout + "/archives", reason: "this checkout")
+        }
+        let home = environment["HOME"] ?? "/"
+        // The specification tells to ignore a relative path here.
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
+        return StoreLocation(path: data + "/replayhost", reason: "your data folder")
+    }
+
+    /// The checkout whose `.build` holds the executable; `nil` for an installed one.
+    package static func checkout(of executable: String) -> String? {
+        guard let range = executable.range(of: "/.build/", options: .backwards) else { return nil }
+        return String(executable[..<range.lowerBound])
+    }
+
+    private static func absolute(_ path: String, in folder: String) -> String {
+        var path = path.hasPrefix("/") ? path : "\(folder)/\(path)"
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+}

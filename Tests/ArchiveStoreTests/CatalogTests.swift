@@ -1,0 +1,130 @@
+import Foundation
+import TestSupport
+import Testing
+import WebArchive
+
+@testable import ArchiveStore
+
+struct CatalogTests {
+    private func archive(_ id: String, at seconds: Double = 0, name: String? = nil) throws -> Archive {
+        Archive(
+            key: "key-\(id)", id: try #require(ArchiveID(id)), title: id, sha256: "key-\(id)", size: 1,
+            originalName: name ?? "\(id).wacz", source: "test", importedAt: Date(timeIntervalSince1970: seconds),
+            pageCount: 0, captureCount: 0, findingCounts: FindingCounts())
+    }
+
+    private func page(_ position: Int, _ url: String, _ title: String?) -> ArchivePage {
+        ArchivePage(position: position, list: "pages", url: url, timestamp: nil, title: title)
+    }
+
+    private func filled() throws -> (Catalog, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let catalog = try Catalog(path: folder.path("catalog.sqlite"))
+        let pages = [
+            page(0, "http://a.example/", "100% wool"), page(1, "http://a.example/b_c", "Coral Reef"),
+            page(2, "http://a.example/bxc", "reef"), page(3, "http://a.example/d", nil),
+            page(4, "http://a.example/\\e", "back\\slash"), page(5, "http://a.example/100", "1000 words"),
+        ]
+        try catalog.add(try archive("one"), findings: []) { add in try pages.forEach(add) }
+        try catalog.add(try archive("two"), findings: []) { add in try add(page(0, "http://a.example/", "reef")) }
+        return (catalog, folder)
+    }
+
+    @Test(arguments: [
+        ("", [0, 1, 2, 3, 4, 5]), ("reef", [1, 2]), ("REEF", [1, 2]), ("coral reef", [1]), ("reef coral", [1]),
+        ("reef b_c", [1]), ("b_c", [1]), ("%", [0]), ("100%", [0]), ("\\", [4]), ("\\e", [4]),
+        ("a.example", [0, 1, 2, 3, 4, 5]),
+        ("nothing", []), ("'", []), ("reef nothing", []), ("   ", [0, 1, 2, 3, 4, 5]), ("\" OR 1", []),
+    ])
+    func wordsAreTakenAsTheyAre(words: String, positions: [Int]) throws {
+        let (catalog, folder) = try filled()
+        let found = try catalog.pages(key: "key-one", words: words, limit: 100)
+        #expect(found.pages.map(\.position) == positions)
+        #expect(found.total == positions.count)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func offsetAndLimitCutAPiece() throws {
+        let (catalog, folder) = try filled()
+        let some = try catalog.pages(key: "key-one", offset: 2, limit: 2)
+        #expect(some.pages.map(\.position) == [2, 3])
+        #expect(some.total == 6)
+        #expect(try catalog.pages(key: "key-one", offset: 6, limit: 2).pages.isEmpty)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func newestComeFirstAndIDsWinOverNames() throws {
+        let folder = try TemporaryFolder()
+        let catalog = try Catalog(path: folder.path("catalog.sqlite"))
+        try catalog.add(try archive("old", at: 1000), findings: []) { _ in }
+        try catalog.add(try archive("new", at: 2000, name: "same.wacz"), findings: []) { _ in }
+        try catalog.add(try archive("also-new", at: 2000, name: "old.wacz"), findings: []) { _ in }
+        try catalog.add(try archive("first", at: 500, name: "same.wacz"), findings: []) { _ in }
+        #expect(try catalog.allArchives().map(\.id.text) == ["also-new", "new", "old", "first"])
+        #expect(try catalog.archive(named: "old")?.id.text == "old")
+        #expect(try catalog.archive(named: "old.wacz")?.id.text == "old")
+        #expect(try catalog.archive(named: "same")?.id.text == "first")
+        #expect(try catalog.archive(named: "same.wacz")?.id.text == "first")
+        #expect(try catalog.archive(named: "") == nil)
+        #expect(try catalog.archive(named: "%") == nil)
+    }
+
+    @Test func removalTakesPagesAndFindingsAlong() throws {
+        let (catalog, folder) = try filled()
+        let finding = Finding(severity: .warning, code: "c", what: "w", location: "l", consequence: "q")
+        try catalog.add(try archive("three"), findings: [finding, finding]) { _ in }
+        #expect(try catalog.findings(key: "key-three") == [finding, finding])
+        try catalog.remove(key: "key-three")
+        try catalog.remove(key: "key-one")
+        #expect(try catalog.findings(key: "key-three").isEmpty)
+        #expect(try catalog.pages(key: "key-one", limit: 10).total == 0)
+        #expect(try catalog.pages(key: "key-two", limit: 10).total == 1)
+        #expect(try catalog.integrityCheck() == ["ok"])
+        withExtendedLifetime(folder) {}
+    }
+
+    private struct Stop: Error {}
+
+    @Test func anArchiveIsAddedWholeOrNotAtAll() throws {
+        let (catalog, folder) = try filled()
+        #expect(throws: Stop.self) {
+            try catalog.add(try archive("three"), findings: []) { add in
+                try add(page(0, "http://a.example/", nil))
+                throw Stop()
+            }
+        }
+        #expect(try catalog.archive(key: "key-three") == nil)
+        #expect(try catalog.pages(key: "key-three", limit: 10).total == 0)
+        // The same id or the same file twice is refused, and what was there stays.
+        #expect(throws: (any Error).self) { try catalog.add(try archive("one"), findings: []) { _ in } }
+        #expect(try catalog.pages(key: "key-one", limit: 10).total == 6)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func anotherProcessSeesWhatWasWritten() throws {
+        let (catalog, folder) = try filled()
+        let other = try Catalog(path: folder.path("catalog.sqlite"))
+        #expect(try other.allArchives() == catalog.allArchives())
+        try other.remove(key: "key-one")
+        #expect(try catalog.allArchives().map(\.id.text) == ["two"])
+    }
+
+    @Test func everyFieldComesBack() throws {
+        let (catalog, folder) = try filled()
+        var whole = try archive("whole", at: 784_111_777)
+        whole.createdAt = Date(timeIntervalSince1970: 1_000_000_000)
+        whole.description = "text\nof two lines"
+        whole.software = "s"
+        whole.waczVersion = "1.1.1"
+        whole.mainPageURL = "http://a.example/ä"
+        whole.mainPageTimestamp = "20240102030405678"
+        whole.pageCount = 3
+        whole.captureCount = 4
+        whole.firstCapture = "20240102030405"
+        whole.lastCapture = "20240102030406"
+        whole.findingCounts = FindingCounts(notice: 1, warning: 2, error: 3)
+        try catalog.add(whole, findings: []) { _ in }
+        #expect(try catalog.archive(key: "key-whole") == whole)
+        withExtendedLifetime(folder) {}
+    }
+}

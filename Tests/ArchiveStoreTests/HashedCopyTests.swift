@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+struct HashedCopyTests {
+    private struct Stop: Error {}
+
+    // 16 MiB is the stretch between two looks at progress, 1 MiB the buffer.
+    @Test(arguments: [0, 1, 1 << 20, 16 << 20, (16 << 20) - 1, (16 << 20) + 1, (40 << 20) + 12_345])
+    func theCopyIsEqualAndItsHashIsOpenSSLs(size: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(patternBytes(size), to: "source")
+        var seen: [UInt64] = []
+        let (copied, digest) = try copy(path, to: folder.path("target")) { seen.append($0) }
+        #expect(copied == UInt64(size))
+        #expect(digest == (try await sha256ByOpenSSL(path)))
+        #expect(isSame(try contents(of: folder.path("target")), try contents(of: path)))
+        #expect(seen == seen.sorted())
+        #expect(seen.last == UInt64(size))
+    }
+
+    @Test func aPipeIsCopiedToItsEnd() async throws {
+        let folder = try TemporaryFolder()
+        let bytes = patternBytes(3_000_001)
+        let path = try folder.write(bytes, to: "source")
+        let pipe = Pipe()
+        let writer = pipe.fileHandleForWriting
+        async let written: Void = onThread {
+            try writer.write(contentsOf: Data(bytes))
+            try writer.close()
+        }
+        let descriptor = Descriptor(owning: dup(pipe.fileHandleForReading.fileDescriptor), path: "pipe")
+        let target = try Descriptor(path: folder.path("target"), flags: O_RDWR | O_CREAT)
+        let result = try await onThread { try HashedCopy(source: descriptor, target: target).run { _ in } }
+        try await written
+        #expect(result.size == 3_000_001)
+        #expect(result.sha256.hex == (try await sha256ByOpenSSL(path)))
+        #expect(isSame(try contents(of: folder.path("target")), bytes))
+    }
+
+    /// The hash tells what the store holds, also when the source says nothing of its size.
+    @Test func aFileWithoutASizeIsCopiedToItsEnd() throws {
+        let folder = try TemporaryFolder()
+        let (size, _) = try copy("/proc/self/status", to: folder.path("target")) { _ in }
+        #expect(size > 0)
+        #expect(UInt64(try contents(of: folder.path("target")).count) == size)
+    }
+
+    @Test func progressMayStopIt() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(patternBytes(40 << 20), to: "source")
+        var calls = 0
+        #expect(throws: Stop.self) {
+            _ = try copy(path, to: folder.path("target")) { _ in
+                calls += 1
+                if calls == 2 { throw Stop() }
+            }
+        }
+        #expect(calls == 2)
+    }
+
+    private func copy(
+        _ path: String, to target: String, progress: (UInt64) throws -> Void
+    ) throws -> (size: UInt64, sha256: String) {
+        let source = try Descriptor(path: path, flags: O_RDONLY)
+        let target = try Descriptor(path: target, flags: O_RDWR | O_CREAT)
+        let (size, digest) = try HashedCopy(source: source, target: target).run(progress: progress)
+        return (size, digest.hex)
+    }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+struct ImporterTests {
+    private struct Stop: Error {}
+
+    @Test func anImportedArchiveIsWhole() async throws {
+        let test = try TestStore()
+        let source = Checkout.fixture("sample.wacz")
+        let outcome = try test.store.importFile(at: source)
+        let archive = outcome.archive
+        let hash = try await sha256ByOpenSSL(source)
+        #expect(!outcome.isDuplicate)
+        #expect(archive.sha256 == hash)
+        #expect(archive.id.text == "sample")
+        #expect(archive.size == UInt64(try contents(of: source).count))
+        let stored = test.layout.file(hash)
+        #expect(isSame(try contents(of: stored), try contents(of: source)))
+        let mode = try FileManager.default.attributesOfItem(atPath: stored)[.posixPermissions] as? Int
+        #expect(mode == 0o400)
+        #expect(try test.store.catalog.allArchives() == [archive])
+        #expect(try test.store.catalog.archive(id: archive.id) == archive)
+        try await test.expectWhole()
+        #expect(try test.store.repair().changedAnything == false)
+    }
+
+    /// What the file itself cannot tell. The catalog is rebuilt from it, so its form is for good.
+    @Test func theSidecarSaysWhatTheFileCannot() throws {
+        let test = try TestStore()
+        let source = try test.folder.write(GeneratedArchive(title: "A \\\"title\\\" / ü").bytes(), to: "My Crawl.wacz")
+        let archive = try test.store.importFile(at: source).archive
+        let text = String(decoding: try contents(of: test.layout.sidecar(archive.key)), as: UTF8.self)
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(Set(json.keys) == ["format", "id", "title", "originalName", "source", "importedAt"])
+        #expect(json["format"] as? Int == 1)
+        #expect(json["id"] as? String == "my-crawl")
+        #expect(json["title"] as? String == "A \"title\" / ü")
+        #expect(json["originalName"] as? String == "My Crawl.wacz")
+        #expect(json["source"] as? String == source)
+        let time = try #require(json["importedAt"] as? String)
+        #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
+        let parts = try FileManager.default.attributesOfItem(atPath: test.layout.sidecar(archive.key))
+        #expect(parts[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func pagesKeepTheirOrder() throws {
+        let test = try TestStore()
+        let pages = (0..<25).map { GeneratedArchive.Page(url: "http://example.org/\(24 - $0)", title: "Page \($0)") }
+        let source = try test.folder.write(GeneratedArchive(pages: pages).bytes(), to: "a.wacz")
+        let archive = try test.store.importFile(at: source).archive
+        let (total, found) = try test.store.catalog.pages(key: archive.key, limit: 100)
+        #expect(total == 25)
+        #expect(found.map(\.url) == pages.map(\.url))
+        #expect(found.map(\.title) == pages.map(\.title))
+        #expect(found.map(\.position) == Array(0..<25))
+        #expect(found.allSatisfy { $0.timestamp == "20240102030405" && $0.list == "pages" })
+        #expect(archive.pageCount == 25)
+        #expect(archive.captureCount == 25)
+        #expect(archive.firstCapture == "20240102030405")
+    }
+
+    @Test func aDuplicateChangesNothing() throws {
+        let test = try TestStore()
+        let first = try test.store.importFile(at: Checkout.fixture("second.wacz"))
+        let before = try test.state()
+        let copy = try test.folder.write(try contents(of: Checkout.fixture("second.wacz")), to: "other name.wacz")
+        let second = try test.store.importFile(at: copy, options: ImportOptions(title: "Another"))
+        #expect(second.isDuplicate)
+        #expect(second.details == first.details)
+        #expect(try test.state() == before)
+    }
+
+    @Test func otherBytesUnderTheSameNameAreAnotherArchive() throws {
+        let test = try TestStore()
+        let one = try test.folder.write(GeneratedArchive(seed: 1).bytes(), to: "1/crawl.wacz")
+        let two = try test.folder.write(GeneratedArchive(seed: 2).bytes(), to: "2/crawl.wacz")
+        #expect(try test.store.importFile(at: one).archive.id.text == "crawl")
+        #expect(try test.store.importFile(at: two).archive.id.text == "crawl-2")
+        // By original name the first is found: PRODUCT.md, "The HTTP surface".
+        #expect(try test.store.catalog.archive(named: "crawl.wacz")?.id.text == "crawl")
+    }
+
+    @Test func theSameFileFromManyAtOnceIsThereOnce() async throws {
+        let test = try TestStore()
+        let source = try test.folder.write(GeneratedArchive(payloadSize: 3_000_000).bytes(), to: "a.wacz")
+        let (root, count) = (test.layout.root, 6)
+        let duplicates = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+            for _ in 0..<count {
+                tasks.addTask {
+                    // A store of its own each, as processes have.
+                    try await onThread { try ArchiveStore(at: root).importFile(at: source).isDuplicate }
+                }
+            }
+            return try await tasks.reduce(into: [Bool]()) { $0.append($1) }
+        }
+        #expect(duplicates.filter { !$0 }.count == 1)
+        #expect(try test.store.catalog.allArchives().map(\.id.text) == ["a"])
+        try await test.expectWhole()
+    }
+
+    @Test func anArchiveComesFromAPipe() async throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(title: nil, payloadSize: 1_000_000).bytes()
+        let pipe = Pipe()
+        let (reader, writer) = (pipe.fileHandleForReading.fileDescriptor, pipe.fileHandleForWriting)
+        async let written: Void = onThread {
+            try writer.write(contentsOf: Data(bytes))
+            try writer.close()
+        }
+        let store = test.store
+        let archive = try await onThread {
+            try store.importStream(reader, name: "From a pipe", source: "standard input").archive
+        }
+        try await written
+        withExtendedLifetime(pipe) {}
+        #expect(archive.id.text == "from-a-pipe")
+        #expect(archive.title == "From a pipe")
+        #expect(isSame(try contents(of: test.layout.file(archive.key)), bytes))
+        try await test.expectWhole()
+    }
+
+    @Test func titlesComeFromTheOptionThePackageOrTheName() throws {
+        let test = try TestStore()
+        let named = try test.folder.write(GeneratedArchive(title: "Its own", seed: 1).bytes(), to: "1/crawl.wacz")
+        let bare = try test.folder.write(GeneratedArchive(title: nil, seed: 2).bytes(), to: "2/Some Crawl.WACZ")
+        let blank = try test.folder.write(GeneratedArchive(title: "  ", seed: 3).bytes(), to: "3/blank.wacz.zip")
+        let given = try test.folder.write(GeneratedArchive(title: "Its own", seed: 4).bytes(), to: "4/given.wacz")
+        #expect(try test.store.importFile(at: named).archive.title == "Its own")
+        #expect(try test.store.importFile(at: bare).archive.title == "Some Crawl")
+        #expect(try test.store.importFile(at: blank).archive.title == "blank")
+        let options = ImportOptions(title: "Mine")
+        #expect(try test.store.importFile(at: given, options: options).archive.title == "Mine")
+    }
+
+    @Test func strictRefusesWhatElseIsTaken() async throws {
+        let test = try TestStore()
+        let path = Checkout.fixture("damaged/wrong-hash.wacz")
+        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(isStrict: true)) } == .refused)
+        #expect(try test.state().isEmpty)
+        #expect(try test.store.importFile(at: path).archive.id.text == "wrong-hash")
+        let good = try test.store.importFile(
+            at: Checkout.fixture("sample.wacz"), options: ImportOptions(isStrict: true))
+        #expect(!good.isDuplicate)
+        try await test.expectWhole()
+    }
+
+    // Fixtures/README.md says what is wrong with each.
+    @Test(arguments: ["truncated", "not-a-zip", "encrypted", "nul-name", "multi-wacz"])
+    func whatCannotBeReplayedIsRefusedAndLeavesNothing(name: String) throws {
+        let test = try TestStore()
+        let path = Checkout.fixture("damaged/\(name).wacz")
+        #expect(code { _ = try test.store.importFile(at: path) } == .refused)
+        #expect(try test.state().isEmpty)
+        let descriptor = try Descriptor(path: path, flags: O_RDONLY)
+        #expect(
+            code { _ = try test.store.importStream(descriptor.number, name: name, source: "standard input") }
+                == .refused)
+        #expect(try test.state().isEmpty)
+    }
+
+    @Test(arguments: ["no-datapackage", "no-index", "unsorted-index", "wrong-hash", "index-past-the-end"])
+    func whatCanBeReplayedIsTakenAndItsFaultsAreNamed(name: String) throws {
+        let test = try TestStore()
+        let outcome = try test.store.importFile(at: Checkout.fixture("damaged/\(name).wacz"))
+        let counts = outcome.archive.findingCounts
+        #expect(counts == FindingCounts(outcome.findings))
+        // Only `verify` and --strict look at the hashes inside of a package.
+        #expect(name == "wrong-hash" || counts.notice + counts.warning + counts.error > 0)
+        #expect(try test.store.details(of: outcome.archive).findings == outcome.findings)
+    }
+
+    @Test(arguments: ["", "/dev/null", "/nonexistent/file.wacz", "/tmp"])
+    func whatIsNoFileIsRefused(path: String) throws {
+        let test = try TestStore()
+        #expect(throws: StoreError.self) { _ = try test.store.importFile(at: path) }
+        #expect(try test.state().isEmpty)
+    }
+
+    /// Opening a FIFO waits for a writer; nobody could end such an import.
+    @Test(.timeLimit(.minutes(1)))
+    func aFIFOIsRefusedAtOnce() async throws {
+        let test = try TestStore()
+        let (store, path) = (test.store, test.folder.path("fifo.wacz"))
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(try await onThread { code { _ = try store.importFile(at: path) } } == .failed)
+    }
+
+    @Test func aStoppedImportLeavesNothing() throws {
+        let test = try TestStore()
+        let path = try test.folder.write(GeneratedArchive(payloadSize: 40 << 20).bytes(), to: "large.wacz")
+        var wasCopying = false
+        #expect(throws: Stop.self) {
+            _ = try test.store.importFile(at: path) { progress in
+                if case .copying(let done, let total) = progress, done > 0 {
+                    wasCopying = total.map { done < $0 } ?? false
+                    #expect(names(in: test.layout.incoming).count == 1)
+                    throw Stop()
+                }
+            }
+        }
+        #expect(wasCopying)
+        #expect(try test.state().isEmpty)
+        #expect(throws: Stop.self) {
+            _ = try test.store.importFile(at: path) { if case .checking = $0 { throw Stop() } }
+        }
+        #expect(try test.state().isEmpty)
+    }
+
+    @Test func anAbandonedUploadLeavesNothing() throws {
+        let test = try TestStore()
+        do {
+            let incoming = try test.store.beginImport(name: "a.wacz", source: "browser", expectedSize: 10)
+            try [UInt8]([1, 2, 3]).withUnsafeBytes { try incoming.write($0) }
+            #expect(names(in: test.layout.incoming).count == 1)
+        }
+        #expect(try test.state().isEmpty)
+    }
+
+    @Test func spaceIsCheckedBeforeTheFirstByte() throws {
+        let test = try TestStore()
+        for size in [UInt64.max, 1 << 62] {
+            #expect(
+                code { _ = try test.store.beginImport(name: "a", source: "browser", expectedSize: size) } == .noSpace)
+        }
+        #expect(try test.state().isEmpty)
+    }
+
+    @Test(arguments: [
+        ("a/b/c.wacz", "c.wacz"), ("C:\\Users\\x\\c.wacz", "c.wacz"), ("a\u{1B}[31mb.wacz", "a[31mb.wacz"), ("/", "/"),
+        ("", "archive.wacz"), ("\n", "archive.wacz"),
+        (String(repeating: "n", count: 300), String(repeating: "n", count: 255)),
+    ])
+    func originalNamesAreBareAndPrintable(name: String, expected: String) throws {
+        let test = try TestStore()
+        let incoming = try test.store.beginImport(name: name, source: "browser", expectedSize: nil)
+        #expect(incoming.originalName == expected)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// A store in a folder of its own.
+struct TestStore: Sendable {
+    let folder: TemporaryFolder
+    let store: ArchiveStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try ArchiveStore(at: folder.path("store"))
+    }
+
+    var layout: StoreLayout { store.layout }
+
+    /// Everything below `files/` and `incoming/`, with sizes: what two looks at a store are compared by.
+    func state() throws -> [String] {
+        try ["files", "incoming"].flatMap { part in
+            try names(in: "\(layout.root)/\(part)").map { name in
+                "\(part)/\(name) \(try contents(of: "\(layout.root)/\(part)/\(name)").count)"
+            }
+        } + store.catalog.allArchives().map { "\($0.id) \($0.key) \($0.title) \($0.importedAt)" }
+    }
+
+    /// The same folder, as another process would open it.
+    func reopened() throws -> ArchiveStore { try ArchiveStore(at: layout.root) }
+
+    /// Nothing is half there: each file has its hash for a name, its sidecar and its row, and nothing else lies about.
+    func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let archives = try store.catalog.allArchives()
+        let expected = archives.flatMap { ["\($0.key).json", "\($0.key).wacz"] }.sorted()
+        #expect(names(in: layout.files) == expected, sourceLocation: sourceLocation)
+        #expect(names(in: layout.incoming) == [], sourceLocation: sourceLocation)
+        for archive in archives {
+            let hash = try await sha256ByOpenSSL(layout.file(archive.key))
+            #expect(hash == archive.key, sourceLocation: sourceLocation)
+        }
+    }
+}
+
+/// The code of the `StoreError` that a call throws; `nil` when it throws none.
+func code(of body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}
