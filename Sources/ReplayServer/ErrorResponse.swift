@@ -1,0 +1,95 @@
+import ArchiveStore
+import Foundation
+import HTTPTypes
+import Hummingbird
+import WebArchive
+
+/// What a client is told when something did not work. The one place where errors become statuses and words.
+struct ErrorResponse: Error, Hashable {
+    let status: HTTPResponse.Status
+    let code: String
+    let what: String
+    var place: String?
+    var hint: String?
+    /// Fields that go with the status.
+    var fields = HTTPFields()
+
+    init(
+        _ status: HTTPResponse.Status, code: String, _ what: String, hint: String? = nil,
+        fields: HTTPFields = HTTPFields()
+    ) {
+        self.status = status
+        self.code = code
+        self.what = what
+        self.hint = hint
+        self.fields = fields
+    }
+
+    /// Any error, as a client may see it: no paths of the server, no types, no surprises.
+    init(_ error: any Error) {
+        switch error {
+        case let error as ErrorResponse:
+            self = error
+        case let error as StoreError:
+            self.init(Self.status(of: error.code), code: error.code.rawValue, error.what, hint: error.hint)
+            // An absolute path is the server's own business; the name of an archive and a place in it is the client's.
+            if let place = error.place, !place.hasPrefix("/") { self.place = place }
+        case let error as WebArchiveError:
+            self.init(StoreError.refused(error))
+        case let error as HTTPError:
+            self.init(
+                error.status, code: error.status == .notFound ? "not-found" : "http-\(error.status.code)",
+                error.body ?? "there is nothing at this address")
+        default:
+            self.init(
+                .internalServerError, code: "failed", "the server could not do this",
+                hint: "its log, on standard error, says why")
+        }
+    }
+
+    private static func status(of code: StoreError.Code) -> HTTPResponse.Status {
+        switch code {
+        case .notFound: .notFound
+        case .ambiguous: .conflict
+        case .refused: .unprocessableContent
+        case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
+        case .unusable, .locked, .interrupted: .serviceUnavailable
+        case .failed: .internalServerError
+        }
+    }
+
+    private struct Body: Encodable {
+        struct Details: Encodable {
+            let code: String
+            let what: String
+            let `where`: String?
+            let hint: String?
+        }
+        let error: Details
+    }
+
+    /// JSON for the API, plain text for everything else.
+    func response(asJSON: Bool) throws -> Response {
+        guard asJSON else {
+            var lines = ["\(status.code) \(status.reasonPhrase)", "", what]
+            if let hint { lines.append(hint) }
+            return Responses.text(lines.joined(separator: "\n") + "\n", status: status, fields: fields)
+        }
+        let body = Body(error: .init(code: code, what: what, where: place, hint: hint))
+        return try Responses.json(body, status: status, fields: fields)
+    }
+
+    // The refusals that more than one route makes.
+
+    static let notFound = ErrorResponse(.notFound, code: "not-found", "there is nothing at this address")
+
+    static func misdirected(_ hosts: HostPolicy) -> ErrorResponse {
+        ErrorResponse(
+            .misdirectedRequest, code: "misdirected", "this server answers to its own names only",
+            hint: "open \(hosts.controlOrigins[0])")
+    }
+
+    static func forbidden(_ what: String) -> ErrorResponse {
+        ErrorResponse(.forbidden, code: "forbidden", what)
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPTypes
+
+/// The header fields that keep archived pages, other sites and the control pages apart.
+package enum SecurityHeaders {
+    /// On every answer: no sniffing, no use by other sites, no address told to anyone.
+    static let common: HTTPFields = [
+        .xContentTypeOptions: "nosniff",
+        .crossOriginResourcePolicy: "same-origin",
+        .referrerPolicy: "no-referrer",
+    ]
+
+    /// The library: our own scripts and styles, frames of replay origins, nothing else.
+    static func controlPage(_ hosts: HostPolicy) -> String {
+        [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
+            "font-src 'self'",
+            "connect-src 'self' \(hosts.controlOrigins[1])", "frame-src \(hosts.replaySource)",
+            "frame-ancestors 'none'",
+            "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+        ].joined(separator: "; ")
+    }
+
+    /// The page on a replay origin that boots the worker: one inline script, one inline style, by their hashes.
+    static func bootPage(_ hosts: HostPolicy, scriptHash: String, styleHash: String) -> String {
+        [
+            "default-src 'none'", "script-src 'sha256-\(scriptHash)'", "style-src 'sha256-\(styleHash)'",
+            "worker-src 'self'",
+            "connect-src 'self'", "img-src data:",
+            "frame-ancestors 'self' \(hosts.controlOrigins.joined(separator: " "))",
+            "base-uri 'none'", "form-action 'none'",
+        ].joined(separator: "; ")
+    }
+
+    /// The replay engine's script: as a worker it fetches from its own origin alone, whatever an archive asks it to.
+    static let engine = "default-src 'none'; script-src 'self'; connect-src 'self'"
+
+    /// The stock user interface brings inline styles and frames its own origin.
+    static let stockPage = [
+        "default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval'", "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' blob: data:", "font-src 'self' data:", "connect-src 'self'", "worker-src 'self' blob:",
+        "media-src 'self' blob: data:", "frame-src 'self' blob: data:", "frame-ancestors 'none'", "base-uri 'self'",
+        "form-action 'none'",
+    ].joined(separator: "; ")
+
+    /// An answer that shows nothing: errors and JSON.
+    static let inert = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+}
+
+extension HTTPField.Name {
+    static let xContentTypeOptions = name("X-Content-Type-Options")
+    static let crossOriginResourcePolicy = name("Cross-Origin-Resource-Policy")
+    static let crossOriginOpenerPolicy = name("Cross-Origin-Opener-Policy")
+    static let referrerPolicy = name("Referrer-Policy")
+    static let contentSecurityPolicy = name("Content-Security-Policy")
+    static let clearSiteData = name("Clear-Site-Data")
+    static let originAgentCluster = name("Origin-Agent-Cluster")
+    static let serviceWorkerAllowed = name("Service-Worker-Allowed")
+    static let secFetchSite = name("Sec-Fetch-Site")
+    static let replayhostToken = name("Replayhost-Token")
+    static let apiVersion = name("Replayhost-API-Version")
+
+    /// The names above are tokens by sight; the library cannot know that.
+    private static func name(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no field name") }
+        return name
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Who listens on a port, as far as this user may know.
+enum PortHolder {
+    /// For example `nginx (process 4711)`; `nil` where the system doesn't tell.
+    static func name(port: Int) -> String? {
+        #if os(Linux)
+        let sockets = inodes(port: port)
+        guard !sockets.isEmpty, let processes = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
+            return nil
+        }
+        for process in processes where Int(process) != nil {
+            let folder = "/proc/\(process)/fd"
+            guard let descriptors = try? FileManager.default.contentsOfDirectory(atPath: folder) else { continue }
+            for descriptor in descriptors {
+                guard
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(descriptor)"),
+                    sockets.contains(target)
+                else { continue }
+                let command = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+                let name = command?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "a program"
+                return "\(name) (process \(process))"
+            }
+        }
+        #endif
+        return nil
+    }
+
+    /// Sockets that listen on the port, spelled as the links in `/proc/PID/fd` spell them.
+    private static func inodes(port: Int) -> Set<String> {
+        let hexPort = ":" + String(format: "%04X", port)
+        var found: Set<String> = []
+        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            guard let text = try? String(contentsOfFile: table, encoding: .utf8) else { continue }
+            for line in text.split(separator: "\n").dropFirst() {
+                // sl local_address rem_address st … inode: columns 1, 3 and 9; state 0A is LISTEN.
+                let columns = line.split(separator: " ")
+                if columns.count > 9, columns[1].hasSuffix(hexPort), columns[3] == "0A" {
+                    found.insert("socket:[\(columns[9])]")
+                }
+            }
+        }
+        return found
+    }
+}

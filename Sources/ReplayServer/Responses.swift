@@ -1,0 +1,58 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The kinds of answers the router gives, each with the fields that every answer needs.
+enum Responses {
+    static func json(
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()
+    ) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return bytes(
+            try encoder.encode(value) + Data("\n".utf8), type: "application/json", status: status,
+            policy: SecurityHeaders.inert,
+            fields: fields.adding([.cacheControl: "no-store", .apiVersion: "1"]))
+    }
+
+    static func text(_ text: String, status: HTTPResponse.Status, fields: HTTPFields = HTTPFields()) -> Response {
+        bytes(
+            Data(text.utf8), type: "text/plain; charset=utf-8", status: status, policy: SecurityHeaders.inert,
+            fields: fields.adding([.cacheControl: "no-store"]))
+    }
+
+    static func empty(_ status: HTTPResponse.Status, fields: HTTPFields = HTTPFields()) -> Response {
+        Response(status: status, headers: SecurityHeaders.common.adding(fields))
+    }
+
+    static func redirect(to address: String) -> Response {
+        empty(.temporaryRedirect, fields: [.location: address, .cacheControl: "no-store"])
+    }
+
+    /// A file of ours: always asked for again, sent again only when it changed.
+    static func asset(_ asset: Asset, policy: String, request: Request, fields: HTTPFields = HTTPFields()) -> Response {
+        let conditions = ConditionalRequest(ifNoneMatch: request.headers[.ifNoneMatch])
+        let fields = fields.adding([.eTag: asset.tag.description, .cacheControl: "no-cache"])
+        if conditions.answer(tag: asset.tag, modifiedAt: 0, size: 0, isHead: true) == .notModified {
+            return empty(.notModified, fields: fields.adding([.contentSecurityPolicy: policy]))
+        }
+        return bytes(asset.bytes, type: asset.type, status: .ok, policy: policy, fields: fields)
+    }
+
+    private static func bytes(
+        _ bytes: some Sequence<UInt8>, type: String, status: HTTPResponse.Status, policy: String, fields: HTTPFields
+    ) -> Response {
+        let headers = SecurityHeaders.common.adding([.contentType: type, .contentSecurityPolicy: policy]).adding(fields)
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+extension HTTPFields {
+    /// These fields, and the other ones in place of those of the same name.
+    func adding(_ others: HTTPFields) -> HTTPFields {
+        var fields = self
+        for field in others { fields[field.name] = field.value }
+        return fields
+    }
+}

@@ -1,0 +1,235 @@
+import ArchiveStore
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `/api/…`, on the control origins. Documented in `docs/json.md`.
+struct APIRoutes: Sendable {
+    let site: Site
+
+    func add(to router: Router<BasicRequestContext>) {
+        let api = router.group("/api").add(middleware: SameOriginOnly())
+        api.get("/health") { _, _ in try await health() }
+        api.get("/openapi.json") { request, _ in try await site.asset("openapi.json", request: request) }
+        api.get("/archives") { _, _ in try await archives() }
+        api.get("/archives/:id") { _, context in try await archive(named: Self.name(in: context)) }
+        api.get("/archives/:id/pages") { request, context in
+            try await pages(of: Self.name(in: context), query: request.uri.queryParameters)
+        }
+        api.get("/archives/:id/captures") { request, context in
+            try await captures(of: Self.name(in: context), query: request.uri.queryParameters)
+        }
+        let changes = api.group().add(middleware: ChangesNeedToken(site: site))
+        changes.post("/archives") { request, _ in try await importUpload(request) }
+        changes.delete("/archives/:id") { _, context in try await remove(Self.name(in: context)) }
+    }
+
+    /// The archive that the path names. RFC 3986 §2.1: percent-encoding undone.
+    private static func name(in context: BasicRequestContext) throws -> String {
+        guard let name = try context.parameters.require("id").removingPercentEncoding else {
+            throw ErrorResponse(.badRequest, code: "bad-path", "the path is not well-formed percent-encoding")
+        }
+        return name
+    }
+
+    struct Health: Encodable {
+        let status = "ok"
+        let version: String
+        let engine: EngineDescription?
+        let stockUI: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case status, version, engine, stockUI
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(status, forKey: .status)
+            try container.encode(version, forKey: .version)
+            // Null, not absent: a missing engine is what a client asks this for.
+            try container.encode(engine, forKey: .engine)
+            try container.encode(stockUI, forKey: .stockUI)
+        }
+    }
+
+    func health() async throws -> Response {
+        let health = try await site.blocking {
+            Health(
+                version: site.version, engine: try site.assets.engine(), stockUI: try site.assets.hasStockInterface())
+        }
+        // The library's page on `localhost` asks by this whether the browser resolves the other name: a cross-site request.
+        let fields: HTTPFields = [
+            .crossOriginResourcePolicy: "cross-origin", .accessControlAllowOrigin: site.hosts.controlOrigins[0],
+        ]
+        return try Responses.json(health, fields: fields)
+    }
+
+    /// An archive as the API shows it: with the origin it is replayed on.
+    private struct Shown<Body: Encodable>: Encodable {
+        let body: Body
+        let replayOrigin: String
+
+        private enum CodingKeys: String, CodingKey {
+            case replayOrigin
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try body.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(replayOrigin, forKey: .replayOrigin)
+        }
+    }
+
+    private func shown(_ archive: Archive) -> Shown<Archive> {
+        Shown(body: archive, replayOrigin: site.hosts.replayOrigin(of: archive.id))
+    }
+
+    private func archives() async throws -> Response {
+        try Responses.json(["archives": try await site.blocking { try site.store.catalog.allArchives() }.map(shown)])
+    }
+
+    private func archive(named name: String) async throws -> Response {
+        let details = try await site.blocking { () throws -> ArchiveDetails in
+            try site.store.details(of: try find(name))
+        }
+        return try Responses.json(
+            Shown(body: details, replayOrigin: site.hosts.replayOrigin(of: details.archive.id)))
+    }
+
+    private func pages(of id: String, query: Parameters) async throws -> Response {
+        struct Pages: Encodable {
+            let total: Int
+            let pages: [ArchivePage]
+        }
+        let offset = try Self.number("offset", in: query, default: 0, allowed: 0...Int(Int32.max))
+        let limit = try Self.number("limit", in: query, default: 100, allowed: 1...1000)
+        let words = query["q"].map(String.init) ?? ""
+        let found = try await site.blocking {
+            let archive = try find(id)
+            return try site.store.catalog.pages(key: archive.key, words: words, offset: offset, limit: limit)
+        }
+        return try Responses.json(Pages(total: found.total, pages: found.pages))
+    }
+
+    private func captures(of id: String, query: Parameters) async throws -> Response {
+        guard let url = query["url"].map(String.init), !url.isEmpty else {
+            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
+        }
+        let limit = try Self.number("limit", in: query, default: 100, allowed: 1...1000)
+        let captures = try await site.blocking.long {
+            try site.store.captures(of: try find(id), url: url, limit: limit)
+        }
+        return try Responses.json(["captures": captures])
+    }
+
+    private func find(_ name: String) throws -> Archive {
+        guard let archive = try site.store.catalog.archive(named: name) else {
+            throw ErrorResponse(.notFound, code: "not-found", "no archive has the name \"\(name.prefix(100))\"")
+        }
+        return archive
+    }
+
+    private static func number(
+        _ name: String, in query: Parameters, default fallback: Int, allowed: ClosedRange<Int>
+    ) throws -> Int {
+        guard let text = query[Substring(name)] else { return fallback }
+        guard let number = Int(text), allowed.contains(number) else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter",
+                "the parameter \(name) is \"\(text.prefix(20))\", \(allowed.lowerBound) to \(allowed.upperBound) are possible"
+            )
+        }
+        return number
+    }
+
+    /// The body is the file. It goes to disk as it comes; nothing is kept of it when the client goes away.
+    private func importUpload(_ request: Request) async throws -> Response {
+        guard request.headers[.contentType] == "application/wacz" else {
+            throw ErrorResponse(
+                .unsupportedMediaType, code: "bad-type", "an upload has the type application/wacz",
+                hint: "send Content-Type: application/wacz")
+        }
+        guard let length = request.headers[.contentLength].flatMap({ UInt64($0) }) else {
+            throw ErrorResponse(.lengthRequired, code: "length-required", "an upload says its length")
+        }
+        let name = request.uri.queryParameters["name"].map(String.init) ?? "upload.wacz"
+        let incoming = try await site.blocking {
+            try site.store.beginImport(name: name, source: "browser", expectedSize: length)
+        }
+        var received: UInt64 = 0
+        for try await buffer in request.body {
+            received += UInt64(buffer.readableBytes)
+            try await site.blocking { try buffer.withUnsafeReadableBytes { try incoming.write($0) } }
+        }
+        guard received == length else {
+            throw ErrorResponse(
+                .badRequest, code: "upload-cut", "the upload ended after \(received) of \(length) bytes",
+                hint: "send it again")
+        }
+        let outcome = try await site.blocking.long { try site.store.finish(incoming) }
+        return try imported(outcome)
+    }
+
+    private func imported(_ outcome: ImportOutcome) throws -> Response {
+        struct Imported: Encodable {
+            let archive: Shown<ArchiveDetails>
+            let duplicate: Bool
+        }
+        let origin = site.hosts.replayOrigin(of: outcome.archive.id)
+        return try Responses.json(
+            Imported(archive: Shown(body: outcome.details, replayOrigin: origin), duplicate: outcome.isDuplicate),
+            status: outcome.isDuplicate ? .ok : .created)
+    }
+
+    private func remove(_ id: String) async throws -> Response {
+        try await site.blocking.long {
+            guard let known = ArchiveID(id), let archive = try site.store.catalog.archive(id: known) else {
+                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
+            }
+            try site.store.remove(archive)
+        }
+        return Responses.empty(.noContent)
+    }
+}
+
+/// Refuses what another site's or an archive's page sends, wherever the browser says who sent it.
+struct SameOriginOnly: RouterMiddleware {
+    func handle(
+        _ request: Request, context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none",
+            request.uri.path != "/api/health"
+        {
+            throw ErrorResponse.forbidden("the API answers to the library's own pages only")
+        }
+        return try await next(request, context)
+    }
+}
+
+/// Lets a change through only from the library's own page, which alone knows the token.
+struct ChangesNeedToken: RouterMiddleware {
+    let site: Site
+
+    func handle(
+        _ request: Request, context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let origin = request.headers[.origin], let host = request.head.authority?.lowercased(),
+            origin == "http://\(host)", site.hosts.controlOrigins.contains(origin)
+        else { throw ErrorResponse.forbidden("a change is asked for from the library's own pages only") }
+        guard let token = request.headers[.replayhostToken], Self.isEqual(token, site.token) else {
+            throw ErrorResponse(
+                .forbidden, code: "forbidden", "the token is missing or not the one of this run of the server",
+                hint: "reload the page")
+        }
+        return try await next(request, context)
+    }
+
+    /// In a time that does not tell how much of it was right.
+    private static func isEqual(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        guard one.count == other.count else { return false }
+        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

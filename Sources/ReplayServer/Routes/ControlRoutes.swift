@@ -1,0 +1,34 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// The library's own pages and files, on the control origins.
+struct ControlRoutes: Sendable {
+    let site: Site
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/") { request, _ in try await index(request) }
+        router.get("/index.html") { request, _ in try await index(request) }
+        router.get("/app/**") { request, context in
+            try await site.asset("app/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
+        }
+        router.get("/sw.js") { request, _ in try await site.engineScript(request: request) }
+        router.get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
+    }
+
+    /// The application's page, with the token that lets it change things. No other origin can read it.
+    private func index(_ request: Request) async throws -> Response {
+        guard let page = try await site.blocking({ try site.assets.asset("index.html") }) else {
+            throw ErrorResponse(
+                .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
+                hint: "give the folder www with --assets")
+        }
+        let filled = String(decoding: page.bytes, as: UTF8.self)
+            .replacingOccurrences(of: "{{token}}", with: site.token)
+            .replacingOccurrences(of: "{{version}}", with: site.version)
+        return Responses.asset(
+            Asset(bytes: Array(filled.utf8), type: page.type), policy: SecurityHeaders.controlPage(site.hosts),
+            request: request,
+            fields: [.crossOriginOpenerPolicy: "same-origin"])
+    }
+}

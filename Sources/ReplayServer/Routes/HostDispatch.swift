@@ -1,0 +1,99 @@
+import ArchiveStore
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Sends each request to the routes of the origin it was made to. Every error ends here, as an answer.
+struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context == BasicRequestContext {
+    let site: Site
+    let control: Control
+    let replay: ReplayRoutes
+    let stock: StockRoutes
+    let api: APIRoutes
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        let role = site.hosts.role(hosts: [request.head.authority ?? ""])
+        var response: Response
+        do {
+            response = try await route(request, role: role, context: context)
+        } catch {
+            let words = ErrorResponse(error)
+            if words.status.kind == .serverError {
+                context.logger.error("request failed", metadata: ["error": "\(error)"])
+            }
+            response = try words.response(asJSON: request.uri.path.hasPrefix("/api/"))
+        }
+        // Every answer of a replay origin says it: the first one decides for the browser's session.
+        if case .replay = role { response.headers[.originAgentCluster] = "?1" }
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func route(
+        _ request: Request, role: HostPolicy.Role, context: BasicRequestContext
+    ) async throws -> Response {
+        switch role {
+        case .control:
+            if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+            return try await control.respond(to: request, context: context)
+        case .replay(let id):
+            return try await replay.respond(to: request, id: id)
+        case .stock:
+            if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+            return try await stock.respond(to: request)
+        case .address:
+            return try await atAddress(request)
+        case .misdirected:
+            throw ErrorResponse.misdirected(site.hosts)
+        case .malformed:
+            throw ErrorResponse(.badRequest, code: "bad-host", "a request has exactly one Host")
+        }
+    }
+
+    /// `127.0.0.1` and `[::1]`: programs get files and health in place, people are sent to a name that can hold a worker.
+    private func atAddress(_ request: Request) async throws -> Response {
+        guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
+        if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+        if request.uri.path == "/api/health" { return try await api.health() }
+        return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
+    }
+
+    /// Why the archive handler did not answer: the method, a name that no archive has, or a file that cannot be read.
+    private func unansweredFile(_ request: Request) async throws -> ErrorResponse {
+        guard request.method == .get || request.method == .head else {
+            return ErrorResponse(
+                .methodNotAllowed, code: "method", "an archive's file is read with GET and HEAD only",
+                fields: [.allow: "GET, HEAD"])
+        }
+        let last = request.uri.path.split(separator: "/").last.map(String.init) ?? ""
+        let file = OpenArchives.Request(path: last, isForReplay: request.uri.query?.contains("view=replay") == true)
+        do {
+            guard let file, try await site.blocking({ try site.store.openArchives.file(for: file) }) != nil else {
+                return ErrorResponse(
+                    .notFound, code: "not-found", "no archive's file has this address",
+                    hint: "the library is at \(site.hosts.controlOrigins[0])")
+            }
+            return ErrorResponse(
+                .notFound, code: "another-file", "the archive of this name is another file now", hint: "reload the page"
+            )
+        } catch {
+            return ErrorResponse(
+                .internalServerError, code: "file-unreadable",
+                "the archive's file is missing from the store or cannot be read",
+                hint: "run `replayhost doctor`")
+        }
+    }
+}
+
+/// Hands the router's own errors on to `HostDispatch`: it would answer them itself, with bare statuses.
+struct ErrorsInOurWords: RouterMiddleware {
+    func handle(
+        _ request: Request, context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as HTTPError {
+            throw ErrorResponse(error)
+        }
+    }
+}

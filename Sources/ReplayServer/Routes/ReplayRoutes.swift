@@ -1,0 +1,83 @@
+import ArchiveStore
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// One archive's own origin: the page that boots the worker, the worker's script, the archive's file. Nothing else.
+struct ReplayRoutes: Sendable {
+    let site: Site
+
+    func respond(to request: Request, id: ArchiveID) async throws -> Response {
+        guard let archive = try await site.blocking({ try site.store.catalog.archive(id: id) }) else {
+            throw ErrorResponse(
+                .notFound, code: "not-found", "no archive has the id \"\(id)\"",
+                hint: "the library is at \(site.hosts.controlOrigins[0])",
+                fields: [.clearSiteData: "\"cache\", \"storage\""])
+        }
+        guard request.method == .get || request.method == .head else {
+            throw ErrorResponse(
+                .methodNotAllowed, code: "method", "only GET and HEAD here", fields: [.allow: "GET, HEAD"])
+        }
+        let path = request.uri.path
+        if path == "/sw.js" { return try await site.engineScript(request: request) }
+        guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
+        return try await bootPage(for: archive, request: request)
+    }
+
+    /// `/COLL/…`, where COLL is this archive's, now or before its file was replaced.
+    static func isReplayAddress(_ path: String, of id: ArchiveID) -> Bool {
+        let parts = path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, parts[0].hasPrefix("\(id)-") else { return false }
+        let hash = parts[0].dropFirst(id.text.count + 1)
+        return hash.utf8.count == 12
+            && hash.utf8.allSatisfy {
+                ("0"..."9").contains(Character(.init($0))) || ("a"..."f").contains(Character(.init($0)))
+            }
+    }
+
+    /// What the boot page is told.
+    private struct BootData: Encodable {
+        let id: String
+        let title: String
+        let collection: String
+        let source: String
+        let size: UInt64
+        let controlOrigins: [String]
+        let engine: Bool
+    }
+
+    private func bootPage(for archive: Archive, request: Request) async throws -> Response {
+        let (page, engine) = try await site.blocking {
+            (try site.assets.asset("boot.html"), try site.assets.asset("vendor/sw.js"))
+        }
+        guard let page else {
+            throw ErrorResponse(
+                .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
+                hint: "give the folder www with --assets")
+        }
+        let template = String(decoding: page.bytes, as: UTF8.self)
+        let data = BootData(
+            id: archive.id.text, title: archive.title, collection: archive.collection,
+            source: "\(archive.filePath)?sha256=\(archive.sha256)&view=replay", size: archive.size,
+            controlOrigins: site.hosts.controlOrigins.reversed(), engine: engine != nil)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let json = String(decoding: try encoder.encode(data), as: UTF8.self).replacingOccurrences(
+            of: "<", with: "\\u003c")
+        let filled = Asset(
+            bytes: Array(template.replacingOccurrences(of: "{{boot}}", with: json).utf8), type: page.type)
+        let policy = SecurityHeaders.bootPage(
+            site.hosts, scriptHash: Self.hash(ofFirst: "script", in: template),
+            styleHash: Self.hash(ofFirst: "style", in: template))
+        return Responses.asset(filled, policy: policy, request: request, fields: [.originAgentCluster: "?1"])
+    }
+
+    /// SHA-256, in base64, of the text of the first element of that name that has no attributes.
+    private static func hash(ofFirst element: String, in page: String) -> String {
+        guard let start = page.range(of: "<\(element)>"),
+            let end = page.range(of: "</\(element)>", range: start.upperBound..<page.endIndex)
+        else { return "" }
+        return SHA256.hash(data: Data(page[start.upperBound..<end.lowerBound].utf8)).base64
+    }
+}

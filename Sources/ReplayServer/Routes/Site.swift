@@ -1,0 +1,33 @@
+import ArchiveStore
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// What every route needs to know.
+struct Site: Sendable {
+    let store: ArchiveStore
+    let assets: Assets
+    let hosts: HostPolicy
+    /// What a request that changes something must bring in `Replayhost-Token`.
+    let token: String
+    let version: String
+    let blocking: BlockingReads
+
+    /// An asset as an answer, or 404.
+    func asset(
+        _ path: String, policy: String = SecurityHeaders.inert, request: Request, fields: HTTPFields = HTTPFields()
+    ) async throws -> Response {
+        guard let asset = try await blocking({ try assets.asset(path) }) else { throw ErrorResponse.notFound }
+        return Responses.asset(asset, policy: policy, request: request, fields: fields)
+    }
+
+    /// The engine's script. Missing, it is a 404 that names the command that fetches it.
+    func engineScript(request: Request) async throws -> Response {
+        guard let script = try await blocking({ try assets.asset("vendor/sw.js") }) else {
+            throw ErrorResponse(
+                .notFound, code: "engine-missing", "the replay engine is not installed",
+                hint: "run `make setup` in the replayhost folder")
+        }
+        return Responses.asset(script, policy: SecurityHeaders.engine, request: request)
+    }
+}

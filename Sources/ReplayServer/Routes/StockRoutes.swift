@@ -1,0 +1,47 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// The stock ReplayWeb.page user interface, where a person has put its files, on an origin of its own.
+struct StockRoutes: Sendable {
+    let site: Site
+
+    func respond(to request: Request) async throws -> Response {
+        guard request.method == .get || request.method == .head else {
+            throw ErrorResponse(
+                .methodNotAllowed, code: "method", "only GET and HEAD here", fields: [.allow: "GET, HEAD"])
+        }
+        guard try await site.blocking({ try site.assets.hasStockInterface() }) else {
+            throw ErrorResponse(
+                .notFound, code: "stock-missing", "the stock ReplayWeb.page interface is not installed",
+                hint: "run `make setup ENGINE_DIR=DIR` with the folder that holds its sw.js and ui.js")
+        }
+        let path = String(request.uri.path.dropFirst())
+        if path.isEmpty || path == "index.html" { return try await index(request) }
+        // `<replay-web-page replayBase="/replay/">` looks for the worker there.
+        let file = path.hasPrefix("replay/") ? String(path.dropFirst("replay/".count)) : path
+        return try await site.asset(
+            "vendor/stock/\(file)", policy: file == "sw.js" ? SecurityHeaders.engine : SecurityHeaders.stockPage,
+            request: request,
+            fields: file == "sw.js" ? [.serviceWorkerAllowed: "/"] : [:])
+    }
+
+    /// Its own page when it brings one, else the smallest that shows it.
+    private func index(_ request: Request) async throws -> Response {
+        let own = try await site.blocking { try site.assets.asset("vendor/stock/index.html") }
+        let page = own ?? Asset(bytes: Array(Self.page.utf8), type: "text/html; charset=utf-8")
+        return Responses.asset(page, policy: SecurityHeaders.stockPage, request: request)
+    }
+
+    private static let page = """
+        <!doctype html>
+        <html lang="en">
+        <head><meta charset="utf-8"><title>ReplayWeb.page</title><script src="/ui.js"></script></head>
+        <body>
+        <p>All archives opened here share one origin: pages of one can see what another stored. The library keeps them apart.</p>
+        <replay-app-main></replay-app-main>
+        </body>
+        </html>
+
+        """
+}

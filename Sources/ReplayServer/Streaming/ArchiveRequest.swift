@@ -1,0 +1,53 @@
+import ArchiveStore
+import NIOHTTP1
+
+/// A request for an archive's file, as far as its head alone tells.
+struct ArchiveRequest: Sendable {
+    /// The last part of the path without `.wacz`, percent-decoded, and whether the replay engine asks: `view=replay`.
+    let file: OpenArchives.Request
+    /// On a replay origin only that archive's own file is served.
+    let onlyID: ArchiveID?
+    /// `sha256=` in the query: the client wants this very file, not another one that has taken its name.
+    let wantedHash: String?
+    let isHead: Bool
+    let conditions: ConditionalRequest
+
+    /// `nil` when the request is none for an archive's file, or not one that this host may answer: the router has the words.
+    init?(_ head: HTTPRequestHead, hosts: HostPolicy) {
+        guard head.method == .GET || head.method == .HEAD, head.uri.hasPrefix(Self.prefix) else { return nil }
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let last = parts[0].dropFirst(Self.prefix.count)
+        let query = parts.count > 1 ? parts[1].split(separator: "&") : []
+        guard !last.contains("/"),
+            let file = OpenArchives.Request(path: last, isForReplay: query.contains("view=replay"))
+        else { return nil }
+        self.file = file
+        switch hosts.role(hosts: head.headers["host"]) {
+        case .control, .address, .stock: onlyID = nil
+        case .replay(let id) where last == "\(id).wacz": onlyID = id
+        case .replay, .misdirected, .malformed: return nil
+        }
+        wantedHash = query.first { $0.hasPrefix("sha256=") }.map { String($0.dropFirst("sha256=".count)) }
+        isHead = head.method == .HEAD
+        conditions = ConditionalRequest(
+            ifMatch: Self.joined("if-match", head), ifNoneMatch: Self.joined("if-none-match", head),
+            ifModifiedSince: head.headers.first(name: "if-modified-since"),
+            ifUnmodifiedSince: head.headers.first(name: "if-unmodified-since"),
+            ifRange: head.headers.first(name: "if-range"), range: Self.joined("range", head))
+    }
+
+    /// Whether this file is the one asked for.
+    func accepts(_ file: OpenArchiveFile) -> Bool {
+        if let onlyID, file.archive.id != onlyID { return false }
+        if let wantedHash, file.archive.sha256 != wantedHash { return false }
+        return true
+    }
+
+    /// The values of a list field, as one. RFC 9110 §5.3.
+    private static func joined(_ name: String, _ head: HTTPRequestHead) -> String? {
+        let values = head.headers[name]
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    private static let prefix = "/archives/"
+}

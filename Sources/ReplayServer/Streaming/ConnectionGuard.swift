@@ -1,0 +1,145 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Whether the server is stopping; shared by all of its connections.
+final class StopSignal: Sendable {
+    private let flag = Atomic(false)
+
+    var isRaised: Bool { flag.load(ordering: .relaxed) }
+
+    func raise() { flag.store(true, ordering: .relaxed) }
+}
+
+/// Closes connections that have stood still for too long, and answers what is no HTTP.
+///
+/// It stands between the parser and everyone who answers, so it sees the requests of the router and those of the archive
+/// handler alike.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let stop: StopSignal
+    /// From a request's head to its end.
+    private var isReceiving = false
+    /// From a request's head to the end of its answer.
+    private var isRequestOpen = false
+    private var isKeptAlive = true
+    /// HTTP/1.0, where staying must be said.
+    private var isOldVersion = false
+    private var isRefused = false
+    private var clock = DateClock()
+    private var lastProgress = NIODeadline.now()
+    private var watch: RepeatedTask?
+
+    init(stop: StopSignal) {
+        self.stop = stop
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        watch = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
+            let (connection, context) = bound.value
+            if connection.isStale { context.close(promise: nil) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        watch?.cancel()
+        watch = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
+        lastProgress = .now()
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            isReceiving = true
+            isRequestOpen = true
+            isKeptAlive = head.isKeepAlive
+            isOldVersion = head.version != .http1_1
+            guard Self.isAcceptable(head) else { return refuse(.badRequest, context: context) }
+        case .body: break
+        case .end: isReceiving = false
+        }
+        context.fireChannelRead(data)
+    }
+
+    /// Exactly one Host (RFC 9112 §3.2), and a target in origin form: a proxy's absolute form names a host of its own, and
+    /// nobody here is a proxy.
+    private static func isAcceptable(_ head: HTTPRequestHead) -> Bool {
+        head.headers["host"].count == 1 && head.uri.hasPrefix("/")
+    }
+
+    /// Answers with a bare status and closes; what follows on the connection is not read.
+    private func refuse(
+        _ status: HTTPResponseStatus, fields: [(String, String)] = [], context: ChannelHandlerContext
+    ) {
+        isRefused = true
+        let headers = HTTPHeaders([("date", clock.text()), ("content-length", "0"), ("connection", "close")] + fields)
+        context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))), promise: nil)
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isRefused else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        lastProgress = .now()
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where !isKeptAlive || isOldVersion:
+            head.headers.replaceOrAdd(name: "connection", value: isKeptAlive ? "keep-alive" : "close")
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end:
+            isRequestOpen = false
+            writeEnd(data, promise: promise, context: context)
+        case .head, .body:
+            context.write(data, promise: promise)
+        }
+    }
+
+    /// The client decides whether the connection lives on. RFC 9112 §9.3.
+    private func writeEnd(_ data: NIOAny, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
+        guard !isKeptAlive else { return context.write(data, promise: promise) }
+        let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        context.writeAndFlush(data, promise: sent)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        lastProgress = .now()
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// What the parser could not read. An over-long head is most often cookies that pages of many archives have set on a
+    /// common parent name: the browser is asked to forget them.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let parserError = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        guard !isRefused else { return }
+        guard !isReceiving, !isRequestOpen else {
+            // The rest of a request that is being answered, or was: one answer is all it may get.
+            isRefused = true
+            return context.close(promise: nil)
+        }
+        guard parserError == .headerOverflow else { return refuse(.badRequest, context: context) }
+        refuse(.requestHeaderFieldsTooLarge, fields: [("clear-site-data", "\"cookies\"")], context: context)
+    }
+
+    private var isStale: Bool {
+        let limit = stop.isRaised ? Self.stoppingLimit : isRequestOpen ? Self.requestLimit : Self.idleLimit
+        return NIODeadline.now() - lastProgress > limit
+    }
+
+    private static let tick = TimeAmount.seconds(2)
+    /// Between requests, and while a head arrives.
+    private static let idleLimit = TimeAmount.seconds(75)
+    /// Within a request: a paused video may keep a download waiting for long.
+    private static let requestLimit = TimeAmount.minutes(15)
+    /// Once the server stops, for a download of which nothing moves any more.
+    private static let stoppingLimit = TimeAmount.seconds(30)
+}

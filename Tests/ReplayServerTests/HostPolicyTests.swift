@@ -1,0 +1,93 @@
+import ArchiveStore
+import Testing
+
+@testable import ReplayServer
+
+struct HostPolicyTests {
+    private func role(_ hosts: [String], port: Int) -> String {
+        switch HostPolicy(port: port).role(hosts: hosts) {
+        case .control(let origin): "control \(origin)"
+        case .replay(let id): "replay \(id)"
+        case .stock: "stock"
+        case .address: "address"
+        case .misdirected: "misdirected"
+        case .malformed: "malformed"
+        }
+    }
+
+    // PRODUCT.md, "The HTTP surface". Names ignore case (RFC 9110 §4.2.3); everything not listed is 421.
+    @Test(arguments: [
+        ("localhost:8080", "control http://localhost:8080"), ("LocalHost:8080", "control http://localhost:8080"),
+        ("replayhost.localhost:8080", "control http://replayhost.localhost:8080"),
+        ("REPLAYHOST.LOCALHOST:8080", "control http://replayhost.localhost:8080"),
+        ("127.0.0.1:8080", "address"), ("[::1]:8080", "address"), ("stock.replayhost.localhost:8080", "stock"),
+        ("crawl.replayhost.localhost:8080", "replay crawl"), ("Crawl.ReplayHost.localhost:8080", "replay crawl"),
+        ("a-b-2.replayhost.localhost:8080", "replay a-b-2"), ("1.replayhost.localhost:8080", "replay 1"),
+        // The port is part of the name.
+        ("localhost", "misdirected"), ("localhost:", "misdirected"), ("localhost:80", "misdirected"),
+        ("localhost:8081", "misdirected"), ("localhost:08080", "misdirected"), ("localhost:18080", "misdirected"),
+        ("localhost:8080:8080", "misdirected"), ("127.0.0.1", "misdirected"), ("[::1]", "misdirected"),
+        ("::1:8080", "misdirected"), (":8080", "misdirected"), ("", "misdirected"),
+        // Names of others, and names that only look like ours.
+        ("evil.example:8080", "misdirected"), ("localhost.evil.example:8080", "misdirected"),
+        ("evil-localhost:8080", "misdirected"), ("evil.localhost:8080", "misdirected"),
+        ("replayhost.localhost.evil.example:8080", "misdirected"), ("xreplayhost.localhost:8080", "misdirected"),
+        ("localhost.:8080", "misdirected"), ("replayhost.localhost.:8080", "misdirected"),
+        ("crawl.replayhost.localhost.:8080", "misdirected"), ("127.0.0.1.:8080", "misdirected"),
+        ("127.0.0.2:8080", "misdirected"), ("127.1:8080", "misdirected"), ("0.0.0.0:8080", "misdirected"),
+        ("0x7f000001:8080", "misdirected"), ("2130706433:8080", "misdirected"), ("[::]:8080", "misdirected"),
+        ("[0:0:0:0:0:0:0:1]:8080", "misdirected"), ("[::ffff:127.0.0.1]:8080", "misdirected"),
+        // User information is no part of a Host. RFC 9112 §3.2.
+        ("localhost:8080@evil.example", "misdirected"), ("user@localhost:8080", "misdirected"),
+        ("evil.example:8080@localhost:8080", "misdirected"), ("localhost:8080/", "misdirected"),
+        ("http://localhost:8080", "misdirected"), ("localhost :8080", "misdirected"),
+        (" localhost:8080", "misdirected"),
+        // Labels that no archive can have.
+        ("api.replayhost.localhost:8080", "misdirected"), ("www.replayhost.localhost:8080", "misdirected"),
+        ("all.replayhost.localhost:8080", "misdirected"), ("localhost.replayhost.localhost:8080", "misdirected"),
+        ("xn--crawl.replayhost.localhost:8080", "misdirected"), ("a--b.replayhost.localhost:8080", "misdirected"),
+        ("-a.replayhost.localhost:8080", "misdirected"), ("a-.replayhost.localhost:8080", "misdirected"),
+        ("a_b.replayhost.localhost:8080", "misdirected"), ("a.b.replayhost.localhost:8080", "misdirected"),
+        (".replayhost.localhost:8080", "misdirected"), ("bücher.replayhost.localhost:8080", "misdirected"),
+        ("\(String(repeating: "a", count: 64)).replayhost.localhost:8080", "misdirected"),
+        ("x.stock.replayhost.localhost:8080", "misdirected"), ("stock.localhost:8080", "misdirected"),
+    ])
+    func namesHaveRoles(host: String, expected: String) { #expect(role([host], port: 8080) == expected) }
+
+    /// Browsers leave out the port of the scheme. RFC 9110 §4.2.1.
+    @Test(arguments: [
+        ("localhost", "control http://localhost"), ("replayhost.localhost", "control http://replayhost.localhost"),
+        ("crawl.replayhost.localhost", "replay crawl"), ("localhost:80", "control http://localhost:80"),
+        ("127.0.0.1", "address"), ("[::1]", "address"), ("localhost:8080", "misdirected"),
+        ("evil.example", "misdirected"),
+        ("[::1]:80", "address"),
+    ])
+    func portEightyMayBeLeftOut(host: String, expected: String) { #expect(role([host], port: 80) == expected) }
+
+    /// RFC 9112 §3.2: 400 for a request without Host or with more than one.
+    @Test(arguments: [[], ["localhost:8080", "localhost:8080"], ["localhost:8080", "evil.example"]])
+    func exactlyOneHostIsNeeded(hosts: [String]) { #expect(role(hosts, port: 8080) == "malformed") }
+
+    @Test func originsNameThePortUnlessItIsHTTPs() throws {
+        let id = try #require(ArchiveID("crawl"))
+        let (other, standard) = (HostPolicy(port: 8080), HostPolicy(port: 80))
+        #expect(other.controlOrigins == ["http://localhost:8080", "http://replayhost.localhost:8080"])
+        #expect(other.replayOrigin(of: id) == "http://crawl.replayhost.localhost:8080")
+        #expect(other.replaySource == "http://*.replayhost.localhost:8080")
+        #expect(standard.controlOrigins == ["http://localhost", "http://replayhost.localhost"])
+        #expect(standard.replayOrigin(of: id) == "http://crawl.replayhost.localhost")
+    }
+
+    // PRODUCT.md: COLL is the id, a hyphen and 12 hex digits; one segment or more follows.
+    @Test(arguments: [
+        ("/crawl-0123456789ab/20240102030405mp_/http://example.org/", true),
+        ("/crawl-0123456789ab/http://example.org/?a=/b", true), ("/crawl-ffffffffffff/x", true),
+        ("/crawl-0123456789ab/", false), ("/crawl-0123456789ab", false), ("/crawl-0123456789AB/x", false),
+        ("/crawl-0123456789a/x", false), ("/crawl-0123456789abc/x", false), ("/crawl-0123456789ag/x", false),
+        ("/other-0123456789ab/x", false), ("/crawl/x", false), ("/", false), ("//crawl-0123456789ab/x", false),
+        ("/crawl--0123456789ab/x", false), ("/x/crawl-0123456789ab/x", false),
+    ])
+    func replayAddressesBelongToTheirArchive(path: String, expected: Bool) throws {
+        #expect(ReplayRoutes.isReplayAddress(path, of: try #require(ArchiveID("crawl"))) == expected)
+    }
+}

@@ -1,0 +1,261 @@
+import ArchiveStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ReplayServer
+
+/// Every route on every role of Host: status and the fields that keep things apart.
+struct RouteTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let host: String
+        let target: String
+        let status: Int
+        /// Fields and what their values hold; an empty text means that the field is absent.
+        let fields: [String: String]
+        var method = "GET"
+
+        init(_ host: String, _ target: String, _ status: Int, _ fields: [String: String] = [:], method: String = "GET")
+        {
+            (self.host, self.target, self.status, self.fields, self.method) = (host, target, status, fields, method)
+        }
+
+        var testDescription: String { "\(method) \(host) \(target)" }
+    }
+
+    private static let inert = "default-src 'none'; frame-ancestors 'none'"
+
+    static let cases: [Case] = [
+        // The library's origins.
+        Case(
+            "localhost", "/", 200,
+            [
+                "content-type": "text/html", "content-security-policy": "default-src 'none'; script-src 'self'",
+                "cross-origin-opener-policy": "same-origin", "cache-control": "no-cache",
+            ]),
+        Case(
+            "replayhost.localhost", "/", 200,
+            ["content-security-policy": "frame-src http://*.replayhost.localhost:PORT"]),
+        Case("localhost", "/index.html", 200, ["content-security-policy": "frame-ancestors 'none'"]),
+        Case("localhost", "/index.html?archive=/archives/file.wacz", 200),
+        Case("localhost", "/app/main.js", 200, ["content-type": "text/javascript", "content-security-policy": inert]),
+        Case("localhost", "/app/app.css", 200, ["content-type": "text/css"]),
+        Case(
+            "localhost", "/sw.js", 200,
+            [
+                "content-type": "text/javascript", "service-worker-allowed": "",
+                "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
+            ]),
+        Case("localhost", "/vendor/NOTICE.txt", 200, ["content-type": "text/plain"]),
+        Case("localhost", "/vendor/sw.js", 404), Case("localhost", "/boot.html", 404),
+        Case("localhost", "/nothing", 404),
+        Case("localhost", "/file-0123456789ab/x", 404), Case("localhost", "/app/", 404),
+        Case("localhost", "/app/README", 404),
+        Case("localhost", "/app/.hidden.js", 404), Case("localhost", "/app/../index.html", 404),
+        Case("localhost", "/app/%2e%2e/index.html", 404), Case("localhost", "/app/..%2findex.html", 404),
+        Case(
+            "localhost", "/api/health", 200,
+            [
+                "content-type": "application/json", "cache-control": "no-store", "replayhost-api-version": "1",
+                "content-security-policy": inert,
+            ]),
+        Case("localhost", "/api/archives", 200, ["replayhost-api-version": "1"]),
+        Case("localhost", "/api/archives/file", 200),
+        Case("localhost", "/api/nothing", 404, ["content-type": "application/json"]),
+        Case(
+            "localhost", "/archives/file.wacz", 200,
+            [
+                "content-type": "application/wacz", "content-security-policy": inert, "accept-ranges": "bytes",
+                "cache-control": "no-cache", "etag": "\"",
+            ]),
+        Case("localhost", "/archives/none.wacz", 404, ["content-security-policy": inert]),
+        // An archive's own origin.
+        Case(
+            "file.replayhost.localhost", "/", 200,
+            [
+                "content-type": "text/html", "origin-agent-cluster": "?1",
+                "content-security-policy":
+                    "frame-ancestors 'self' http://localhost:PORT http://replayhost.localhost:PORT",
+            ]),
+        Case(
+            "file.replayhost.localhost", "/file-0123456789ab/20240102030405mp_/http://example.org/", 200,
+            [
+                "content-security-policy": "script-src 'sha256-"
+            ]),
+        Case("file.replayhost.localhost", "/sw.js", 200, ["content-security-policy": "connect-src 'self'"]),
+        Case("file.replayhost.localhost", "/sw.js?replayPrefix=", 200),
+        Case("file.replayhost.localhost", "/archives/file.wacz", 200, ["accept-ranges": "bytes"]),
+        Case("file.replayhost.localhost", "/archives/other.wacz", 404),
+        Case("file.replayhost.localhost", "/archives/file", 404),
+        Case("file.replayhost.localhost", "/index.html", 404), Case("file.replayhost.localhost", "/app/main.js", 404),
+        Case("file.replayhost.localhost", "/api/health", 404), Case("file.replayhost.localhost", "/api/archives", 404),
+        Case("file.replayhost.localhost", "/other-0123456789ab/x", 404),
+        Case("file.replayhost.localhost", "/", 405, ["allow": "GET, HEAD"], method: "POST"),
+        Case("gone.replayhost.localhost", "/", 404, ["clear-site-data": "\"cache\", \"storage\""]),
+        Case("gone.replayhost.localhost", "/archives/file.wacz", 404, ["clear-site-data": "\"storage\""]),
+        Case("gone.replayhost.localhost", "/sw.js", 404, ["clear-site-data": "\"storage\""]),
+        // The stock interface, which is not installed here.
+        Case("stock.replayhost.localhost", "/", 404), Case("stock.replayhost.localhost", "/sw.js", 404),
+        Case("stock.replayhost.localhost", "/archives/file.wacz", 200),
+        Case("stock.replayhost.localhost", "/api/health", 404),
+        // Bare addresses.
+        Case("127.0.0.1", "/", 307, ["location": "http://localhost:PORT/", "cache-control": "no-store"]),
+        Case(
+            "127.0.0.1", "/index.html?archive=/archives/a.wacz", 307,
+            [
+                "location": "http://localhost:PORT/index.html?archive=/archives/a.wacz"
+            ]),
+        Case("127.0.0.1", "/api/archives", 307, ["location": "http://localhost:PORT/api/archives"]),
+        Case("127.0.0.1", "/api/health", 200), Case("127.0.0.1", "/archives/file.wacz", 200, ["location": ""]),
+        Case("127.0.0.1", "/archives/none.wacz", 404), Case("127.0.0.1", "/api/archives", 421, method: "POST"),
+        Case("127.0.0.1", "/api/archives/file", 421, method: "DELETE"),
+        Case("[::1]", "/", 307, ["location": "http://localhost:PORT/"]), Case("[::1]", "/api/health", 200),
+        Case("[::1]", "/archives/file.wacz", 200),
+        // Names of others.
+        Case("evil.example", "/", 421, ["content-security-policy": inert]), Case("evil.example", "/api/health", 421),
+        Case("evil.example", "/archives/file.wacz", 421), Case("evil.example", "/sw.js", 421),
+        Case("xn--a.replayhost.localhost", "/", 421), Case("api.replayhost.localhost", "/", 421),
+        Case("localhost.", "/", 421), Case("file.replayhost.localhost.", "/", 421),
+    ]
+
+    @Test func everyRouteAnswersOnItsOriginsAlone() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            try await server.place(patternBytes(11), as: "other")
+            let port = server.port
+            for c in Self.cases {
+                let name = Comment(rawValue: c.testDescription)
+                let isIPv6 = c.host == "[::1]"
+                let answer = try await server.ask(c.method, c.target, host: "\(c.host):\(port)", isIPv6: isIPv6)
+                #expect(answer.status == c.status, name)
+                for (field, part) in c.fields {
+                    let wanted = part.replacingOccurrences(of: "PORT", with: "\(port)")
+                    if wanted.isEmpty {
+                        #expect(answer[field] == nil, name)
+                    } else {
+                        #expect(
+                            answer[field]?.contains(wanted) == true, "\(name) \(field): \(answer[field] ?? "absent")")
+                    }
+                }
+                // On every answer, whatever it is.
+                #expect(answer["set-cookie"] == nil, name)
+                #expect(answer["x-content-type-options"] == "nosniff", name)
+                #expect(answer["referrer-policy"] == "no-referrer", name)
+                // By health alone, the library finds out whether its other name resolves.
+                let isHealth = c.target == "/api/health" && c.status == 200
+                #expect(answer["cross-origin-resource-policy"] == (isHealth ? "cross-origin" : "same-origin"), name)
+                #expect(answer["access-control-allow-origin"] == (isHealth ? server.origin : nil), name)
+                if c.status >= 400 { #expect(!answer.text.contains(server.folder.path), name) }
+                if c.status >= 400, c.method == "GET" { #expect(answer.text.count > 10, name) }
+            }
+        }
+    }
+
+    /// RFC 9110 §9.3.2, also where the router answers.
+    @Test func headHasNoBodyAnywhere() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let port = server.port
+            for c in Self.cases where c.method == "GET" && c.host != "[::1]" {
+                let name = Comment(rawValue: c.testDescription)
+                let host = "\(c.host):\(port)"
+                try await onThread {
+                    let connection = try HTTPConnection(port: port)
+                    let get = try connection.ask("GET", c.target, host: host)
+                    let head = try connection.ask("HEAD", c.target, host: host)
+                    #expect(head.status == get.status, name)
+                    #expect(head["content-type"] == get["content-type"], name)
+                    #expect(head["content-length"] == get["content-length"], name)
+                    // A body would be taken for the head of this answer.
+                    #expect(try connection.ask("GET", "/api/health", host: "localhost:\(port)").status == 200, name)
+                }
+            }
+        }
+    }
+
+    @Test func theLibraryPageHoldsTokenAndVersion() async throws {
+        try await withServer { server in
+            let page = try await server.ask("GET", "/")
+            #expect(page.text.contains("<meta name=\"replayhost-token\" content=\"\(server.token)\">"))
+            #expect(page.text.contains("content=\"9.8.7\""))
+            #expect(!page.text.contains("{{"))
+            #expect(server.token.count == 64)
+            // No archive's page and no other origin gets it.
+            try await server.place(patternBytes(10), as: "file")
+            let boot = try await server.ask("GET", "/", host: server.host(of: "file"))
+            #expect(!boot.text.contains(server.token))
+        }
+    }
+
+    @Test func theBootPageNamesItsArchiveAndAllowsItsOwnScriptByHash() async throws {
+        try await withServer { server in
+            let path = try await server.place(patternBytes(10), as: "file")
+            let hash = try await sha256ByOpenSSL(path)
+            let page = try await server.ask("GET", "/", host: server.host(of: "file"))
+            let json = try #require(
+                page.text.split(separator: "<script type=\"application/json\" id=\"boot\">").last?
+                    .split(separator: "</script>").first)
+            let data = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+            #expect(data["id"] as? String == "file")
+            #expect(data["collection"] as? String == "file-\(hash.prefix(12))")
+            #expect(data["source"] as? String == "/archives/file.wacz?sha256=\(hash)&view=replay")
+            #expect(data["engine"] as? Bool == true)
+            #expect(data["size"] as? Int == 10)
+            // From `printf 'start()' | openssl dgst -sha256 -binary | base64`, and the same of ` p { color: red }`.
+            let policy = try #require(page["content-security-policy"])
+            #expect(policy.contains("script-src 'sha256-\(try await Self.base64Digest("start()"))'"))
+            #expect(policy.contains("style-src 'sha256-\(try await Self.base64Digest("p { color: red }"))'"))
+        }
+    }
+
+    private static func base64Digest(_ text: String) async throws -> String {
+        let script = "printf %s \"$0\" | openssl dgst -sha256 -binary | base64"
+        return try await run("/bin/sh", ["-c", script, text]).output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test(arguments: ["/", "/app/main.js", "/sw.js", "/vendor/NOTICE.txt"])
+    func assetsAreSentAgainOnlyWhenTheyChanged(target: String) async throws {
+        try await withServer { server in
+            let first = try await server.ask("GET", target)
+            let tag = try #require(first["etag"])
+            #expect(tag.hasPrefix("\"") && tag.hasSuffix("\""))
+            for field in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
+                let again = try await server.ask("GET", target, [("If-None-Match", field)])
+                #expect(again.status == 304)
+                #expect(again.body.isEmpty)
+                #expect(again["etag"] == tag)
+                #expect(again["content-security-policy"] == first["content-security-policy"])
+            }
+            #expect(try await server.ask("GET", target, [("If-None-Match", "\"x\"")]).status == 200)
+        }
+    }
+
+    @Test func withoutEngineItsScriptIsMissingAndHealthSaysSo() async throws {
+        try await withServer(prepare: { _, assets in
+            try FileManager.default.removeItem(atPath: assets.path("vendor/sw.js"))
+        }) { server in
+            let script = try await server.ask("GET", "/sw.js")
+            #expect(script.status == 404)
+            #expect(script.text.contains("make setup"))
+            #expect(try await server.ask("GET", "/api/health").text.contains("\"engine\":null"))
+        }
+    }
+
+    @Test func theStockInterfaceHasAnOriginOfItsOwn() async throws {
+        try await withServer(prepare: { _, assets in
+            try assets.write("ui()", to: "vendor/stock/ui.js")
+            try assets.write("stock()", to: "vendor/stock/sw.js")
+        }) { server in
+            try await server.place(patternBytes(10), as: "file")
+            let host = server.host(of: "stock")
+            #expect(try await server.ask("GET", "/", host: host).text.contains("/ui.js"))
+            #expect(try await server.ask("GET", "/ui.js", host: host).text == "ui()")
+            let worker = try await server.ask("GET", "/replay/sw.js", host: host)
+            #expect(worker.text == "stock()")
+            #expect(worker["service-worker-allowed"] == "/")
+            #expect(try await server.ask("GET", "/sw.js", host: server.host).text == TestAssets.engine)
+            #expect(try await server.ask("GET", "/api/archives", host: host).status == 404)
+            #expect(try await server.ask("GET", "/api/health").text.contains("\"stockUI\":true"))
+        }
+    }
+}

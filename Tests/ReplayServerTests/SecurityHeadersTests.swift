@@ -1,0 +1,44 @@
+import Testing
+
+@testable import ReplayServer
+
+struct SecurityHeadersTests {
+    private func directives(_ policy: String) -> [String: String] {
+        Dictionary(
+            policy.split(separator: ";").map { part in
+                let words = part.split(separator: " ")
+                return (String(words[0]), words.dropFirst().joined(separator: " "))
+            }, uniquingKeysWith: { one, _ in one + " (twice)" })
+    }
+
+    private let hosts = HostPolicy(port: 8080)
+
+    @Test func theLibraryRunsItsOwnScriptsOnlyAndFramesReplayOriginsOnly() {
+        let policy = directives(SecurityHeaders.controlPage(hosts))
+        #expect(policy["default-src"] == "'none'")
+        #expect(policy["script-src"] == "'self'")
+        #expect(policy["frame-src"] == "http://*.replayhost.localhost:8080")
+        #expect(policy["frame-ancestors"] == "'none'")
+        #expect(policy["base-uri"] == "'none'")
+        #expect(policy["form-action"] == "'none'")
+        #expect(policy["connect-src"] == "'self' http://replayhost.localhost:8080")
+    }
+
+    @Test func theBootPageRunsOneScriptByHashAndIsFramedByTheLibraryOnly() {
+        let policy = directives(SecurityHeaders.bootPage(hosts, scriptHash: "S=", styleHash: "T="))
+        #expect(policy["default-src"] == "'none'")
+        #expect(policy["script-src"] == "'sha256-S='")
+        #expect(policy["style-src"] == "'sha256-T='")
+        #expect(policy["worker-src"] == "'self'")
+        #expect(policy["frame-ancestors"] == "'self' http://localhost:8080 http://replayhost.localhost:8080")
+    }
+
+    @Test(arguments: [SecurityHeaders.engine, SecurityHeaders.inert, SecurityHeaders.stockPage])
+    func nothingElseLoadsFromElsewhere(policy: String) {
+        let directives = directives(policy)
+        #expect(directives["default-src"] == "'none'")
+        for (name, value) in directives {
+            #expect(!value.contains("*") && !value.contains("http") && !value.contains("twice"), "\(name) \(value)")
+        }
+    }
+}
