@@ -1,0 +1,68 @@
+import ArchiveStore
+import ArgumentParser
+import Foundation
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("The folder that holds the archives.", valueName: "path"))
+    var store: String?
+
+    @Flag(name: .long, help: "One JSON object a line instead of text (docs/json.md).")
+    var json = false
+
+    @Flag(name: .long, help: "Say only what was asked for and errors.")
+    var quiet = false
+
+    @Flag(name: .customLong("no-color"), help: "No colours (also: NO_COLOR in the environment).")
+    var noColor = false
+
+    /// Where the store is, and why there.
+    var location: StoreLocation {
+        StoreLocation.choose(
+            option: store, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath,
+            currentFolder: FileManager.default.currentDirectoryPath)
+    }
+
+    func validate() throws {
+        if noColor { Terminal.switchColorOff() }
+        if store == "" { throw ValidationError("--store is empty; give the folder's path") }
+    }
+
+    /// Opens the store; a command that writes also cleans up after killed ones.
+    func openStore(repairing: Bool) throws -> ArchiveStore {
+        let store = try ArchiveStore(at: location.path)
+        guard repairing else { return store }
+        let report = try store.repair()
+        for id in report.adopted { remark("completed the interrupted import of \(id)") }
+        for key in report.completedRemovals { remark("completed the interrupted removal of files/\(key).wacz") }
+        if report.sweptCopies > 0 {
+            remark(
+                "removed \(Terminal.count(report.sweptCopies, "copy", "copies")) that an interrupted import had left")
+        }
+        for problem in report.problems {
+            Terminal.writeError("\(Terminal.yellow("warning:")) \(Terminal.safe(problem))")
+        }
+        return store
+    }
+
+    /// Opens the store to read it; one that is not there is not made.
+    ///
+    /// - Throws: `StoreError` `notFound`.
+    func openExistingStore() throws -> ArchiveStore {
+        guard FileManager.default.fileExists(atPath: StoreLayout(root: location.path).catalog) else {
+            throw StoreError(
+                .notFound, "there is no store yet", place: location.path,
+                hint: "`replayhost import FILE` makes one, or name another with --store")
+        }
+        return try openStore(repairing: false)
+    }
+
+    /// Something worth knowing that nobody asked for: standard error, not with `--quiet`.
+    func remark(_ text: String) {
+        if !quiet, !json { Terminal.writeError(Terminal.safe(text)) }
+    }
+
+    func sayWhichStore() {
+        remark("store: \(location.path) (\(location.reason))")
+    }
+}

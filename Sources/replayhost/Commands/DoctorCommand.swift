@@ -1,0 +1,156 @@
+import ArchiveStore
+import ArgumentParser
+import Foundation
+import ReplayHostKit
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// `replayhost doctor`
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check that everything is in place: store, assets, engine, port, names.",
+        discussion: """
+            Example:
+              replayhost doctor
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("The port that serve would use.", valueName: "number"))
+    var port = 8080
+
+    @Option(name: .long, help: ArgumentHelp("The folder www: user interface and replay engine.", valueName: "path"))
+    var assets: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port); 0 to 65535 are possible") }
+    }
+
+    /// One thing that was looked at.
+    struct Check: Encodable {
+        enum Verdict: String, Encodable {
+            case good, warning, bad
+        }
+        let name: String
+        let verdict: Verdict
+        let what: String
+        var hint: String?
+    }
+
+    func run() throws {
+        var checks = storeChecks()
+        checks += assetChecks()
+        checks += [portCheck(), nameCheck()]
+        for check in checks {
+            if common.json {
+                Terminal.write(Terminal.json(check))
+                continue
+            }
+            let mark = ["good": "ok", "warning": "note", "bad": "BAD"][check.verdict.rawValue] ?? ""
+            Terminal.write(
+                "\(mark.padding(toLength: 5, withPad: " ", startingAt: 0)) \(check.name): \(Terminal.safe(check.what))")
+            if let hint = check.hint { Terminal.write("      hint: \(hint)") }
+        }
+        if checks.contains(where: { $0.verdict == .bad && $0.name.hasPrefix("store") }) {
+            throw ExitStatus.storeUnusable
+        }
+        if checks.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
+    }
+
+    private func storeChecks() -> [Check] {
+        let location = common.location
+        do {
+            let store = try ArchiveStore(at: location.path)
+            let archives = try store.catalog.allArchives()
+            var checks = [
+                Check(
+                    name: "store", verdict: .good,
+                    what:
+                        "\(location.path) (\(location.reason)), \(Terminal.count(archives.count, "archive", "archives")), "
+                        + "\(Terminal.size(try store.freeBytes())) free")
+            ]
+            let lines = try store.catalog.integrityCheck()
+            checks.append(
+                lines == ["ok"]
+                    ? Check(name: "store catalog", verdict: .good, what: "SQLite finds nothing wrong")
+                    : Check(
+                        name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
+                        hint: "move catalog.sqlite away; the next import or serve makes it anew from files/"))
+            let report = try store.repair()
+            for problem in report.problems { checks.append(Check(name: "store files", verdict: .bad, what: problem)) }
+            if report.problems.isEmpty {
+                checks.append(
+                    Check(
+                        name: "store files", verdict: .good,
+                        what: report.changedAnything
+                            ? "leftovers of interrupted work were cleaned up" : "nothing was left half done"))
+            }
+            if let server = ServerFile.running(layout: store.layout) {
+                checks.append(
+                    Check(name: "server", verdict: .good, what: "runs at \(server.address) (process \(server.pid))"))
+            }
+            return checks
+        } catch {
+            let fault = Fault(error)
+            return [
+                Check(
+                    name: "store", verdict: .bad, what: "\(location.path): \(fault.what)", hint: fault.hint)
+            ]
+        }
+    }
+
+    private func assetChecks() -> [Check] {
+        let folder = AssetsLocation.choose(
+            option: assets, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
+        guard FileManager.default.fileExists(atPath: folder + "/index.html") else {
+            return [
+                Check(
+                    name: "assets", verdict: .bad, what: "no user interface in \(folder)",
+                    hint: "give the folder www with --assets")
+            ]
+        }
+        var checks = [Check(name: "assets", verdict: .good, what: folder)]
+        do {
+            if let engine = try ReplayHost.engine(assetsFolder: folder) {
+                checks.append(
+                    Check(
+                        name: "engine", verdict: .good,
+                        what: "\(engine.name) \(engine.version), sha256 \(engine.sha256)"))
+            } else {
+                checks.append(
+                    Check(
+                        name: "engine", verdict: .bad, what: "the replay engine is missing, no page can be shown",
+                        hint: "run `make setup` in the replayhost folder"))
+            }
+        } catch {
+            checks.append(Check(name: "engine", verdict: .bad, what: Fault(error).what))
+        }
+        return checks
+    }
+
+    private func portCheck() -> Check {
+        if let problem = ReplayHost.portProblem(port) {
+            return Check(
+                name: "port", verdict: .warning, what: problem,
+                hint: "fine when that is replayhost itself; else `replayhost serve --port 0` takes any free one")
+        }
+        return Check(name: "port", verdict: .good, what: "\(port) is free")
+    }
+
+    /// Browsers resolve `*.localhost` by themselves; the system's resolver matters only to those that ask it.
+    private func nameCheck() -> Check {
+        var found: UnsafeMutablePointer<addrinfo>?
+        defer { if let found { freeaddrinfo(found) } }
+        guard getaddrinfo("check.replayhost.localhost", nil, nil, &found) == 0 else {
+            return Check(
+                name: "names", verdict: .warning, what: "this system does not resolve *.replayhost.localhost",
+                hint: "Chromium, Firefox and WebKitGTK resolve such names by themselves and need nothing")
+        }
+        return Check(name: "names", verdict: .good, what: "*.replayhost.localhost resolves")
+    }
+}

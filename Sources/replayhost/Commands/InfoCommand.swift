@@ -1,0 +1,45 @@
+import ArchiveStore
+import ArgumentParser
+
+/// `replayhost info ID`
+struct InfoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "Show what is known of one archive, findings included.",
+        discussion: """
+            Example:
+              replayhost info crawl
+            """)
+
+    @Argument(help: "The archive's id, or the unique beginning of one.")
+    var id: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let store = try common.openExistingStore()
+        let details = try store.details(of: try store.archive(matching: id))
+        if common.json { return Terminal.write(Terminal.json(details)) }
+        for (label, value) in Self.facts(details.archive) {
+            let padding = String(repeating: " ", count: max(1, 14 - label.count))
+            Terminal.write("\(label):\(padding)\(Terminal.safe(value))")
+        }
+        for finding in details.findings { Terminal.write(FindingText.line(finding)) }
+    }
+
+    private static func facts(_ archive: Archive) -> [(String, String)] {
+        let facts: [(String, String?)] = [
+            ("id", archive.id.text), ("title", archive.title), ("description", archive.description),
+            ("file", "\(archive.originalName), \(archive.size) bytes"), ("sha256", archive.sha256),
+            ("verification", "not yet verified"),
+            ("imported", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
+            ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),
+            ("WACZ version", archive.waczVersion),
+            ("pages", "\(archive.pageCount)"), ("captures", "\(archive.captureCount)"),
+            ("first capture", archive.firstCapture.flatMap(RFC3339.text(ofTimestamp:))),
+            ("last capture", archive.lastCapture.flatMap(RFC3339.text(ofTimestamp:))),
+            ("main page", archive.mainPageURL),
+        ]
+        return facts.compactMap { label, value in value.map { (label, $0) } }
+    }
+}

@@ -1,0 +1,65 @@
+import ArchiveStore
+import ArgumentParser
+
+/// `replayhost remove ID…`
+struct RemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Delete archives from the store.",
+        discussion: """
+            Asks first; --yes doesn't. The file that an archive was imported from is not touched.
+
+            Example:
+              replayhost remove crawl --yes
+            """)
+
+    @Argument(help: "Ids, or unique beginnings of them.")
+    var ids: [String]
+
+    @Flag(name: .long, help: "Don't ask.")
+    var yes = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        _ = try common.openExistingStore()
+        let store = try common.openStore(repairing: true)
+        var statuses: [ExitStatus] = []
+        for id in ids {
+            do {
+                statuses.append(try remove(try store.archive(matching: id), from: store))
+            } catch {
+                let fault = Fault(error)
+                fault.report(asJSON: common.json)
+                statuses.append(fault.status)
+            }
+        }
+        let status = ExitStatus.combined(statuses)
+        if status != .done { throw status }
+    }
+
+    private struct Removed: Encodable {
+        let id: String
+        let removed: Bool
+    }
+
+    private func remove(_ archive: Archive, from store: ArchiveStore) throws -> ExitStatus {
+        let title = Terminal.safe(archive.title)
+        if !yes {
+            Terminal.put("Remove \(archive.id) (\(title), \(Terminal.size(archive.size)))? [y/N] ", to: 2)
+            guard let answer = readLine() else {
+                throw StoreError(
+                    .failed, "not removed: nobody is there to be asked", place: archive.id.text, hint: "give --yes")
+            }
+            guard ["y", "yes"].contains(answer.lowercased()) else {
+                Terminal.writeError("not removed")
+                return .failed
+            }
+        }
+        try store.remove(archive)
+        Terminal.write(
+            common.json
+                ? Terminal.json(Removed(id: archive.id.text, removed: true)) : "\(archive.id): removed (\(title))")
+        return .done
+    }
+}

@@ -1,0 +1,70 @@
+import ArchiveStore
+import Foundation
+import ReplayHostKit
+import WebArchive
+
+/// An error as a person (or a program that reads JSON) gets it, with its exit code. The one place that makes these.
+struct Fault {
+    let status: ExitStatus
+    let code: String
+    let what: String
+    var place: String?
+    var hint: String?
+
+    private init(_ error: StoreError) {
+        status = Self.status(of: error.code)
+        (code, what, place, hint) = (error.code.rawValue, error.what, error.place, error.hint)
+    }
+
+    private init(_ error: PortUnavailable) {
+        status = .portInUse
+        code = error.isTaken ? "port-in-use" : "port-unavailable"
+        what = error.what
+        hint =
+            error.isTaken
+            ? "stop that program, or choose another port: --port 0 takes any free one" : "choose a port above 1023"
+    }
+
+    /// Any error of a command that ran.
+    init(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self.init(error)
+        case let error as WebArchiveError: self.init(StoreError.refused(error))
+        case let error as PortUnavailable: self.init(error)
+        default: self.init(StoreError(.failed, "\(error)"))
+        }
+    }
+
+    private static func status(of code: StoreError.Code) -> ExitStatus {
+        switch code {
+        case .notFound: .notFound
+        case .ambiguous: .notFound
+        case .refused: .damaged
+        case .unusable, .locked: .storeUnusable
+        case .noSpace, .failed: .failed
+        case .interrupted: .interrupted
+        }
+    }
+
+    private struct JSONForm: Encodable {
+        struct Details: Encodable {
+            let code: String
+            let what: String
+            let `where`: String?
+            let hint: String?
+        }
+        let error: Details
+    }
+
+    /// Writes it to standard error.
+    func report(asJSON: Bool) {
+        if asJSON {
+            Terminal.writeError(Terminal.json(JSONForm(error: .init(code: code, what: what, where: place, hint: hint))))
+            return
+        }
+        // What and where may be words of a hostile archive.
+        let text = Terminal.safe("\(what)\(place.map { ", \($0)" } ?? "")")
+        Terminal.writeError("\(Terminal.red("error:")) \(text)")
+        if let hint { Terminal.writeError("\(Terminal.bold("hint:")) \(Terminal.safe(hint))") }
+    }
+}

@@ -1,0 +1,8 @@
+import WebArchive
+
+/// A finding in words.
+enum FindingText {
+    static func line(_ finding: Finding) -> String {
+        Terminal.safe("\(finding.severity.rawValue): \(finding.what) \(finding.consequence) (\(finding.location))")
+    }
+}

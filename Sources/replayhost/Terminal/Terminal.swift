@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What the program writes and where it runs.
+enum Terminal {
+    private static let isColorOff = Atomic(false)
+
+    /// `--no-color`; `NO_COLOR` and a pipe switch it off as well.
+    static func switchColorOff() { isColorOff.store(true, ordering: .relaxed) }
+
+    /// Absolute path of this program, with links followed.
+    static var executablePath: String {
+        #if os(Linux)
+        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") { return path }
+        #endif
+        return Bundle.main.executablePath ?? CommandLine.arguments[0]
+    }
+
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// One line on standard output. A reader that went away ends the program quietly, as it does `cat`.
+    static func write(_ line: String) {
+        put(line + "\n", to: STDOUT_FILENO)
+    }
+
+    static func writeError(_ line: String) {
+        put(line + "\n", to: STDERR_FILENO)
+    }
+
+    static func put(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes[done...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                done += count
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+
+    static func json(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // The values are our own plain structures of strings and numbers: they always have a JSON form.
+        guard let data = try? encoder.encode(value) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    static func bold(_ text: String) -> String { styled(text, "1") }
+    static func red(_ text: String) -> String { styled(text, "31;1") }
+    static func yellow(_ text: String) -> String { styled(text, "33") }
+
+    private static func styled(_ text: String, _ code: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        let isOff = isColorOff.load(ordering: .relaxed) || !(environment["NO_COLOR"] ?? "").isEmpty || !isErrorTerminal
+        return isOff ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
+    }
+
+    /// Text from an archive, without the control characters that could steer a terminal.
+    static func safe(_ text: String) -> String {
+        String(text.unicodeScalars.map { CharacterSet.controlCharacters.contains($0) ? " " : Character($0) })
+    }
+
+    /// For people: 1.5 MB. Powers of 1000, as file managers and disks have them.
+    static func size(_ bytes: UInt64) -> String {
+        let units = ["B", "kB", "MB", "GB", "TB"]
+        var value = Double(bytes)
+        var unit = 0
+        while value >= 999.5, unit < units.count - 1 {
+            value /= 1000
+            unit += 1
+        }
+        if unit == 0 { return "\(bytes) B" }
+        return "\(String(format: value < 9.95 ? "%.1f" : "%.0f", value)) \(units[unit])"
+    }
+
+    static func count(_ number: Int, _ one: String, _ many: String) -> String {
+        "\(number) \(number == 1 ? one : many)"
+    }
+}
+
+/// The system's `write`, under a name that no method hides.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `kill -9` at random instants of an import: afterwards the archive is there whole, or nothing of it is.
+///
+/// `Scripts/soak.d/20-killed-imports` does the same more often and with larger archives.
+struct KilledImportTests {
+    private static let rounds = 10
+    private static let payload = 12 << 20
+
+    @Test func whateverTheInstantTheStoreIsWhole() async throws {
+        let store = try CommandStore()
+        // A first import of the same size tells how long one takes on this computer.
+        try store.write(GeneratedArchive(payloadSize: Self.payload, seed: 0), to: "0.wacz")
+        let began = ContinuousClock.now
+        #expect(try await store.run("import", "0.wacz").code == 0)
+        let duration = began.duration(to: .now) / .seconds(1)
+        var generator = SeededGenerator(seed: 20_261_121)
+        var expected: Set<String> = [try await sha256ByOpenSSL(store.folder.path("0.wacz"))]
+        for round in 1...Self.rounds {
+            let name = "\(round).wacz"
+            try store.write(GeneratedArchive(payloadSize: Self.payload, seed: UInt64(round)), to: name)
+            let hash = try await sha256ByOpenSSL(store.folder.path(name))
+            let instant = duration * Double.random(in: 0.02...1, using: &generator)
+            // The instant of the kill is what this test is about; no result depends on what it hits.
+            let result = try await store.start("import", name) { $0.wait(within: instant) }
+            // Said to be imported means imported, also when the kill came right after.
+            if result.output.contains("imported") { expected.insert(hash) }
+            // Before any repair: what the list shows can be read whole.
+            let listed = try Self.hashes(try await store.run("list", "--json"))
+            #expect(listed.isSuperset(of: expected), "round \(round), killed after \(instant) s")
+            try await Self.check(store, listed: listed.intersection([hash]), name: "round \(round) before repair")
+            // The start of the next writer repairs.
+            #expect(try await store.run("remove", "nothing", "--yes").code == 3)
+            let repaired = try Self.hashes(try await store.run("list", "--json"))
+            #expect(repaired.isSuperset(of: listed))
+            #expect(repaired.subtracting(expected).isSubset(of: [hash]))
+            try await Self.check(store, listed: repaired.intersection([hash]), name: "round \(round) after repair")
+            let files = names(in: store.folder.path("store/files"))
+            #expect(files == repaired.flatMap { ["\($0).json", "\($0).wacz"] }.sorted(), "nothing half there")
+            #expect(names(in: store.folder.path("store/incoming")).isEmpty)
+            expected = repaired
+            try FileManager.default.removeItem(atPath: store.folder.path(name))
+        }
+        try await Self.check(store, listed: expected, name: "at the end")
+    }
+
+    private static func hashes(_ list: ProgramResult) throws -> Set<String> {
+        #expect(list.code == 0, "\(list.errors)")
+        return Set(try objects(list.outputLines).compactMap { $0["sha256"] as? String })
+    }
+
+    /// What is listed is there, byte for byte.
+    private static func check(_ store: CommandStore, listed: Set<String>, name: String) async throws {
+        for hash in listed {
+            let found = try await sha256ByOpenSSL(store.folder.path("store/files/\(hash).wacz"))
+            #expect(found == hash, Comment(rawValue: name))
+        }
+    }
+}

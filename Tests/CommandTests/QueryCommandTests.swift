@@ -1,0 +1,183 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `list`, `info`, `pages`, `remove`, `doctor`.
+struct QueryCommandTests {
+    /// docs/json.md: the keys of each object. Values that differ from run to run are replaced.
+    @Test func jsonIsAsDocumented() async throws {
+        let store = try CommandStore()
+        try store.folder.write(try contents(of: Checkout.fixture("sample.wacz")), to: "sample.wacz")
+        let imported = try await store.run("import", "sample.wacz", "--json")
+        try store.folder.write(try contents(of: Checkout.fixture("damaged/unsorted-index.wacz")), to: "unsorted.wacz")
+        #expect(try await store.run("import", "unsorted.wacz", "--json").code == 0)
+        let results = [
+            ("json-import", imported), ("json-list", try await store.run("list", "--json")),
+            ("json-info", try await store.run("info", "unsorted", "--json")),
+            ("json-pages", try await store.run("pages", "sample", "--json")),
+            ("json-remove", try await store.run("remove", "sample", "--yes", "--json")),
+        ]
+        for (name, result) in results {
+            #expect(result.code == 0, Comment(rawValue: name))
+            #expect(result.errors.isEmpty, Comment(rawValue: name))
+            _ = try objects(result.outputLines)
+            // Both imports may fall into one second or not: which comes first is no matter here.
+            let text = result.output.replacing(/"importedAt":"[^"]*"/, with: "\"importedAt\":\"TIME\"")
+            let difference = try Golden.difference(text, file: golden(name))
+            #expect(difference == nil)
+        }
+        let documented = try Self.documentedKeys()
+        let one = try #require(try objects(results[2].1.outputLines).first)
+        #expect(Set(one.keys).isSubset(of: documented))
+        #expect(
+            Set(one.keys).isSuperset(of: [
+                "id", "title", "sha256", "size", "originalName", "importedAt", "pageCount", "captureCount",
+                "verification",
+                "findingCounts", "findings", "collection", "file",
+            ]))
+        let finding = try #require((one["findings"] as? [[String: Any]])?.first)
+        #expect(Set(finding.keys) == ["severity", "code", "what", "location", "consequence"])
+    }
+
+    /// The first column of the table "Archive".
+    private static func documentedKeys() throws -> Set<String> {
+        let text = String(decoding: try contents(of: Checkout.path("docs/json.md")), as: UTF8.self)
+        let part = try #require(text.components(separatedBy: "## Archive").last?.components(separatedBy: "\n## ").first)
+        var keys: Set<String> = []
+        for line in part.split(separator: "\n") where line.hasPrefix("| `") {
+            let cell = line.split(separator: "|")[0]
+            for match in cell.matches(of: /`([A-Za-z0-9]+)`/) { keys.insert(String(match.1)) }
+        }
+        return keys
+    }
+
+    @Test func aTableLinesUpAndAnEmptyStoreSaysSo() async throws {
+        let store = try CommandStore()
+        let none = try await store.run("list")
+        #expect(none.code == 3)
+        #expect(none.errors.contains("there is no store yet"))
+        #expect(!FileManager.default.fileExists(atPath: store.store), "asking makes none")
+        #expect(try await store.run("doctor", "--port", "0").output.contains("0 archives"))
+        let empty = try await store.run("list")
+        #expect(empty.code == 0)
+        #expect(empty.output.isEmpty)
+        #expect(empty.errors.contains("no archives yet"))
+        try store.write(GeneratedArchive(title: "漢字", seed: 1), to: "a.wacz")
+        try store.write(GeneratedArchive(title: "Latin title", seed: 2), to: "longer-name.wacz")
+        _ = try await store.run("import", "a.wacz", "longer-name.wacz")
+        let lines = try await store.run("list").outputLines
+        #expect(lines.count == 3)
+        #expect(lines[0].hasPrefix("ID           TITLE        PAGES  CAPTURES"))
+        // Wide characters take two columns: two of them and seven blanks, as wide as `Latin title`.
+        #expect(lines.contains { $0.hasPrefix("a            漢字         1      1 ") })
+        #expect(lines.contains { $0.hasPrefix("longer-name  Latin title  1      1 ") })
+    }
+
+    @Test func aUniqueBeginningIsEnough() async throws {
+        let store = try CommandStore()
+        try store.write(GeneratedArchive(seed: 1), to: "crawl-one.wacz")
+        try store.write(GeneratedArchive(seed: 2), to: "crawl-two.wacz")
+        _ = try await store.run("import", "crawl-one.wacz", "crawl-two.wacz")
+        #expect(try await store.run("info", "crawl-o").output.contains("crawl-one"))
+        let several = try await store.run("remove", "crawl", "--yes")
+        #expect(several.code == 3)
+        #expect(several.errors.contains("crawl-one, crawl-two"))
+        #expect(try await store.run("list", "--json").outputLines.count == 2)
+        #expect(try await store.run("remove", "crawl-t", "--yes").code == 0)
+        #expect(try await store.run("list", "--json").outputLines.count == 1)
+    }
+
+    @Test(arguments: [
+        ("y\n", true), ("yes\n", true), ("Y\n", true), ("n\n", false), ("\n", false), ("", false), ("yep\n", false),
+    ])
+    func removalAsks(answer: String, isRemoved: Bool) async throws {
+        let store = try CommandStore()
+        try store.write(GeneratedArchive(), to: "a.wacz")
+        _ = try await store.run("import", "a.wacz")
+        let result = try await store.run("remove", "a", input: answer)
+        #expect(result.code == (isRemoved ? 0 : 1))
+        #expect(result.errors.contains("Remove a (Generated, "))
+        #expect(names(in: store.folder.path("store/files")).isEmpty == isRemoved)
+        #expect(FileManager.default.fileExists(atPath: store.folder.path("a.wacz")), "the original is not touched")
+    }
+
+    @Test func pagesAreFilteredByWords() async throws {
+        let store = try CommandStore()
+        let pages = [
+            GeneratedArchive.Page(url: "http://example.org/", title: "Coral Reef"),
+            GeneratedArchive.Page(url: "http://example.org/100%25", title: "100%"),
+            GeneratedArchive.Page(url: "http://example.org/none"),
+        ]
+        try store.write(GeneratedArchive(pages: pages), to: "a.wacz")
+        _ = try await store.run("import", "a.wacz")
+        #expect(try await store.run("pages", "a").outputLines.count == 3)
+        #expect(
+            try await store.run("pages", "a", "--match", "reef coral").outputLines
+                == ["2024-01-02T03:04:05Z  http://example.org/  Coral Reef"])
+        #expect(try await store.run("pages", "a", "--match", "100%").outputLines.count == 1)
+        let none = try await store.run("pages", "a", "--match", "nothing")
+        #expect(none.code == 0)
+        #expect(none.output.isEmpty)
+        #expect(none.errors.contains("no page matches \"nothing\""))
+    }
+
+    @Test func coloursOnlyForTerminals() async throws {
+        let store = try CommandStore()
+        // `script` gives the program a terminal.
+        let command = "\(Checkout.binary) info none --store \(store.store)"
+        let seen = { (environment: [String: String], option: String) in
+            try await run(
+                "/usr/bin/script", ["-qec", command + option, "/dev/null"],
+                environment: ["TERM": "xterm"].merging(environment) { $1 }
+            ).output
+        }
+        #expect(try await seen([:], "").contains("\u{1B}[31;1merror:\u{1B}[0m"))
+        #expect(
+            try await seen(["NO_COLOR": ""], "").contains("\u{1B}[31;1merror:"), "no-color.org: an empty one is none")
+        #expect(!(try await seen(["NO_COLOR": "1"], "").contains("\u{1B}[")))
+        #expect(!(try await seen([:], " --no-color").contains("\u{1B}[")))
+    }
+
+    @Test func doctorNamesWhatIsMissing() async throws {
+        let store = try CommandStore()
+        let without = try await store.run("doctor", "--port", "0")
+        #expect(without.code == 1)
+        #expect(without.output.contains("BAD   engine: the replay engine is missing"))
+        try store.folder.write("engine", to: "www/vendor/sw.js")
+        let well = try await store.run("doctor", "--port", "0")
+        #expect(well.code == 0)
+        #expect(!well.output.contains("BAD"))
+        let json = try await store.run("doctor", "--port", "0", "--json")
+        for check in try objects(json.outputLines) {
+            #expect(Set(check.keys).isSubset(of: ["name", "verdict", "what", "hint"]))
+            #expect(["good", "warning", "bad"].contains(check["verdict"] as? String))
+        }
+        let noAssets = try await store.run("doctor", "--port", "0", "--assets", store.folder.path("none"))
+        #expect(noAssets.code == 1)
+        let taken = try TakenPort(isIPv6: true)
+        let busy = try await store.run("doctor", "--port", "\(taken.port)")
+        #expect(busy.code == 0)
+        #expect(busy.output.contains("note  port: port \(taken.port) is in use on [::1]"))
+        let badStore = try await store.run("doctor", "--port", "0", "--store", "/proc/store")
+        #expect(badStore.code == 5)
+        try store.folder.write(String(repeating: "no database ", count: 1000), to: "bad/catalog.sqlite")
+        let badCatalog = try await store.run("doctor", "--port", "0", "--store", store.folder.path("bad"))
+        #expect(badCatalog.code == 5)
+        #expect(!badCatalog.output.contains("run `replayhost doctor`"), "no advice to do what was just done")
+    }
+
+    @Test func doctorReportsALostFile() async throws {
+        let store = try CommandStore()
+        try store.folder.write("engine", to: "www/vendor/sw.js")
+        try store.write(GeneratedArchive(), to: "a.wacz")
+        _ = try await store.run("import", "a.wacz")
+        for name in names(in: store.folder.path("store/files")) where name.hasSuffix(".wacz") {
+            try FileManager.default.removeItem(atPath: store.folder.path("store/files/\(name)"))
+        }
+        let result = try await store.run("doctor", "--port", "0")
+        #expect(result.code == 5)
+        #expect(result.output.contains("the file of \"a\" is missing"))
+        #expect(try await store.run("remove", "a", "--yes").code == 0)
+        #expect(try await store.run("doctor", "--port", "0").code == 0)
+    }
+}
