@@ -1,0 +1,113 @@
+/** One archive that is open: its page and its viewer, of which one is in front. */
+import * as api from "./api.js";
+import { createArchivePage } from "./archive-page.js";
+import { make, plain } from "./dom.js";
+import { errorBlock } from "./messages.js";
+import { pagesAddress } from "./routes.js";
+import { canReplay, pageHeader, showBanners } from "./shell.js";
+import { createViewer } from "./viewer.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {string} name an id, or an original file name without `.wacz`
+ * @param {import("./routes.js").ArchiveRoute} firstRoute
+ * @param {{onRefused: () => boolean}} host `onRefused`: the browser allows no replay here; true when the host moves on
+ */
+export function showArchive(root, name, firstRoute, { onRefused }) {
+    let archive = null;
+    let viewer = null;
+    let page = null;
+    let open = true;
+    const shown = {};
+    shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
+    shown.promise.catch(() => {});
+
+    async function start() {
+        try {
+            archive = await api.archive(name);
+        } catch (error) {
+            if (open) showUnknown(error);
+            shown.reject(error);
+            return;
+        }
+        if (open) update(firstRoute, false);
+    }
+
+    function showUnknown(error) {
+        document.title = "replayhost";
+        document.body.dataset.view = "pages";
+        root.replaceChildren(pageHeader([]), make("main", { class: "column" },
+            make("h1", { text: "This archive cannot be opened" }), errorBlock(error),
+            make("p", {}, make("a", { class: "button", href: "/", text: "Go to the library" }))));
+        showBanners();
+    }
+
+    /**
+     * @param {import("./routes.js").ArchiveRoute} route
+     * @param {boolean} traversed whether the browser's history led here
+     */
+    function update(route, traversed) {
+        if (!archive) return;
+        const view = route.view === "main" && !archive.mainPage ? "pages" : route.view;
+        if (view === "pages") {
+            showPages(route.view === "main");
+        } else if (canReplay()) {
+            showViewer(route, traversed);
+        } else {
+            shown.reject(new Error("this browser does not find names such as name.replayhost.localhost on this "
+                + "computer, so archives cannot be visited in it"));
+            showPages(false);
+        }
+    }
+
+    function showPages(fromMain) {
+        viewer?.setVisible(false);
+        if (!page) {
+            page = createArchivePage(archive);
+            root.append(page);
+        }
+        page.hidden = false;
+        document.body.dataset.view = "pages";
+        document.title = `${plain(archive.title) || archive.id} – replayhost`;
+        if (fromMain) history.replaceState(history.state, "", pagesAddress(archive.id));
+        window.scrollTo(0, 0);
+        showBanners();
+        shown.resolve();
+    }
+
+    function showViewer(route, traversed) {
+        if (page) page.hidden = true;
+        document.body.dataset.view = "viewer";
+        if (!viewer) {
+            viewer = createViewer(archive, { onShown: shown.resolve, onFailed });
+            root.append(viewer.element);
+        }
+        const url = route.view === "main" ? archive.mainPage.url : route.url;
+        const timestamp = (route.view === "main" ? archive.mainPage.timestamp : route.timestamp) ?? "";
+        const isShown = viewer.shows(url, timestamp);
+        viewer.setVisible(true);
+        if (isShown) return;
+        if (traversed) viewer.follow(url, timestamp);
+        else viewer.visit(url, timestamp, { replace: true, trust: route.view === "main" });
+    }
+
+    function onFailed(error) {
+        if (error.code === "workers-refused" && onRefused()) return;
+        shown.reject(error);
+    }
+
+    root.replaceChildren();
+    start();
+
+    return {
+        name,
+        update,
+        shown: shown.promise,
+        close() {
+            open = false;
+            shown.reject(new Error("another archive or view was opened before the page was there"));
+            viewer?.close();
+            root.replaceChildren();
+        },
+    };
+}

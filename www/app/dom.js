@@ -1,0 +1,79 @@
+/** Building documents from text and elements only; nothing here reads markup. */
+
+/**
+ * Makes an element.
+ *
+ * @param {string} tag
+ * @param {Object<string, any>} [properties] `class`, `text`, `on: {event: handler}`; `true` sets an empty attribute,
+ *   `false`, `null` and `undefined` set none; anything else becomes an attribute.
+ * @param {...(Node|string|null|undefined|false)} children
+ * @returns {HTMLElement}
+ */
+export function make(tag, properties = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+        if (value === undefined || value === null || value === false) continue;
+        if (name === "text") {
+            element.textContent = value;
+        } else if (name === "on") {
+            for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
+        } else {
+            element.setAttribute(name, value === true ? "" : String(value));
+        }
+    }
+    element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+    return element;
+}
+
+const shapes = {
+    back: "M15 5l-7 7 7 7",
+    forward: "M9 5l7 7-7 7",
+    reload: "M19 12a7 7 0 1 1-2.2-5.1M19 4v4h-4",
+    library: "M4 6h16M4 6v3h16V6M6 9v10h12V9M10 13h4",
+    file: "M7 3h7l4 4v14H7zM14 3v4h4",
+};
+
+/**
+ * A line drawing, hidden from assistive technology; whatever carries it needs a name of its own.
+ *
+ * @param {keyof typeof shapes} name
+ * @returns {SVGElement}
+ */
+export function icon(name) {
+    const space = "http://www.w3.org/2000/svg";
+    const drawing = document.createElementNS(space, "svg");
+    drawing.setAttribute("viewBox", "0 0 24 24");
+    drawing.setAttribute("aria-hidden", "true");
+    drawing.setAttribute("class", "icon");
+    const path = document.createElementNS(space, "path");
+    path.setAttribute("d", shapes[name]);
+    drawing.append(path);
+    return drawing;
+}
+
+/**
+ * Says something to people who listen instead of looking.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+    const region = document.getElementById("announcements");
+    if (region.textContent !== text) region.textContent = text;
+}
+
+/**
+ * Text from an archive as text of ours: one line, bounded, without characters that reorder what stands beside them.
+ *
+ * @param {unknown} text
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function plain(text, charactersMax = 200) {
+    const line = String(text ?? "")
+        .slice(0, charactersMax * 4)
+        .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
+        .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
+        .trim();
+    const characters = Array.from(line);
+    return characters.length > charactersMax ? characters.slice(0, charactersMax - 1).join("") + "…" : line;
+}

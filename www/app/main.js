@@ -1,0 +1,76 @@
+/** The application: decides from the address what to show, and answers `window.setArchiveURL`. */
+import * as api from "./api.js";
+import { showArchive } from "./archive-view.js";
+import { make } from "./dom.js";
+import { showLibrary } from "./library.js";
+import { errorBlock } from "./messages.js";
+import { atHome, homeAddress, resolvesLocalNames } from "./origins.js";
+import { archiveName, mainAddress, readRoute } from "./routes.js";
+import { loadHealth, pageHeader, sayNamesUnresolved, showBanners } from "./shell.js";
+
+const root = document.getElementById("app");
+let view = null;
+let moving = false;
+let staysHere = false;
+
+function show(route, traversed = false) {
+    if (route.kind === "archive" && view?.name === route.name) {
+        view.update(route, traversed);
+        return;
+    }
+    view?.close();
+    if (route.kind === "library") {
+        view = showLibrary(root, { navigate: (address) => location.assign(address) });
+        showBanners();
+    } else if (route.kind === "archive") {
+        view = showArchive(root, route.name, route, { onRefused });
+    } else {
+        view = null;
+        document.body.dataset.view = "pages";
+        root.replaceChildren(pageHeader([]), make("main", { class: "column" },
+            make("h1", { text: "This archive cannot be opened" }), errorBlock(new Error(route.reason)),
+            make("p", {}, make("a", { class: "button", href: "/", text: "Go to the library" }))));
+    }
+}
+
+/** Where the browser keeps an archive's origin from working at `localhost`, it may work at home. */
+function onRefused() {
+    if (atHome()) return false;
+    location.replace(homeAddress());
+    return true;
+}
+
+async function setArchive(path) {
+    const name = archiveName(path, location);
+    staysHere = true;
+    if (moving) {
+        // The caller waits for an answer, which a page that is left cannot give.
+        moving = false;
+        window.stop();
+    }
+    await api.archive(name);
+    view?.close();
+    view = null;
+    history.pushState(null, "", mainAddress(name));
+    show(readRoute(location));
+    await view.shown;
+}
+
+async function begin() {
+    if (window.replayhostCalls.moving) return;
+    window.replayhostCalls.connect(setArchive);
+    if (!atHome()) {
+        const resolvable = await resolvesLocalNames();
+        if (resolvable && !staysHere && window.replayhostCalls.count === 0) {
+            moving = true;
+            location.replace(homeAddress());
+            return;
+        }
+        if (!resolvable) sayNamesUnresolved();
+    }
+    window.addEventListener("popstate", (event) => show(readRoute(location), event.state !== null));
+    loadHealth();
+    if (!view) show(readRoute(location));
+}
+
+begin();

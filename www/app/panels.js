@@ -1,0 +1,108 @@
+/** What the viewer shows in place of a page: progress, absence, failure. */
+import * as api from "./api.js";
+import { pageRow } from "./archive-page.js";
+import { hostOf } from "./captures.js";
+import { icon, make, plain } from "./dom.js";
+import { counted } from "./format.js";
+import { withCode, words } from "./messages.js";
+import { pagesAddress } from "./routes.js";
+
+const suggestionsMax = 8;
+
+function panel(kind, ...children) {
+    return make("div", { class: `panel ${kind}` }, make("div", { class: "panel-content" }, ...children));
+}
+
+/**
+ * @param {string} title
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export function progressPanel(title, text) {
+    return panel("progress-panel", make("h1", { text: title }), make("p", { class: "quiet step", text }),
+        make("div", { class: "pulse", "aria-hidden": "true" }));
+}
+
+/**
+ * @param {string} title
+ * @param {{hint?: string}|Error} error
+ * @param {() => void} retry
+ * @param {import("./api.js").Archive} archive
+ * @returns {HTMLElement}
+ */
+export function failurePanel(title, error, retry, archive) {
+    const hint = error.hint ?? "";
+    const what = error.name === "HostError" ? words(error).what : words(new Error(error.message)).what;
+    return panel("failure-panel", make("h1", { text: title }),
+        make("p", { role: "alert" }, ...withCode(what)),
+        hint && make("p", {}, ...withCode(words({ message: hint }).what)),
+        make("p", { class: "panel-actions" },
+            make("button", { type: "button", class: "primary", text: "Try again", on: { click: retry } }),
+            make("a", { class: "button", href: pagesAddress(archive.id), text: "Pages of this archive" })));
+}
+
+/**
+ * Says that an address was not captured, and shows what of the same host is there.
+ *
+ * @param {import("./api.js").Archive} archive
+ * @param {string} url untrusted, shown as text
+ * @param {boolean} indexed whether the index lists a capture that the engine could not show all the same
+ * @param {() => void} goBack
+ * @returns {HTMLElement}
+ */
+export function absencePanel(archive, url, indexed, goBack) {
+    const host = hostOf(url).toLowerCase();
+    const nearby = make("div");
+    if (host) suggest(archive, host.replace(/^www\./, ""), nearby);
+    const title = plain(archive.title) || archive.id;
+    return panel("absence-panel",
+        make("h1", { text: indexed ? "This capture cannot be shown" : "This address was not captured" }),
+        make("p", { class: "address wrap", dir: "ltr", text: plain(url, 600) }),
+        make("p", { role: "status" }, indexed
+            ? `The index of “${title}” lists it, but the replay engine found no record for it. The file may be `
+                + "damaged; "
+            : `“${title}” has no capture of it. Nothing was fetched from the network.`,
+        ...(indexed ? withCode(`\`replayhost info ${archive.id}\` tells more.`) : [])),
+        nearby,
+        make("p", { class: "panel-actions" },
+            make("button", { type: "button", text: "Go back", on: { click: goBack } }),
+            make("a", { class: "button", href: pagesAddress(archive.id), text: "Pages of this archive" })));
+}
+
+async function suggest(archive, host, place) {
+    let found;
+    try {
+        found = await api.pages(archive.id, { words: host, limit: suggestionsMax });
+    } catch {
+        return;
+    }
+    if (found.total === 0) {
+        place.replaceChildren(make("p", { class: "quiet", text: `No page of ${plain(host, 80)} is listed.` }));
+        return;
+    }
+    const more = found.total - suggestionsMax;
+    place.replaceChildren(make("div", {},
+        make("h2", { text: `Pages here with ${plain(host, 80)}` }),
+        make("ul", { class: "pages" }, ...found.pages.map((page) => pageRow(archive, page))),
+        more > 0 && make("p", { class: "quiet", text: `and ${counted(more, "more", "more")} in the list of pages` })));
+}
+
+/**
+ * A PDF: browsers show none inside a frame that is fenced in, so it opens by itself.
+ *
+ * @param {import("./api.js").Archive} archive
+ * @param {import("./api.js").Capture} capture
+ * @returns {HTMLElement}
+ */
+export function documentPanel(archive, capture) {
+    const start = `${archive.replayOrigin}/${archive.collection}/${capture.timestamp}`;
+    const path = (modifier) => `${start}${modifier}/${capture.url}`;
+    return panel("document-panel", icon("file"),
+        make("h1", { text: "A PDF document" }),
+        make("p", { class: "address wrap", dir: "ltr", text: plain(capture.url, 600) }),
+        make("p", { class: "panel-actions" },
+            make("a", { class: "button primary", href: path("id_"), target: "_blank", rel: "noopener noreferrer",
+                text: "Open in a new tab" }),
+            make("a", { class: "button", href: path("dl_"), target: "_blank", rel: "noopener noreferrer",
+                text: "Save a copy" })));
+}

@@ -1,0 +1,116 @@
+/**
+ * The frame that shows an archived page, and what the page says about itself. The engine's script in the page posts
+ * `wb_type` messages to this window; so can any archived script, hence nothing in them is believed without a check.
+ */
+import { make } from "./dom.js";
+
+// Scripts and forms run as they did on the live web; a page cannot open windows or take the viewer's place.
+const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
+const urlCharactersMax = 8192;
+
+/**
+ * @typedef {object} Report
+ * @property {"load"|"move"|"not-found"|"title"|"hash"} kind
+ * @property {string} [url] untrusted
+ * @property {string} [timestamp] untrusted, digits only
+ * @property {string} [title] untrusted
+ * @property {string[]} [icons] untrusted addresses at the replay origin
+ * @property {string} [hash] untrusted
+ */
+
+/**
+ * @param {import("./api.js").Archive} archive
+ * @param {{onReport: (report: Report) => void, onDocument: () => void}} listener `onDocument`: some document arrived
+ */
+export function createReplayFrame(archive, { onReport, onDocument }) {
+    const origin = new URL(archive.replayOrigin).origin;
+    let frame = null;
+    const element = make("div", { class: "replay-frame" });
+
+    function hear(event) {
+        if (!frame || event.source !== frame.contentWindow || event.origin !== origin) return;
+        const report = read(event.data);
+        if (report) onReport(report);
+    }
+    window.addEventListener("message", hear);
+
+    const address = (url, timestamp) => `${origin}/${archive.collection}/${timestamp}mp_/${url}`;
+
+    return {
+        element,
+
+        /** @returns {boolean} */
+        get exists() {
+            return frame !== null;
+        },
+
+        /**
+         * @param {string} url as captured
+         * @param {string} timestamp
+         * @param {boolean} replace whether the page now shown is left out of the browser's history
+         */
+        visit(url, timestamp, replace) {
+            const target = address(url, timestamp);
+            if (!frame) {
+                frame = make("iframe", { name: "___wb_replay_top_frame", title: "Archived page", sandbox,
+                    allow: "autoplay; fullscreen", referrerpolicy: "no-referrer", src: target,
+                    on: { load: onDocument } });
+                element.replaceChildren(frame);
+            } else if (replace) {
+                frame.contentWindow.location.replace(target);
+            } else {
+                frame.src = target;
+            }
+        },
+
+        focus: () => frame?.focus(),
+
+        close() {
+            window.removeEventListener("message", hear);
+            element.remove();
+        },
+    };
+}
+
+function read(data) {
+    if (typeof data !== "object" || data === null) return null;
+    const url = typeof data.url === "string" && data.url.length <= urlCharactersMax ? data.url : "";
+    const timestamp = typeof data.ts === "string" && /^\d{4,17}$/.test(data.ts) ? data.ts : "";
+    const title = typeof data.title === "string" ? data.title : "";
+    switch (data.wb_type) {
+    case "load":
+        return url ? { kind: "load", url, timestamp, title, icons: readIcons(data.icons) } : null;
+    case "replace-url":
+        return url ? { kind: "move", url, timestamp, title } : null;
+    case "archive-not-found":
+        return url ? { kind: "not-found", url, timestamp } : null;
+    case "title":
+        return { kind: "title", title };
+    case "hashchange":
+        return typeof data.hash === "string" ? { kind: "hash", hash: data.hash.slice(0, urlCharactersMax) } : null;
+    default:
+        return null;
+    }
+}
+
+function readIcons(icons) {
+    if (!Array.isArray(icons)) return [];
+    return icons.slice(0, 20).map((entry) => entry?.href).filter((href) => typeof href === "string");
+}
+
+/**
+ * The archived address inside a replay address.
+ *
+ * @param {string} href
+ * @param {import("./api.js").Archive} archive
+ * @returns {{url: string, timestamp: string}|null} nothing when it is no replay address of this archive
+ */
+export function archivedAddress(href, archive) {
+    if (typeof href !== "string" || href.length > urlCharactersMax) return null;
+    const origin = new URL(archive.replayOrigin).origin;
+    const path = href.startsWith(`${origin}/`) ? href.slice(origin.length) : href;
+    const start = `/${archive.collection}/`;
+    if (!path.startsWith(start)) return null;
+    const match = /^(?::[\w-]+\/)?(\d*)(?:[a-z]+_)?\/(.+)$/s.exec(path.slice(start.length));
+    return match && { timestamp: match[1], url: match[2] };
+}

@@ -1,0 +1,392 @@
+/**
+ * The viewer of one archive: toolbar, agent and replay frame together.
+ *
+ * A page's own word for its address counts only when the index of the archive holds a capture of it.
+ */
+import * as api from "./api.js";
+import { createAgent } from "./agent.js";
+import { closestCapture, completeAddress, encodedAddress } from "./captures.js";
+import { announce, make, plain } from "./dom.js";
+import { findIcon, setTabIcon } from "./favicon.js";
+import { absencePanel, documentPanel, failurePanel, progressPanel } from "./panels.js";
+import { archivedAddress, createReplayFrame } from "./replay-frame.js";
+import { pageAddress } from "./routes.js";
+import { createToolbar } from "./viewer-toolbar.js";
+
+const knownAddressesMax = 50;
+const settleMilliseconds = 250;
+const restoredSecondsMin = 8;
+
+const unconfirmed = "The page names an address that this archive has no capture of. The one shown above is the last "
+    + "that is certain.";
+const restored = "The browser had cleared what replay needs; it was set up again.";
+
+/**
+ * @param {import("./api.js").Archive} archive
+ * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
+ */
+export function createViewer(archive, { onShown, onFailed }) {
+    const archiveTitle = plain(archive.title) || archive.id;
+    const toolbar = createToolbar(archive, {
+        onVisit: (typed) => visit(completeAddress(typed), current?.capture?.timestamp ?? ""),
+        onReload: reload,
+        onTime: (timestamp) => visit(current.url, timestamp),
+    });
+    const agent = createAgent(archive, { onProgress: showProgress, onRestored: sayRestored });
+    const frame = createReplayFrame(archive, { onReport: hear, onDocument: lookAtDocument });
+    const hint = make("p", { class: "hint-bar", role: "status", hidden: true });
+    const stage = make("main", { class: "stage" }, frame.element);
+    const element = make("div", { class: "viewer" }, toolbar.element, hint, stage, agent.element);
+
+    /** The page that is shown, as far as the index confirms it. */
+    let current = null;
+    let panel = null;
+    let visible = true;
+    let turns = 0;
+    let pageTitle = "";
+    let wasRestored = false;
+    let iconAddress = "";
+    let lastAttempt = () => {};
+    const knownCaptures = new Map();
+
+    // Panels and hints ---------------------------------------------------------------------------------------------
+
+    function showPanel(next, overPage = false) {
+        panel?.element.remove();
+        panel = next && { element: next, overPage, pageURL: claimed };
+        if (next) stage.append(next);
+        frame.element.classList.toggle("covered", next !== null);
+    }
+
+    function showProgress(text) {
+        const step = panel?.element.querySelector(".step");
+        if (step) step.textContent = text;
+        if (panel) announce(text);
+    }
+
+    function showHint(text) {
+        hint.textContent = text;
+        hint.hidden = !text;
+    }
+
+    function sayRestored() {
+        wasRestored = true;
+        showHint(restored);
+        setTimeout(() => {
+            wasRestored = false;
+        }, restoredSecondsMin * 1000);
+    }
+
+    function showFailure(error) {
+        toolbar.setBusy(false);
+        showPanel(failurePanel(`“${archiveTitle}” cannot be opened`, error, () => lastAttempt(), archive), true);
+        onFailed(error);
+    }
+
+    function showAbsence(url, indexed, inFrame) {
+        const before = { ...current, title: pageTitle };
+        const back = inFrame || !current ? () => history.back() : () => {
+            turns += 1;
+            setTitle(before.title);
+            showPanel(null);
+            if (isPDF(before.capture)) showDocument(before.capture, before.list, true);
+            else showCurrent();
+        };
+        showPanel(absencePanel(archive, url, indexed, back), !inFrame);
+        toolbar.setBusy(false);
+        toolbar.setTime(undefined, []);
+        setTitle("Not captured");
+    }
+
+    // Going somewhere ----------------------------------------------------------------------------------------------
+
+    async function capturesOf(url) {
+        const key = url.replace(/#.*$/s, "");
+        if (!knownCaptures.has(key)) {
+            if (knownCaptures.size >= knownAddressesMax) knownCaptures.delete(knownCaptures.keys().next().value);
+            knownCaptures.set(key, await api.captures(archive.id, key));
+        }
+        return knownCaptures.get(key);
+    }
+
+    /**
+     * @param {string} url
+     * @param {string} timestamp the time wanted; empty for the latest capture
+     * @param {{replace?: boolean, trust?: boolean}} [how] `replace`: no step of its own in the browser's history;
+     *   `trust`: try the engine even when the index has no capture of exactly this address
+     */
+    async function visit(url, timestamp, how = {}) {
+        turns += 1;
+        const turn = turns;
+        lastAttempt = () => visit(url, timestamp, how);
+        showHint("");
+        toolbar.setBusy(true);
+        if (!frame.exists) {
+            toolbar.setAddress(url);
+            setTitle("");
+            showPanel(progressPanel(`Opening “${archiveTitle}”`, "Looking up the address…"));
+        }
+        try {
+            let list = await capturesOf(url);
+            if (list.length === 0) list = await capturesOf(encodedAddress(url));
+            if (turn !== turns) return;
+            if (list.length === 0 && !how.trust) {
+                showAbsence(url, false, false);
+                onFailed(new Error(`"${url}" was not captured`));
+                return;
+            }
+            const capture = closestCapture(list, timestamp);
+            if (isPDF(capture)) {
+                showDocument(capture, list, true);
+                return;
+            }
+            await agent.check();
+            if (turn !== turns) return;
+            const fragment = /#.*$/s.exec(url)?.[0] ?? "";
+            frame.visit(capture ? capture.url + fragment : url, capture?.timestamp ?? timestamp, how.replace === true);
+        } catch (error) {
+            if (turn === turns) showFailure(error);
+        }
+    }
+
+    function showDocument(capture, list, overPage) {
+        setCurrent(capture.url, capture, list);
+        setTitle(decodeName(capture.url));
+        setIcons([], "");
+        showPanel(documentPanel(archive, capture), overPage);
+        toolbar.setBusy(false);
+        onShown();
+    }
+
+    async function reload() {
+        if (panel?.overPage || !frame.exists) {
+            lastAttempt();
+            return;
+        }
+        toolbar.setBusy(true);
+        lastAttempt = reload;
+        try {
+            await agent.check();
+            agent.tell("reload");
+        } catch (error) {
+            showFailure(error);
+        }
+    }
+
+    // What the page says of itself ---------------------------------------------------------------------------------
+
+    function hear(report) {
+        switch (report.kind) {
+        case "load":
+        case "move":
+            arrive(report);
+            break;
+        case "not-found":
+            reportAbsence(report);
+            break;
+        case "title":
+            if (!panel) setTitle(report.title);
+            break;
+        case "hash":
+            if (current && !panel) moveWithin(report.hash);
+            break;
+        }
+    }
+
+    /** A document without the engine's script in it (an image, a text) sends no message: the agent looks for us. */
+    async function lookAtDocument() {
+        const turn = turns;
+        await new Promise((done) => setTimeout(done, settleMilliseconds));
+        const { href, clicked } = await agent.ask("look");
+        if (turn !== turns || panel?.overPage) return;
+        if (!href) {
+            lookAtRefusal(clicked);
+            return;
+        }
+        const address = archivedAddress(href, archive);
+        if (!address || sameDocument(address.url, claimed)) return;
+        arrive({ kind: "load", ...address, title: "", icons: [] });
+    }
+
+    /** Nobody can see into the frame: the browser refused to show a document there, for example a PDF. */
+    async function lookAtRefusal(clicked) {
+        const turn = turns;
+        const url = archivedAddress(clicked, archive)?.url ?? clicked;
+        if (typeof url !== "string" || url === "") return;
+        const list = await capturesOf(url).catch(() => []);
+        const capture = closestCapture(list, current?.capture?.timestamp ?? "");
+        if (turn === turns && isPDF(capture)) showDocument(capture, list, false);
+    }
+
+    let claimed = "";
+    let waiting = null;
+    let confirming = false;
+
+    /** Of many reports only the latest counts; one at a time is checked. */
+    async function arrive(report) {
+        claimed = report.url;
+        if (panel?.overPage && report.url === panel.pageURL) return;
+        waiting = report;
+        if (confirming) return;
+        confirming = true;
+        while (waiting) {
+            const next = waiting;
+            waiting = null;
+            try {
+                await confirm(next);
+            } catch (error) {
+                showHint(`${unconfirmed} (${error.message})`);
+            }
+        }
+        confirming = false;
+    }
+
+    async function confirm(report) {
+        const list = await capturesOf(report.url);
+        if (waiting?.url === report.url && waiting.kind === "move") Object.assign(report, waiting);
+        showPanel(null);
+        toolbar.setBusy(false);
+        if (list.length === 0) {
+            showHint(unconfirmed);
+        } else {
+            if (!wasRestored) showHint("");
+            setCurrent(report.url, closestCapture(list, report.timestamp), list);
+        }
+        setTitle(report.title || decodeName(current?.url ?? ""));
+        if (visible) announce(pageTitle);
+        if (visible && document.activeElement === document.body) frame.focus();
+        if (report.kind === "load" && list.length > 0) setIcons(report.icons, report.timestamp);
+        onShown();
+    }
+
+    async function reportAbsence({ url }) {
+        claimed = url;
+        let list;
+        try {
+            list = await capturesOf(url);
+        } catch (error) {
+            showFailure(error);
+            return;
+        }
+        if (claimed !== url) return;
+        showAbsence(url, list.length > 0, true);
+        onFailed(new Error(`"${url}" was not captured`));
+    }
+
+    // Showing where one is -----------------------------------------------------------------------------------------
+
+    function setCurrent(url, capture, list) {
+        current = { url, capture, list };
+        showCurrent();
+    }
+
+    function showCurrent() {
+        if (!current) return;
+        toolbar.setAddress(current.url);
+        toolbar.setTime(current.capture, current.list);
+        if (visible) {
+            setTitle(pageTitle);
+            const address = pageAddress(archive.id, current.url, current.capture.timestamp);
+            history.replaceState({ replayhost: "page" }, "", address);
+        }
+    }
+
+    function moveWithin(hash) {
+        const base = current.url.replace(/#.*$/s, "");
+        current.url = base + (hash.startsWith("#") && hash.length > 1 ? hash : "");
+        claimed = current.url;
+        showCurrent();
+    }
+
+    function setTitle(title) {
+        pageTitle = plain(title, 160);
+        if (visible) document.title = pageTitle ? `${pageTitle} – ${archiveTitle}` : archiveTitle;
+    }
+
+    let iconsWanted = "";
+
+    async function setIcons(candidates, timestamp) {
+        const wanted = candidates.join(" ");
+        if (wanted === iconsWanted) return;
+        iconsWanted = wanted;
+        const address = await findIcon(agent, archive, candidates, timestamp);
+        if (wanted !== iconsWanted) {
+            if (address) URL.revokeObjectURL(address);
+            return;
+        }
+        const former = iconAddress;
+        iconAddress = address;
+        toolbar.setIcon(address);
+        if (visible) setTabIcon(address);
+        // The browser may still be reading the former one.
+        if (former) setTimeout(() => URL.revokeObjectURL(former), settleMilliseconds * 8);
+    }
+
+    async function whenVisible() {
+        if (document.visibilityState !== "visible" || !visible || !frame.exists) return;
+        await agent.check().catch(() => {});
+    }
+    document.addEventListener("visibilitychange", whenVisible);
+
+    return {
+        element,
+        visit,
+
+        /** After a step in the browser's history: the frame has made its own step; correct it where it has not. */
+        async follow(url, timestamp) {
+            if (!frame.exists) {
+                visit(url, timestamp);
+                return;
+            }
+            const turn = turns;
+            await new Promise((done) => setTimeout(done, settleMilliseconds * 3));
+            if (turn !== turns || sameDocument(url, claimed)) return;
+            visit(url, timestamp, { replace: true });
+        },
+
+        /** @param {boolean} now whether the viewer or another view is in front */
+        setVisible(now) {
+            visible = now;
+            element.hidden = !now;
+            if (now) {
+                setTitle(pageTitle);
+                setTabIcon(iconAddress);
+            } else {
+                agent.tell("pause");
+                setTabIcon("");
+            }
+        },
+
+        /** @returns {boolean} whether this page is the one shown now */
+        shows: (url, timestamp) => Boolean(current) && !panel && current.url === url
+            && (!timestamp || current.capture.timestamp === timestamp),
+
+        close() {
+            turns += 1;
+            document.removeEventListener("visibilitychange", whenVisible);
+            setTabIcon("");
+            if (iconAddress) URL.revokeObjectURL(iconAddress);
+            agent.close();
+            frame.close();
+            element.remove();
+        },
+    };
+}
+
+function isPDF(capture) {
+    return capture?.mime === "application/pdf" && (capture.status === undefined || capture.status === 200);
+}
+
+function sameDocument(one, other) {
+    return one.replace(/#.*$/s, "") === other.replace(/#.*$/s, "");
+}
+
+/** The last part of an address, readable where it can be. */
+function decodeName(url) {
+    const name = url.replace(/[?#].*$/s, "").replace(/\/$/, "").split("/").pop();
+    try {
+        return decodeURIComponent(name);
+    } catch {
+        return name;
+    }
+}
