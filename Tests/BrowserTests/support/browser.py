@@ -1,0 +1,81 @@
+"""Chromium with a profile of its own, watched for whatever leaves this computer and whatever goes wrong."""
+
+import re
+from urllib.parse import urlsplit
+
+from .places import CHROMIUM
+from .sink import Sink
+
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]
+MILLISECONDS = 30_000
+
+
+def is_local(address):
+    parts = urlsplit(address)
+    if parts.scheme in ("data", "blob", "about", "chrome-error"):
+        return True
+    host = parts.hostname or ""
+    return host in ("localhost", "127.0.0.1") or host.endswith(".localhost")
+
+
+def is_control(address):
+    return urlsplit(address).hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
+
+
+class Browser:
+    """One run of Chromium. `check()` at its end says whether a page reached out, or complained."""
+
+    def __init__(self, playwright, profile, **options):
+        self.sink = Sink()
+        self.requests = []
+        self.blocked = []
+        self.complaints = []
+        self.allowed = []
+        rules = f"MAP * 127.0.0.1:{self.sink.port}, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1"
+        self.context = playwright.chromium.launch_persistent_context(
+            str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
+            args=[*ARGUMENTS, f"--host-resolver-rules={rules}"], **options)
+        self.context.set_default_timeout(MILLISECONDS)
+        self.context.on("request", lambda request: self.requests.append(request.url))
+        self.context.on("requestfailed", self._note_blocked)
+        self.context.on("console", self._hear)
+        self.context.on("weberror", lambda error: self.complaints.append(f"uncaught: {error.error}"))
+        self.page = self.context.pages[0]
+
+    def _note_blocked(self, request):
+        """A request that a content policy stopped inside of the browser never left it."""
+        if request.failure == "csp":
+            self.blocked.append(request.url)
+
+    def _hear(self, message):
+        """Keeps errors, and breaches of a content policy, of the library's own pages. Archived pages may complain."""
+        place = message.location["url"] or (message.page.url if message.page else "")
+        if is_control(place) and (message.type == "error" or "Content Security Policy" in message.text):
+            self.complaints.append(f"{message.text} ({place})")
+
+    def allow(self, pattern):
+        """Expects a complaint that matches; any other still fails the test."""
+        self.allowed.append(pattern)
+
+    @property
+    def unexpected(self):
+        return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.allowed)]
+
+    def clear_storage(self, origin):
+        """What a browser does when it evicts a site: worker, databases and caches of the origin go."""
+        session = self.context.new_cdp_session(self.page)
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+
+    def check(self):
+        foreign = [address for address in self.requests if not is_local(address) and address not in self.blocked]
+        assert foreign == [], "a page asked for something that is not on this computer"
+        assert self.sink.from_pages == [], "something left this computer"
+        assert self.unexpected == [], "the library's own pages complained"
+
+    def close(self):
+        self.context.close()
+        self.sink.close()

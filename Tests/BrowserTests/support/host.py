@@ -1,0 +1,117 @@
+"""The program under test: one store, and a server on it."""
+
+import ctypes
+import http.client
+import json
+import select
+import signal
+import subprocess
+import sys
+
+from .places import BINARY
+from .waiting import SECONDS, wait_until
+
+
+def die_with_parent():
+    """Has the kernel end this child when the test run is killed, so that no server stays behind."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+class Host:
+    """A store in a folder of its own. The port is any free one at first, then always that one."""
+
+    def __init__(self, folder, assets=None):
+        self.store = folder / "store"
+        self.log = folder / "serve.log"
+        self.assets = assets
+        self.port = 0
+        self.process = None
+
+    def start(self):
+        command = [BINARY, "serve", "--store", self.store, "--port", str(self.port), "--json"]
+        if self.assets:
+            command += ["--assets", self.assets]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent)
+        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+        line = self.process.stdout.readline() if ready else b""
+        if not line:
+            self.stop()
+            raise AssertionError(f"the server did not start: {self.log.read_text()}")
+        self.port = int(json.loads(line)["address"].rsplit(":", 1)[1])
+        return self
+
+    def stop(self):
+        if not self.process:
+            return
+        process, self.process = self.process, None
+        process.terminate()
+        try:
+            process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(SECONDS)
+            raise AssertionError(f"the server did not stop in {SECONDS} s") from None
+        finally:
+            process.stdout.close()
+
+    def restart(self):
+        self.stop()
+        self.start()
+
+    @property
+    def address(self):
+        """What `serve` prints."""
+        return f"http://localhost:{self.port}"
+
+    @property
+    def home(self):
+        """Where the application moves to."""
+        return f"http://replayhost.localhost:{self.port}"
+
+    def replay_origin(self, identifier):
+        return f"http://{identifier}.replayhost.localhost:{self.port}"
+
+    def run(self, *arguments):
+        """Runs a command on this store."""
+        command, *rest = arguments
+        return subprocess.run(
+            [BINARY, command, "--store", self.store, *rest], capture_output=True, text=True, timeout=SECONDS * 2)
+
+    def add(self, file):
+        """Imports a file by the command line and waits until the server knows it. Returns the archive's id."""
+        result = self.run("import", file, "--json")
+        assert result.returncode == 0, result.stderr
+        identifier = json.loads(result.stdout)["archive"]["id"]
+        if self.process:
+            wait_until(lambda: identifier in self.ids(), f"the server knows the archive {identifier}")
+        return identifier
+
+    def request(self, method, path, headers=None, body=None, host=None):
+        """One raw request. Returns the status, the header fields and the body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}
+            if body is not None:
+                fields.setdefault("Content-Length", str(len(body)))
+            for name, value in fields.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def archives(self):
+        status, _, body = self.request("GET", "/api/archives")
+        assert status == 200, body
+        return json.loads(body)["archives"]
+
+    def archive(self, identifier):
+        return next(archive for archive in self.archives() if archive["id"] == identifier)
+
+    def ids(self):
+        return [archive["id"] for archive in self.archives()]

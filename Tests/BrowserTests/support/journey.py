@@ -1,0 +1,161 @@
+"""What a reader does with Fixtures/sample.wacz. Each expected word is in Fixtures/site, each time in sample.json."""
+
+import re
+
+from playwright.sync_api import expect
+
+from .viewer import Viewer
+
+SITE = "https://fieldguide.example"
+TITLE = "Tidepool Field Guide"
+OLD_WORDS = ["What the sea leaves behind", "Autumn edition", "Spring edition", "Walk out an hour before low water"]
+
+
+def journey(page, address):
+    """Opens the library, an archive in it and a page of that, and tries what archived pages consist of."""
+    viewer = open_page_from_library(page, address)
+    read_home(viewer)
+    choose_earlier_capture(viewer)
+    read_species(viewer)
+    go_back_and_forward(viewer)
+    follow_redirect(viewer)
+    play_film(viewer)
+    send_form(viewer)
+    read_inner_frame(viewer)
+    read_non_ascii_address(viewer)
+    read_archived_404(viewer)
+    miss_uncaptured_page(viewer)
+
+
+def open_page_from_library(page, address):
+    page.goto(address)
+    page.get_by_role("link", name=f"Pages of {TITLE}").click()
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    row = page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC")
+    row.get_by_role("link", name=TITLE, exact=True).click()
+    return Viewer(page)
+
+
+def expect_home(viewer):
+    expect(viewer.read("#edition")).to_have_text("Autumn edition")
+    viewer.expect_at(f"{SITE}/", TITLE, "21 November 2024, 09:00 UTC", "20241121090000")
+
+
+def read_home(viewer):
+    """Text; a style sheet and a picture that are revisits of captures half a year older."""
+    expect_home(viewer)
+    expect(viewer.read("main")).to_contain_text("every tide brings a new line of wrack along the beach")
+    expect(viewer.read("header.bar")).to_have_css("background-color", "rgb(15, 76, 92)")
+    assert viewer.natural_width("#shore") == 960
+
+
+def choose_earlier_capture(viewer):
+    times = viewer.page.get_by_role("combobox", name=re.compile("Time of capture"))
+    times.select_option(label="3 May 2024, 10:15 UTC")
+    expect(viewer.read("#edition")).to_have_text("Spring edition")
+    expect(viewer.read("main")).to_contain_text("limpets no bigger than a full stop")
+    viewer.expect_at(f"{SITE}/", TITLE, "3 May 2024, 10:15 UTC", "20240503101500")
+    times.select_option(label="21 November 2024, 09:00 UTC")
+    expect_home(viewer)
+
+
+def expect_species(viewer):
+    """A module that imports another, what it got by fetch() and by XMLHttpRequest, and the pictures."""
+    expect(viewer.read("#species li")).to_have_count(3)
+    expect(viewer.read("#species")).to_contain_text(re.compile("Common limpet.*Beadlet anemone.*Shore crab", re.S))
+    expect(viewer.read("#tide")).to_have_text("Low water at Skerry Bay: 06:42, high water: 12:55.")
+    viewer.expect_at(f"{SITE}/species/", f"Species - {TITLE}", "21 November 2024, 09:00 UTC", "20241121090006")
+
+
+def read_species(viewer):
+    viewer.follow("Species")
+    expect_species(viewer)
+    assert viewer.natural_width('#species img[src*="limpet.svg"]') == 218
+    assert viewer.natural_width('#species img[src*="anemone.png"]') == 640
+
+
+def go_back_and_forward(viewer):
+    viewer.page.get_by_role("button", name="Back", exact=True).click()
+    expect_home(viewer)
+    viewer.page.get_by_role("button", name="Forward", exact=True).click()
+    expect_species(viewer)
+    viewer.page.go_back()
+    expect_home(viewer)
+
+
+def follow_redirect(viewer):
+    viewer.follow("The old address of the species list")
+    expect_species(viewer)
+
+
+def play_film(viewer):
+    viewer.follow("Film")
+    viewer.expect_at(f"{SITE}/film.html", f"A short film - {TITLE}", "21 November 2024, 09:00 UTC", "20241121090045")
+    film = viewer.read("#film")
+    expect(film).to_be_visible()
+    played, sought = film.evaluate("""async (film) => {
+        const reach = (time) => new Promise((done, failed) => {
+            const look = () => film.currentTime >= time && !film.seeking && done(film.currentTime);
+            film.addEventListener("timeupdate", look);
+            film.addEventListener("seeked", look);
+            film.addEventListener("error", () => failed(new Error("the film cannot be played")));
+            setTimeout(() => failed(new Error(`the film stands at ${film.currentTime} s, not ${time}`)), 20000);
+            look();
+        });
+        await film.play();
+        const played = await reach(0.5);
+        film.currentTime = 4;
+        const sought = await reach(4.2);
+        film.pause();
+        return [played, sought];
+    }""")
+    assert 0.5 <= played < 4 <= sought
+    assert film.evaluate("film => [film.videoWidth, Math.round(film.duration)]") == [640, 6]
+
+
+def send_form(viewer):
+    viewer.follow("Report a sighting")
+    viewer.archived.get_by_role("button", name="Send the report").click()
+    expect(viewer.read("#answer")).to_have_text(
+        "Your report of 3 shore crabs at Skerry Bay is number 1207 of the yearly count.")
+
+
+def read_inner_frame(viewer):
+    viewer.follow("Tides")
+    expect(viewer.archived.frame_locator("#clock").locator("#state")).to_have_text("The hand points to a falling tide.")
+    viewer.expect_at(
+        f"{SITE}/tides.html", f"How the tide works - {TITLE}", "21 November 2024, 09:00 UTC", "20241121090040")
+
+
+def read_non_ascii_address(viewer):
+    return_home(viewer)
+    viewer.follow("Words from other shores")
+    expect(viewer.read("main")).to_contain_text("Die Flügelschnecke trägt ihren Namen")
+    viewer.expect_at(
+        f"{SITE}/w%C3%B6rter/fl%C3%BCgelschnecke.html", f"Wörter von anderen Küsten - {TITLE}",
+        "21 November 2024, 09:01 UTC", "20241121090100")
+
+
+def read_archived_404(viewer):
+    return_home(viewer)
+    viewer.follow("A creature that we could not confirm")
+    expect(viewer.read("#missing")).to_have_text(
+        "The kraken has been reported twice and photographed never, so it has no page.")
+    expect(viewer.address).to_have_value(f"{SITE}/species/kraken.html")
+
+
+def miss_uncaptured_page(viewer):
+    """A link to what nobody recorded: the viewer says so, names the address, and leads back."""
+    page = viewer.page
+    return_home(viewer)
+    viewer.follow("The winter pages")
+    expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    expect(page.get_by_text(f"{SITE}/winter.html").first).to_be_visible()
+    expect(page).to_have_title(re.compile("^Not captured"))
+    page.get_by_role("button", name="Go back").click()
+    expect_home(viewer)
+
+
+def return_home(viewer):
+    viewer.follow(TITLE)
+    expect_home(viewer)

@@ -1,0 +1,49 @@
+"""The viewer as a person sees it."""
+
+import re
+from urllib.parse import urlsplit
+
+from playwright.sync_api import expect
+
+
+class Viewer:
+    """The toolbar above an archived page, and the page itself."""
+
+    def __init__(self, page):
+        self.page = page
+        self.archived = page.frame_locator('iframe[title="Archived page"]')
+        self.address = page.get_by_role("textbox", name="Address in this archive", exact=True)
+
+    def read(self, selector):
+        """An element inside of the archived page."""
+        return self.archived.locator(selector)
+
+    def follow(self, name):
+        """Clicks a link of the archived page."""
+        self.archived.get_by_role("link", name=name, exact=True).first.click()
+
+    def visit(self, address):
+        """Types an address into the address bar of the viewer."""
+        self.address.fill(address)
+        self.address.press("Enter")
+
+    def expect_at(self, address, title, captured, timestamp):
+        """The toolbar, the tab's title and the browser's own address say where one is."""
+        expect(self.address).to_have_value(address)
+        expect(self.page).to_have_title(re.compile(f"^{re.escape(title)}"))
+        expect(self.page.get_by_text(captured).first).to_be_attached()
+        encoded = re.escape(address.replace("%", "%25").replace(":", "%3A").replace("/", "%2F"))
+        expect(self.page).to_have_url(re.compile(f"url={encoded}&ts={timestamp}$"))
+
+    def natural_width(self, selector):
+        return self.read(selector).evaluate("image => image.decode().then(() => image.naturalWidth)")
+
+    @property
+    def archived_frame(self):
+        return self.page.frame(name="___wb_replay_top_frame")
+
+    @property
+    def agent_frame(self):
+        """The hidden frame that keeps the engine: a page of ours at the archive's origin, its functions unchanged."""
+        origin = urlsplit(self.archived_frame.url)
+        return self.page.frame(url=f"{origin.scheme}://{origin.netloc}/")

@@ -1,0 +1,132 @@
+"""When something that replay needs is not there, the page says what, and what now."""
+
+import base64
+import json
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+from support.journey import SITE, TITLE, expect_home
+from support.places import FIXTURES
+from support.viewer import Viewer
+
+
+def drop(page, file):
+    """Drags a file onto the page, as from a file manager."""
+    page.evaluate("""([name, data]) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
+        for (const kind of ["dragover", "drop"]) {
+            document.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+        }
+    }""", [file.name, base64.b64encode(file.read_bytes()).decode()])
+
+
+def test_library_says_that_the_engine_is_missing(host_with_own_assets, own_assets, browser):
+    """Archives are listed all the same; a visit, and a deep link, name the command that fetches the engine."""
+    host, page = host_with_own_assets, browser.page
+    shutil.rmtree(own_assets / "vendor")
+    host.add(FIXTURES / "sample.wacz")
+    browser.allow("404")
+    page.goto(host.home)
+    notice = page.get_by_role("status").filter(has_text="The replay engine is missing")
+    expect(notice).to_contain_text("make setup")
+    collection = host.archive("sample")["collection"]
+    for address in [
+        f"{host.home}/?archive=/archives/sample.wacz",
+        f"{host.replay_origin('sample')}/{collection}/20241121090000mp_/{SITE}/",
+    ]:
+        page.goto(address)
+        expect(page.get_by_role("heading", name=f"“{TITLE}” cannot be opened")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("The replay engine is missing")
+        expect(page.get_by_text("make setup").first).to_be_visible()
+
+
+def test_engine_that_was_fetched_meanwhile_is_used(host_with_own_assets, own_assets, browser):
+    """After the command was run, "Try again" is enough."""
+    host, page = host_with_own_assets, browser.page
+    (own_assets / "vendor").rename(own_assets / "away")
+    host.add(FIXTURES / "sample.wacz")
+    browser.allow("404")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz")
+    expect(page.get_by_role("alert")).to_contain_text("The replay engine is missing")
+    (own_assets / "away").rename(own_assets / "vendor")
+    page.get_by_role("button", name="Try again").click()
+    expect_home(Viewer(page))
+
+
+def test_browser_without_service_workers_is_told(host_with_sample, browser):
+    """As in some private windows: the words say what the browser lacks, and what to do."""
+    page = browser.page
+    browser.context.add_init_script("delete Navigator.prototype.serviceWorker")
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
+    expect(page.get_by_role("heading", name=f"“{TITLE}” cannot be opened")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("This browser offers no service workers")
+    expect(page.get_by_text("ordinary window")).to_be_visible()
+
+
+def test_browser_that_refuses_the_worker_is_told(host_with_sample, browser):
+    """As with blocked site data: registration fails."""
+    page = browser.page
+    browser.context.add_init_script("""
+        if (navigator.serviceWorker) {
+            ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException("no", "SecurityError"));
+        }""")
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
+    expect(page.get_by_role("alert")).to_contain_text("refused to start the replay engine")
+
+
+def test_server_that_is_away_is_said(host_with_sample, browser):
+    """Stopped while a page is open: the words name the command; started again, "Try again" goes on."""
+    page = browser.page
+    browser.allow("ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE")
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
+    viewer = Viewer(page)
+    expect_home(viewer)
+    host_with_sample.stop()
+    viewer.visit(f"{SITE}/species/limpet.html")
+    expect(page.get_by_role("alert")).to_contain_text("server does not answer")
+    expect(page.get_by_text("replayhost serve").first).to_be_visible()
+    host_with_sample.start()
+    page.get_by_role("button", name="Try again").click()
+    expect(viewer.read("main")).to_contain_text("Its teeth are harder than any other known living thing.")
+
+
+@pytest.mark.parametrize("name", ["truncated", "not-a-zip", "nul-name", "encrypted", "multi-wacz"])
+def test_file_that_is_refused_is_explained_in_the_words_of_the_server(host, browser, name):
+    """Dropped on the library: what is wrong, where, what now; nothing is kept."""
+    page = browser.page
+    file = FIXTURES / "damaged" / f"{name}.wacz"
+    refusal = host.run("import", file, "--json")
+    assert refusal.returncode == 4
+    error = json.loads(refusal.stderr)["error"]
+    browser.allow(r"status of 4\d\d")
+    page.goto(host.home)
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    drop(page, file)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(f"{name}.wacz was not imported")
+    expect(alert).to_contain_text(re.compile(re.escape(error["what"]), re.I))
+    if "hint" in error:
+        expect(alert).to_contain_text(re.compile(re.escape(error["hint"]), re.I))
+    assert host.ids() == []
+
+
+@pytest.mark.parametrize("name, severity", [
+    ("no-datapackage", "warning"), ("no-index", "warning"), ("index-past-the-end", "error"),
+    ("unsorted-index", "warning"), ("wrong-hash", "warning"),
+])
+def test_file_that_is_damaged_is_imported_with_findings(host, page, name, severity):
+    """Each finding is shown with its place and what it means for replay."""
+    page.goto(host.home)
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    drop(page, FIXTURES / "damaged" / f"{name}.wacz")
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    status, _, body = host.request("GET", f"/api/archives/{name}")
+    findings = json.loads(body)["findings"]
+    assert status == 200 and severity in [finding["severity"] for finding in findings]
+    for finding in findings:
+        row = page.get_by_role("listitem").filter(has_text=finding["what"]).filter(has_text=finding["location"]).first
+        expect(row).to_contain_text(finding["consequence"])

@@ -1,0 +1,241 @@
+"""What an archived page, or another web site, cannot do: see another archive, reach the library, call the network."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from support.archives import write_archive
+from support.browser import Browser
+from support.journey import SITE, TITLE, expect_home
+from support.places import FIXTURES
+from support.viewer import Viewer
+from support.waiting import wait_until
+from support.website import WebSite
+
+ATTACKS = (Path(__file__).parent / "support" / "attacks.js").read_text(encoding="utf-8")
+
+
+def open_archive(page, host, identifier):
+    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz")
+    return Viewer(page)
+
+
+@pytest.fixture
+def two_tabs(host, browser):
+    """sample.wacz and second.wacz, captures of the same addresses, open side by side."""
+    for name in ["sample.wacz", "second.wacz"]:
+        host.add(FIXTURES / name)
+    first = open_archive(browser.page, host, "sample")
+    expect_home(first)
+    second = open_archive(browser.context.new_page(), host, "second")
+    expect(second.read("#shared")).to_have_text("This archive must never show a tidepool.")
+    return first, second
+
+
+def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
+    """localStorage, IndexedDB and caches, as our own page at that origin and as an archived page sees them."""
+    first, second = two_tabs
+    store = """async () => {
+        localStorage.setItem("tide", "low");
+        await new Promise((done) => indexedDB.open("tide").onsuccess = done);
+        await caches.open("tide");
+    }"""
+    look = """async () => [
+        Object.keys(localStorage), (await indexedDB.databases()).map((one) => one.name), await caches.keys(),
+    ].flat()"""
+    for frame in [first.agent_frame, first.archived_frame]:
+        frame.evaluate(store)
+        assert "tide" in frame.evaluate(look)
+    for frame in [second.agent_frame, second.archived_frame]:
+        assert "tide" not in frame.evaluate(look)
+    second.page.reload()
+    expect(second.read("body")).to_have_attribute("data-storage", "harbour")
+    assert not any("second" in name for name in first.agent_frame.evaluate(look))
+
+
+def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_tabs):
+    """From sample's origin its own file is read; second's file and second's captures are not there."""
+    first, second = two_tabs
+    status = "path => fetch(path).then((answer) => answer.status)"
+    text = "path => fetch(path).then((answer) => answer.text())"
+    assert first.agent_frame.evaluate(status, "/archives/sample.wacz") == 200
+    assert first.agent_frame.evaluate(status, "/archives/second.wacz") == 404
+    capture = f"/{host.archive('second')['collection']}/20241121090000mp_/{SITE}/"
+    assert "Harbour Notebook" not in first.agent_frame.evaluate(text, capture)
+    assert "Harbour Notebook" in second.agent_frame.evaluate(text, capture)
+    own_host = f"sample.replayhost.localhost:{host.port}"
+    for path in [capture, "/archives/second.wacz", "/api/archives", "/api/health", "/index.html", "/app/main.js"]:
+        assert host.request("GET", path, host=own_host)[0] == 404, path
+
+
+def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
+    """The document around the replay frame, and the token in it, are another origin's."""
+    first, _ = two_tabs
+    for frame in [first.agent_frame, first.archived_frame]:
+        for reach in ["document", "location.href", "setArchiveURL", "localStorage", "frames[0].document.body.missing"]:
+            outcome = frame.evaluate(
+                "reach => { try { return String(Function(`return top.${reach}`)()); } catch (e) { return e.name; } }",
+                reach)
+            if reach.startswith("frames"):
+                continue  # Frames of the archive's own origin: nothing secret is in them.
+            assert outcome == "SecurityError", f"top.{reach} from {frame.url}"
+    token = first.page.locator('meta[name="replayhost-token"]').get_attribute("content")
+    assert len(token) >= 32
+    for frame in [first.agent_frame, first.archived_frame]:
+        assert token not in frame.content()
+    for path in ["/", "/sw.js", f"/{host.archive('sample')['collection']}/20241121090000mp_/{SITE}/"]:
+        assert token.encode() not in host.request("GET", path, host=f"sample.replayhost.localhost:{host.port}")[2]
+
+
+def attack(frame, host):
+    """Runs every attack of attacks.js against the library. Returns what each came to."""
+    targets = {"control": [host.address, host.home], "archive": "sample"}
+    return frame.evaluate(f"targets => {{ {ATTACKS}\nreturn attackLibrary(targets); }}", targets)
+
+
+def expect_refused(results, host, before, where):
+    readable = {name: outcome for name, outcome in results.items() if not outcome.startswith("refused")}
+    assert readable == {}, f"{where} read an answer of the library"
+    assert host.archives() == before, f"{where} changed the library"
+
+
+def test_archive_cannot_ask_or_change_anything_at_the_library(host, two_tabs, browser):
+    """fetch, forms, beacons, pictures and frames from the replay origin: nothing is read, nothing changes."""
+    first, _ = two_tabs
+    before = host.archives()
+    for frame in [first.agent_frame, first.archived_frame]:
+        expect_refused(attack(frame, host), host, before, frame.url)
+    browser.allow("Content Security|Framing|Blocked form submission")
+
+
+@pytest.mark.parametrize("site", ["localhost", "attacker.localhost"])
+def test_another_site_cannot_ask_or_change_anything_at_the_library(host_with_sample, browser, site):
+    """The same from a page of somebody else, with no policy of ours on it: same-site, and cross-site."""
+    other = WebSite()
+    try:
+        browser.page.goto(f"http://{site}:{other.port}/")
+        before = host_with_sample.archives()
+        expect_refused(attack(browser.page.main_frame, host_with_sample), host_with_sample, before, site)
+        browser.allow(f":{other.port}/|Content Security|NotSameOrigin|CORS|403|404|421|ERR_")
+    finally:
+        other.close()
+
+
+def test_archived_page_cannot_call_the_network(host, browser, tmp_path):
+    """Pictures, sockets, beacons, prefetches, pings, workers, inner frames: nothing leaves this computer."""
+    run = "attackNetwork().then((log) => { document.body.dataset.tried = log.length; });"
+    page_script = f"<script>{ATTACKS}\n{run}</script>"
+    markup = (Path(__file__).parent / "support" / "leaks.html").read_text(encoding="utf-8")
+    html = markup.replace("<!-- script -->", page_script)
+    host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": html}))
+    viewer = open_archive(browser.page, host, "leaks")
+    expect(viewer.read("h1")).to_have_text("A page that calls out")
+    expect(viewer.read("body")).to_have_attribute("data-tried", "8")
+    viewer.read("#ping").click()
+    expect(viewer.page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    assert browser.sink.from_pages == []
+
+
+def test_the_sink_hears_what_does_leave(playwright, tmp_path):
+    """The proof of the proof: the same attacks on a page without replay are all heard by the sink."""
+    site = WebSite()
+    browser = Browser(playwright, tmp_path / "profile")
+    try:
+        browser.page.goto(f"http://localhost:{site.port}/")
+        browser.page.evaluate(f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}")
+        wanted = ["leak-fetch.example", "leak-socket.example", "leak-beacon.example", "leak-image.example"]
+        wait_until(lambda: set(wanted) <= set(browser.sink.from_pages), f"the sink hears {wanted}")
+        with pytest.raises(AssertionError):
+            browser.check()
+    finally:
+        browser.close()
+        site.close()
+
+
+def refused_requests(port):
+    """Requests that must be refused: what, method, path, Host, header fields, the statuses that refuse it."""
+    own, origin = f"localhost:{port}", f"http://localhost:{port}"
+    upload, remove = ("POST", "/api/archives?name=second.wacz"), ("DELETE", "/api/archives/sample")
+    good = {"Origin": origin, "Replayhost-Token": "TOKEN", "Content-Type": "application/wacz"}
+
+    def without(*names, **changes):
+        changes = {name.replace("_", "-"): value for name, value in changes.items()}
+        return {name: value for name, value in {**good, **changes}.items() if name not in names}
+
+    rebound = [
+        ("rebound name", "attacker.example"), ("rebound name with our port", f"attacker.example:{port}"),
+        ("our name as a suffix of theirs", f"localhost:{port}.attacker.example"),
+        ("their name before ours", f"attacker.localhost:{port}"), ("another port", f"localhost:{port + 1}"),
+        ("no port", "localhost"), ("an address of the local network", f"192.168.0.1:{port}"),
+        ("all addresses", f"0.0.0.0:{port}"),
+    ]
+    for what, name in rebound:
+        for method, path in [("GET", "/"), ("GET", "/api/archives"), ("GET", "/archives/sample.wacz"), remove]:
+            yield f"Host: {what}", method, path, name, good, {421}
+    for method, path in [upload, remove]:
+        yield "Host: bare address", method, path, f"127.0.0.1:{port}", good, {403, 421}
+        yield "Origin: none", method, path, own, without("Origin"), {403}
+        yield "Origin: null", method, path, own, without(Origin="null"), {403}
+        yield "Origin: another site", method, path, own, without(Origin="https://attacker.example"), {403}
+        yield "Origin: another port", method, path, own, without(Origin=f"http://localhost:{port + 1}"), {403}
+        yield "Origin: https", method, path, own, without(Origin=f"https://localhost:{port}"), {403}
+        yield "Origin: an archive", method, path, own, \
+            without(Origin=f"http://sample.replayhost.localhost:{port}"), {403}
+        yield "Origin: the other control origin", method, path, own, \
+            without(Origin=f"http://replayhost.localhost:{port}"), {403}
+        yield "token: none", method, path, own, without("Replayhost-Token"), {403}
+        yield "token: wrong", method, path, own, without(Replayhost_Token="0" * 64), {403}
+        yield "token: half", method, path, own, without(Replayhost_Token="HALF"), {403}
+        yield "token: in the query", method, f"{path}{'&' if '?' in path else '?'}token=TOKEN", own, \
+            without("Replayhost-Token"), {403}
+        yield "Sec-Fetch-Site: cross-site", method, path, own, without(Sec_Fetch_Site="cross-site"), {403}
+        yield "Sec-Fetch-Site: same-site", method, path, own, without(Sec_Fetch_Site="same-site"), {403}
+        yield "at an archive's origin", method, path, f"sample.replayhost.localhost:{port}", good, {403, 404, 405}
+    simple_types = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+    for kind in [*simple_types, "application/zip"]:
+        yield f"type: {kind}", *upload, own, without(Content_Type=kind), {415}
+    yield "type: none", *upload, own, without("Content-Type"), {415}
+    for site in ["cross-site", "same-site"]:
+        for path in ["/api/archives", "/api/archives/sample", "/api/archives/sample/pages"]:
+            yield f"Sec-Fetch-Site: {site}", "GET", path, own, {"Sec-Fetch-Site": site}, {403}
+    for path in ["/api/archives/sample", "/api/archives/sample?_method=DELETE", "/api/archives/sample/delete"]:
+        yield "removal by another method", "POST", path, own, without(X_HTTP_Method_Override="DELETE"), {404, 405}
+
+
+def test_requests_of_others_are_refused(host_with_sample):
+    """DNS rebinding, cross-site requests and wrong tokens, as raw requests; nothing changes after any of them."""
+    host = host_with_sample
+    token = json.loads((host.store / "server.json").read_text())["token"]
+    body = (FIXTURES / "second.wacz").read_bytes()
+    rows, wrong = [], []
+    for what, method, path, name, fields, refusals in refused_requests(host.port):
+        path = path.replace("TOKEN", token)
+        values = {"TOKEN": token, "HALF": token[:32]}
+        fields = {field: values.get(value, value) for field, value in fields.items()}
+        status, _, answer = host.request(method, path, fields, body if method == "POST" else None, name)
+        rows.append(f"| {what} | {method} {path.replace(token, '…')} | {status} |".replace(str(host.port), "PORT"))
+        if status not in refusals or token.encode() in answer or host.ids() != ["sample"]:
+            wrong.append(rows[-1])
+    print("\n| what is wrong | request | answer |\n| --- | --- | --- |", *rows, sep="\n")
+    assert wrong == []
+    good = {"Origin": host.address, "Replayhost-Token": token, "Content-Type": "application/wacz"}
+    assert host.request("POST", "/api/archives?name=second.wacz", good, body)[0] == 201
+    assert host.request("DELETE", "/api/archives/sample", good)[0] == 204
+    assert host.ids() == ["second"]
+
+
+def test_library_is_not_shown_in_a_frame(host_with_sample, browser):
+    """Neither by another site nor by an archive: a click meant for them would land on our buttons."""
+    for path in ["/", "/index.html", f"/?archive=/archives/sample.wacz#url={SITE}/"]:
+        _, headers, _ = host_with_sample.request("GET", path.split("#")[0])
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    page = browser.page
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
+    viewer = Viewer(page)
+    expect_home(viewer)
+    viewer.archived_frame.evaluate("address => { location.href = address; }", f"{host_with_sample.home}/")
+    browser.allow("Content Security|Framing")
+    page.reload()
+    expect(page.get_by_role("link", name=TITLE).first).to_be_visible()

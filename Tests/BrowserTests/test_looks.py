@@ -1,0 +1,142 @@
+"""How it looks and who can use it: narrow and wide, light and dark, with a keyboard alone, with a screen reader."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from support.journey import SITE, TITLE, expect_home
+from support.places import FIXTURES, SCREENSHOTS
+from support.viewer import Viewer
+
+WIDTHS = {360: 740, 768: 1024, 1600: 900}
+
+
+def show_empty_library(host, page):
+    page.goto(host.home)
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+
+
+def show_library(host, page):
+    for name in ["sample.wacz", "debian-faq.wacz", "damaged/index-past-the-end.wacz"]:
+        host.add(FIXTURES / name)
+    page.goto(host.home)
+    expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
+
+
+def show_archive(host, page):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
+
+
+def show_findings(host, page):
+    host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
+    page.goto(f"{host.home}/?archive=/archives/index-past-the-end.wacz#view=pages")
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+
+
+def show_viewer(host, page):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz")
+    expect_home(Viewer(page))
+
+
+def show_uncaptured(host, page):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#url={SITE}/winter.html")
+    expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
+
+
+VIEWS = {
+    "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
+    "viewer": show_viewer, "not-captured": show_uncaptured,
+}
+
+
+def violations(page):
+    """Serious and critical ones of our own document; archived pages are what they are."""
+    options = {"resultTypes": ["violations"], "iframes": False}
+    results = Axe().run(page, context={"exclude": [["iframe"]]}, options=options)
+    return [
+        f"{one['id']} ({one['impact']}): {one['help']}: {one['nodes'][0]['html'][:200]} "
+        f"{one['nodes'][0]['failureSummary']}"
+        for one in results.response["violations"] if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_view_fits_and_is_accessible(host, page, view):
+    """No sideways scrolling and no serious violation that axe knows, at each width, light and dark."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    VIEWS[view](host, page)
+    problems = []
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ["light", "dark"]:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            where = f"{view}-{width}-{scheme}"
+            page.screenshot(path=SCREENSHOTS / f"{where}.png")
+            content = page.evaluate("document.documentElement.scrollWidth")
+            if content > width:
+                problems.append(f"{where}: the page is {content} px wide")
+            problems += [f"{where}: {violation}" for violation in violations(page)]
+    assert problems == []
+
+
+def tab_to(page, role, name):
+    """Presses Tab until the element has the focus, and sees that the focus can be seen."""
+    target = page.get_by_role(role, name=name, exact=True).first
+    expect(target).to_be_visible()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            style = target.evaluate(
+                "element => (({outlineStyle, outlineWidth, boxShadow}) => [outlineStyle, outlineWidth, boxShadow])"
+                "(getComputedStyle(element))")
+            assert (style[0] != "none" and style[1] != "0px") or style[2] != "none", f"no visible focus on {name}"
+            return
+    raise AssertionError(f"Tab never reached the {role} {name!r}")
+
+
+def test_keyboard_alone_opens_an_archive_and_a_page(host_with_sample, page):
+    """By Tab and Enter: the archive's pages, one of them, the address bar, the way back to the library."""
+    page.goto(host_with_sample.home)
+    tab_to(page, "link", f"Pages of {TITLE}")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    tab_to(page, "link", f"Common limpet - {TITLE}")
+    page.keyboard.press("Enter")
+    viewer = Viewer(page)
+    expect(viewer.read("main")).to_contain_text("Its teeth are harder than any other known living thing.")
+    page.keyboard.press("Tab")
+    tab_to(page, "textbox", "Address in this archive")
+    page.keyboard.type("fieldguide.example/tides.html")
+    page.keyboard.press("Enter")
+    expect(viewer.read("h1")).to_have_text("How the tide works")
+    tab_to(page, "link", "Library")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
+
+
+def test_keyboard_alone_imports_and_removes(host, page):
+    """Enter on the import button opens the picker; the removal asks, and Escape keeps the archive."""
+    page.goto(host.home)
+    tab_to(page, "button", "Import a WACZ file…")
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(FIXTURES / "sample.wacz")
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    page.goto(host.home)
+    tab_to(page, "button", f"Remove {TITLE}")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert host.ids() == ["sample"]
+    tab_to(page, "button", f"Remove {TITLE}")
+    page.keyboard.press("Enter")
+    tab_to(page, "button", "Remove")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    assert host.ids() == []

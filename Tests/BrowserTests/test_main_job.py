@@ -1,0 +1,284 @@
+"""The main job: a file comes in, and its pages are visited, with no network, today and after every mishap."""
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import large_wacz
+import pytest
+from playwright.sync_api import Error, expect
+
+from support.journey import OLD_WORDS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library
+from support.no_network import is_without_network
+from support.places import FIXTURES
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+
+def import_by_picker(page, address, file):
+    page.goto(address)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Import a WACZ file").first.click()
+    chooser.value.set_files(file)
+
+
+def open_main_page(page, address, title=TITLE):
+    page.goto(address)
+    page.get_by_role("link", name=f"Visit {title}").click()
+    return Viewer(page)
+
+
+def reload_by_button(viewer):
+    """Reloads the archived page, and waits until it is another document that shows the same."""
+    viewer.read("body").evaluate("body => { body.dataset.before = 'reload'; }")
+    viewer.page.get_by_role("button", name="Reload this page").click()
+    expect(viewer.read("body[data-before]")).to_have_count(0)
+    expect_home(viewer)
+
+
+def test_import_by_picker_shows_what_is_in_the_file(host, page):
+    """A file chosen in the empty library is sent, and its page opens: facts, and the list of pages."""
+    page.goto(host.address)
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    import_by_picker(page, host.address, FIXTURES / "sample.wacz")
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    expect(page.get_by_text("10 pages, 31 captures")).to_be_visible()
+    expect(page.get_by_text(host.archives()[0]["sha256"])).to_be_visible()
+    expect(page.get_by_role("link", name=f"Beadlet anemone - {TITLE}")).to_be_visible()
+    assert host.ids() == ["sample"]
+
+
+def test_import_shows_its_progress(host, browser):
+    """While a file is sent a bar and the share that arrived are shown, and a way to stop it."""
+    page = browser.page
+    page.goto(host.home)
+    session = browser.context.new_cdp_session(page)
+    session.send("Network.emulateNetworkConditions", {
+        "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 60_000})
+    import_by_picker(page, host.home, FIXTURES / "sample.wacz")
+    expect(page.get_by_role("progressbar", name="Import of sample.wacz")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d+ %, .* of 185 kB"))).to_be_visible()
+    page.get_by_role("button", name="Cancel the import of sample.wacz").click()
+    expect(page.get_by_text("cancelled; nothing was kept")).to_be_visible()
+    assert host.ids() == []
+
+
+def test_same_file_again_is_no_second_archive(host_with_sample, page):
+    """A duplicate is said to be there already; the library stays as it is."""
+    import_by_picker(page, host_with_sample.home, FIXTURES / "sample.wacz")
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    assert host_with_sample.ids() == ["sample"]
+
+
+def test_journey_from_the_address_that_serve_prints(host, page):
+    """Import, then everything that archived pages consist of, from `http://localhost:PORT`."""
+    import_by_picker(page, host.address, FIXTURES / "sample.wacz")
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    journey(page, host.address)
+
+
+def test_journey_from_the_home_address(host_with_sample, page):
+    """The same from `http://replayhost.localhost:PORT`, where the application lives."""
+    journey(page, host_with_sample.home)
+
+
+@pytest.mark.skipif(is_without_network(), reason="this is the run without a network")
+def test_journey_in_an_empty_network_namespace():
+    """The same where the only network interface is this computer's loopback."""
+    probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, timeout=30)
+    if probe.returncode != 0:
+        pytest.skip("this system lets nobody make a network namespace (unshare -rn)")
+    run = subprocess.run(
+        ["unshare", "-rn", sys.executable, "-m", "support.no_network", __file__,
+            "-k", "test_journey_from_the_home_address", "-p", "no:cacheprovider"],
+        cwd=str(FIXTURES.parent / "Tests" / "BrowserTests"), capture_output=True, text=True, timeout=200)
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
+    assert "1 passed" in run.stdout
+
+
+def test_cold_deep_link_of_the_viewer(host_with_sample, page):
+    """An address copied from the viewer opens that page in a browser that was never here."""
+    address = "https%3A%2F%2Ffieldguide.example%2Fspecies%2F"
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz#url={address}&ts=20241121090006")
+    expect_species(Viewer(page))
+
+
+def test_cold_deep_link_at_the_replay_origin(host_with_sample, page):
+    """An address of the archive's own origin, in a browser without worker, leads to the page in the viewer."""
+    collection = host_with_sample.archive("sample")["collection"]
+    origin = host_with_sample.replay_origin("sample")
+    page.goto(f"{origin}/{collection}/20241121090006mp_/{SITE}/species/")
+    expect_species(Viewer(page))
+
+
+def test_all_is_there_after_a_restart_of_the_server(host_with_sample, page):
+    """Stopped and started on the same port: the open page reloads, the library lists, links work."""
+    viewer = open_main_page(page, host_with_sample.home)
+    expect_home(viewer)
+    host_with_sample.restart()
+    reload_by_button(viewer)
+    viewer.follow("Species")
+    expect_species(viewer)
+    page.reload()
+    expect_species(viewer)
+    viewer = open_page_from_library(page, host_with_sample.home)
+    expect_home(viewer)
+
+
+def test_archive_without_page_list_is_visited_by_address(host, page):
+    """An archive that lists no pages says so; an address typed there opens."""
+    host.add(FIXTURES / "no-pages.wacz")
+    page.goto(host.home)
+    page.get_by_role("link", name="Pages of").click()
+    expect(page.get_by_text("This archive lists no pages.")).to_be_visible()
+    box = page.get_by_label("Visit an address in this archive")
+    box.fill("leaf.example")
+    box.press("Enter")
+    viewer = Viewer(page)
+    expect(viewer.read("body")).to_contain_text("This archive lists no pages.")
+    viewer.expect_at("https://leaf.example/", "A single leaf", "2 December 2024, 11:59 UTC", "20241202115900")
+
+
+def test_archive_with_a_compressed_index_opens(host, page):
+    """A ZipNum index, as crawlers write it."""
+    host.add(FIXTURES / "debian-faq.wacz")
+    viewer = open_main_page(page, host.home, "The Debian GNU/Linux FAQ")
+    expect(viewer.archived.get_by_role("heading", name="The Debian GNU/Linux FAQ").first).to_be_visible()
+    expect(viewer.address).to_have_value("https://www.debian.org/doc/manuals/debian-faq/")
+
+
+@pytest.mark.parametrize("how", ["by a link in the page", "by the button", "by the browser"])
+def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, browser, how):
+    """Worker and databases of the archive go while its page is open: the next step sets them up again by itself."""
+    page = browser.page
+    viewer = open_main_page(page, host_with_sample.home)
+    expect_home(viewer)
+    browser.clear_storage(host_with_sample.replay_origin("sample"))
+    if how == "by a link in the page":
+        viewer.follow("Species")
+        expect_species(viewer)
+    elif how == "by the button":
+        reload_by_button(viewer)
+    else:
+        page.reload()
+        expect_home(viewer)
+    viewer.follow("Film")
+    expect(viewer.read("#film")).to_be_visible()
+
+
+def test_changed_engine_takes_over(host_with_own_assets, browser):
+    """After an upgrade of the engine's file the next load runs the new one, and pages replay as before."""
+    host, page = host_with_own_assets, browser.page
+    host.add(FIXTURES / "sample.wacz")
+    viewer = open_main_page(page, host.home)
+    expect_home(viewer)
+
+    def markers():
+        """What each engine that runs says it is; a worker may end while it is asked."""
+        found = []
+        for worker in browser.context.service_workers:
+            with contextlib.suppress(Error):
+                found.append(worker.evaluate("self.engineOfTheTest ?? 'first'"))
+        return found
+
+    assert markers() == ["first"]
+    with open(host.assets / "vendor" / "sw.js", "a", encoding="utf-8") as script:
+        script.write("\nself.engineOfTheTest = 'second';\n")
+    page.reload()
+    expect_home(viewer)
+    active = "navigator.serviceWorker.getRegistration('/').then((found) => found.active.state)"
+    assert viewer.agent_frame.evaluate(active) == "activated"
+    wait_until(lambda: markers() == ["second"], "only the new engine runs")
+    viewer.follow("Species")
+    expect_species(viewer)
+
+
+def test_replaced_archive_gets_an_empty_origin(host_with_sample, browser, tmp_path):
+    """What pages of the old archive stored is gone before a page of the new one runs, also when nobody looked in between."""
+    host, page = host_with_sample, browser.page
+    expect_home(open_main_page(page, host.home))
+
+    def agent():
+        return next(frame for frame in page.frames if frame.url == f"{host.replay_origin('sample')}/")
+
+    agent().evaluate("""async () => {
+        localStorage.setItem("left-behind", "1");
+        await (await caches.open("left-behind")).put("/x", new Response("x"));
+        await new Promise((done) => { indexedDB.open("left-behind").onsuccess = done; });
+    }""")
+    page.goto("about:blank")
+    host.run("remove", "--yes", "sample")
+    replacement = tmp_path / "sample.wacz"
+    shutil.copy(FIXTURES / "second.wacz", replacement)
+    assert host.add(replacement) == "sample"
+    expect(open_main_page(page, host.home, "Harbour Notebook").read("body")).to_contain_text("never show a tidepool")
+    assert agent().evaluate("() => localStorage.getItem('left-behind')") is None
+    wait_until(lambda: "left-behind" not in agent().evaluate("""async () => [
+        ...await caches.keys(), ...(await indexedDB.databases()).map((database) => database.name)]"""), "the rest is gone")
+
+
+def test_archive_with_a_misleading_directory_replays(host, page, tmp_path):
+    """Local extra fields that the ZIP directory does not tell of, and the profile of the WACZ 1.2.0 draft."""
+    file = tmp_path / "odd.wacz"
+    large_wacz.write(file, 100_000, 1000)
+    with zipfile.ZipFile(file) as package:
+        description = json.loads(package.read("datapackage.json"))
+        assert package.getinfo("archive/data.warc").extra == b"", "the writer no longer makes what this test is about"
+    odd = tmp_path / "profile.wacz"
+    with zipfile.ZipFile(file) as package, zipfile.ZipFile(odd, "w") as changed:
+        for name in package.namelist():
+            content = package.read(name)
+            if name == "datapackage.json":
+                content = json.dumps(description | {"profile": "wacz", "wacz_version": "1.2.0"}).encode()
+            with changed.open(name, "w", force_zip64=True) as entry:
+                entry.write(content)
+    for path in [file, odd]:
+        host.add(path)
+        page.goto(f"{host.home}/?archive=/archives/{path.stem}.wacz")
+        expect(Viewer(page).read("h1")).to_have_text("First page")
+
+
+def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp_path):
+    """Removed, and another file imported under its id: in the same profile nothing shows the old pages any more."""
+    host, page = host_with_sample, browser.page
+    shown = []
+    browser.context.expose_binding("reportText", lambda source, text: shown.append(text))
+    browser.context.add_init_script(
+        "addEventListener('load', () => window.reportText(`${document.title}\\n${document.body?.innerText ?? ''}`))")
+    viewer = open_main_page(page, host.home)
+    expect_home(viewer)
+    viewer.follow("Species")
+    expect_species(viewer)
+    old_viewer_address, old_replay_address = page.url, viewer.archived_frame.url
+    old_home = f"{host.replay_origin('sample')}/{host.archive('sample')['collection']}/20241121090000mp_/{SITE}/"
+
+    page.goto(host.home)
+    page.get_by_role("button", name=f"Remove {TITLE}").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    shown.clear()
+    browser.allow("404")
+    for address in [old_home, old_replay_address, old_viewer_address]:
+        page.goto(address)
+        expect(page.get_by_text(re.compile("archive cannot be opened|no archive has|cannot be opened"))).to_be_visible()
+
+    replacement = tmp_path / "sample.wacz"
+    shutil.copy(FIXTURES / "second.wacz", replacement)
+    import_by_picker(page, host.home, replacement)
+    expect(page.get_by_role("heading", name="Harbour Notebook", level=1)).to_be_visible()
+    assert host.ids() == ["sample"]
+    for address in [old_home, old_replay_address]:
+        page.goto(address)
+        wait_until(lambda: page.title() != "", "the old address shows something")
+        expect(page.get_by_text(re.compile("belongs to an earlier file|Address in this archive"))).to_be_visible()
+    page.goto(old_viewer_address)
+    viewer = Viewer(page)
+    expect(viewer.read("#boats")).to_have_text("Two cobles, one drifter and a lugger without a mast.")
+    viewer = open_main_page(page, host.home, "Harbour Notebook")
+    expect(viewer.read("#shared")).to_have_text("This archive must never show a tidepool.")
+    for words in [*OLD_WORDS, "Beadlet anemone", "Skerry Bay"]:
+        assert not [text for text in shown if words in text], f"the old archive's {words!r} was shown"

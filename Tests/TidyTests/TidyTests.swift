@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+/// The rules of CONTRIBUTING.md that a program can check.
+struct TidyTests {
+    /// One file, as lines.
+    struct SourceFile: Sendable {
+        /// From the checkout's folder.
+        let path: String
+        let text: String
+
+        var lines: [(number: Int, text: String)] {
+            text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { ($0 + 1, String($1)) }
+        }
+
+        /// Lines without comments and without what stands in quotes.
+        var code: [(number: Int, text: String)] {
+            lines.filter { !$0.text.drop(while: { $0 == " " }).hasPrefix("//") }.map { ($0.number, Self.bare($0.text)) }
+        }
+
+        private static func bare(_ line: String) -> String {
+            var bare = ""
+            var isQuoted = false
+            var previous: Character = " "
+            for character in line {
+                if character == "\"", previous != "\\" { isQuoted.toggle() }
+                if !isQuoted { bare.append(character) }
+                previous = character
+            }
+            return bare.components(separatedBy: " // ")[0]
+        }
+    }
+
+    static let checkout: URL = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    static func files(in folder: String, endings: Set<String>) -> [SourceFile] {
+        let start = checkout.appendingPathComponent(folder)
+        guard let walk = FileManager.default.enumerator(atPath: start.path) else { return [] }
+        return walk.compactMap { $0 as? String }.sorted()
+            .filter { endings.contains(($0 as NSString).pathExtension) && !$0.hasPrefix("vendor/") }
+            .compactMap { name in
+                guard let data = FileManager.default.contents(atPath: start.appendingPathComponent(name).path) else {
+                    return nil
+                }
+                return SourceFile(path: "\(folder)/\(name)", text: String(decoding: data, as: UTF8.self))
+            }
+    }
+
+    static let sources = files(in: "Sources", endings: ["swift"])
+    static let pages = files(in: "www", endings: ["js", "html", "css", "svg"])
+
+    /// Our targets in the order of the arrows: each may import those before it.
+    static let order = [
+        "CLinux", "CLibzip", "CZlib", "WebArchive", "ArchiveStore", "ReplayServer", "ReplayHostKit", "replayhost",
+    ]
+
+    @Test func sourcesAreThere() {
+        #expect(Self.sources.count > 50)
+        #expect(Self.pages.count > 10)
+        let targets = Set(Self.sources.map { $0.path.split(separator: "/")[1] })
+        #expect(targets.isSubset(of: Set(Self.order.map { $0[...] })), "a target is missing in the order of arrows")
+    }
+
+    @Test(arguments: TidyTests.order.filter { !$0.hasPrefix("C") })
+    func importsPointOneWay(target: String) throws {
+        let place = try #require(Self.order.firstIndex(of: target))
+        let allowed = Set(Self.order[..<place])
+        for file in Self.sources where file.path.hasPrefix("Sources/\(target)/") {
+            for line in file.code {
+                guard let module = Self.importedModule(line.text), Self.order.contains(module) else { continue }
+                #expect(allowed.contains(module), "\(file.path):\(line.number): \(target) must not import \(module)")
+            }
+        }
+    }
+
+    @Test func theFormatLibraryNeedsOnlyTheSystemAndHashes() {
+        let allowed: Set<String> = [
+            "CLibzip", "CZlib", "CLinux", "Crypto", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Darwin",
+            "Synchronization",
+        ]
+        for file in Self.sources where file.path.hasPrefix("Sources/WebArchive/") {
+            for line in file.code {
+                guard let module = Self.importedModule(line.text) else { continue }
+                #expect(allowed.contains(module), "\(file.path):\(line.number): \(module)")
+            }
+        }
+    }
+
+    /// The module of an import line; `nil` for every other line.
+    static func importedModule(_ line: String) -> String? {
+        let words = line.split(separator: " ").filter { !["public", "package", "internal", "private"].contains($0) }
+        guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { return nil }
+        guard words[..<place].allSatisfy({ $0.hasPrefix("@") }) else { return nil }
+        let kinds: Set<Substring> = ["struct", "class", "enum", "func", "protocol", "typealias", "var", "let"]
+        let name = words[place + 1]
+        let module = kinds.contains(name) && place + 2 < words.count ? words[place + 2] : name
+        return module.split(separator: ".").first.map(String.init)
+    }
+
+    struct Forbidden: Sendable, CustomTestStringConvertible {
+        let pattern: String
+        let why: String
+        /// Files that may, by the beginning of their path.
+        var except: [String] = []
+
+        var testDescription: String { pattern }
+    }
+
+    @Test(arguments: [
+        Forbidden(
+            pattern: #"(?<![\w.])print\("#, why: "output belongs to Commands and Terminal",
+            except: [
+                "Sources/replayhost/Commands/", "Sources/replayhost/Terminal/",
+                "Sources/replayhost/ReplayHostCommand.swift",
+            ]),
+        Forbidden(pattern: #"\btry!"#, why: "it crashes"),
+        Forbidden(pattern: #"\bas!"#, why: "it crashes"),
+        Forbidden(pattern: #"[\w\)\]]!(?!=)"#, why: "a force unwrap crashes"),
+        Forbidden(pattern: #"\bfatalError\b"#, why: "it crashes"),
+        Forbidden(pattern: #"nonisolated\(unsafe\)"#, why: "it hides a data race"),
+        Forbidden(pattern: #"@unchecked\s+Sendable"#, why: "it hides a data race"),
+        Forbidden(pattern: #"\bTask\s*(\(.*\))?\s*\{"#, why: "nobody awaits it"),
+        Forbidden(pattern: #"\bTask\.detached\b"#, why: "nobody awaits it"),
+        Forbidden(pattern: #"\bDispatchSemaphore\b"#, why: "structured concurrency only"),
+        Forbidden(pattern: #"@_spi\b"#, why: "our API is public, package or internal"),
+        Forbidden(pattern: #"\bopen (class|func|var)\b"#, why: "nothing is made for subclasses"),
+    ])
+    func sourcesDoNotUse(_ forbidden: Forbidden) throws {
+        let pattern = try NSRegularExpression(pattern: forbidden.pattern)
+        for file in Self.sources where !forbidden.except.contains(where: file.path.hasPrefix) {
+            for line in file.code {
+                let range = NSRange(line.text.startIndex..., in: line.text)
+                #expect(
+                    pattern.firstMatch(in: line.text, range: range) == nil,
+                    "\(file.path):\(line.number): \(line.text.trimmingCharacters(in: .whitespaces)) (\(forbidden.why))")
+            }
+        }
+    }
+
+    /// The patterns above must find what they are for.
+    @Test(arguments: [
+        (#"[\w\)\]]!(?!=)"#, "let a = b!.c", true), (#"[\w\)\]]!(?!=)"#, "if a != b", false),
+        (#"[\w\)\]]!(?!=)"#, "if !a", false), (#"\bTask\s*(\(.*\))?\s*\{"#, "Task { await x() }", true),
+        (#"\bTask\s*(\(.*\))?\s*\{"#, "Task(priority: .low) {", true),
+        (#"\bTask\s*(\(.*\))?\s*\{"#, "var watch: RepeatedTask? {", false), (#"(?<![\w.])print\("#, "print(x)", true),
+        (#"(?<![\w.])print\("#, "fingerprint(x)", false),
+    ])
+    func patternsMatchWhatTheyShould(pattern: String, line: String, isMatch: Bool) throws {
+        let found = try NSRegularExpression(pattern: pattern).firstMatch(
+            in: line, range: NSRange(line.startIndex..., in: line))
+        #expect((found != nil) == isMatch)
+    }
+
+    @Test func filesStayBelow500Lines() {
+        // A page that has to be one file may be longer: its script and style are allowed by their hashes.
+        let pages = Self.pages.filter { !$0.path.hasSuffix(".html") && !$0.path.hasSuffix(".svg") }
+        let files = Self.sources + Self.files(in: "Tests", endings: ["swift", "py"]) + pages
+        for file in files {
+            #expect(file.lines.count <= 501, "\(file.path) has \(file.lines.count) lines, 500 are the limit")
+        }
+    }
+
+    @Test func noMachinePathsAreLeft() throws {
+        // Spelled so that this file does not find itself.
+        let homes = ["/" + "home/", "/" + "Users/", "/" + "work/main", "/" + "work/shared", "/" + "root/"]
+        let files =
+            Self.sources + Self.pages + Self.files(in: "Tests", endings: ["swift", "py", "txt"])
+            + Self.files(in: "Scripts", endings: ["", "py", "sh", "md"]) + Self.files(in: "docs", endings: ["md"])
+        for file in files {
+            for line in file.lines {
+                for home in homes {
+                    #expect(!line.text.contains(home), "\(file.path):\(line.number): \(home)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"\son[a-z]+\s*=\s*["']"#, ["html", "svg"]), (#"\.(innerHTML|outerHTML)\b"#, ["js", "html"]),
+        (#"insertAdjacentHTML|document\.write\b"#, ["js", "html"]),
+        (#"\beval\s*\(|new Function\s*\("#, ["js", "html"]),
+        (#"javascript:"#, ["js", "html", "svg"]), (#"(src|href)\s*=\s*["']https?://"#, ["html"]),
+        (#"@import\b|url\(\s*["']?https?://"#, ["css", "html"]),
+    ])
+    func webFilesDoNotUse(pattern: String, endings: [String]) throws {
+        let expression = try NSRegularExpression(pattern: pattern, options: .caseInsensitive)
+        for file in Self.pages where endings.contains((file.path as NSString).pathExtension) {
+            for line in file.lines where !line.text.drop(while: { $0 == " " }).hasPrefix("//") {
+                let match = expression.firstMatch(in: line.text, range: NSRange(line.text.startIndex..., in: line.text))
+                #expect(match == nil, "\(file.path):\(line.number): \(line.text.trimmingCharacters(in: .whitespaces))")
+            }
+        }
+    }
+}
