@@ -34,10 +34,9 @@ class Browser:
         self.blocked = []
         self.complaints = []
         self.allowed = []
-        rules = f"MAP * 127.0.0.1:{self.sink.port}, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1"
         self.context = playwright.chromium.launch_persistent_context(
             str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
-            args=[*ARGUMENTS, f"--host-resolver-rules={rules}"], **options)
+            args=[*ARGUMENTS, f"--host-resolver-rules={self.sink.rules}"], **options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)

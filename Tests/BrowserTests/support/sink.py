@@ -1,52 +1,71 @@
-"""A listener that stands for the whole network: every host name but this computer's leads here."""
+"""Listeners that stand for the whole network: every host name but this computer's leads to one of them."""
 
 import contextlib
 import socket
 import threading
 
-# Chromium asks its maker's hosts for updates and the like by itself, whatever page is open.
+# Chromium asks its maker's hosts for updates and the like by itself, whatever page is open. It also opens connections
+# to them ahead of time and says nothing on them, so they are told apart by name when they are resolved.
 BROWSER_MAKER = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com", "gvt2.com", "googleusercontent.com")
 
 
 class Sink:
-    """Accepts connections, notes which host each one wanted, and closes it."""
+    """Accepts connections, notes which host each one wanted, and closes it. `rules` are Chromium's resolver rules.
+
+    `from_pages` are the hosts that were wanted, without those that the browser calls on its own account.
+    """
 
     def __init__(self):
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        self.wanted = []
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._note, args=[connection], daemon=True).start()
-
-    def _note(self, connection):
-        with connection:
-            connection.settimeout(5)
-            try:
-                first = connection.recv(4096)
-            except OSError:
-                first = b""
-            self.wanted.append(host_in(first))
-
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
+        self.from_pages = []
+        self.from_browser = []
+        self.pages = listen(self.from_pages)
+        self.browser = listen(self.from_browser)
 
     @property
-    def from_pages(self):
-        """The hosts that were wanted, without those that the browser calls on its own account."""
-        return [host for host in self.wanted if not is_browser_maker(host)]
+    def rules(self):
+        """The first rule that matches a name decides."""
+        makers = [pattern for name in BROWSER_MAKER for pattern in (name, f"*.{name}")]
+        return ", ".join([
+            *(f"MAP {pattern} 127.0.0.1:{port_of(self.browser)}" for pattern in makers),
+            f"MAP * 127.0.0.1:{port_of(self.pages)}",
+            *(f"EXCLUDE {name}" for name in ("localhost", "*.localhost", "127.0.0.1")),
+        ])
+
+    def close(self):
+        for listener in (self.pages, self.browser):
+            with contextlib.suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
 
 
-def is_browser_maker(host):
-    return any(host == name or host.endswith(f".{name}") for name in BROWSER_MAKER)
+def port_of(listener):
+    return listener.getsockname()[1]
+
+
+def listen(wanted):
+    """A listener on a port of its own that appends to `wanted` what each connection asks for."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=accept_all, args=[listener, wanted], daemon=True).start()
+    return listener
+
+
+def accept_all(listener, wanted):
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=note, args=[connection, wanted], daemon=True).start()
+
+
+def note(connection, wanted):
+    with connection:
+        connection.settimeout(5)
+        try:
+            first = connection.recv(4096)
+        except OSError:
+            first = b""
+        wanted.append(host_in(first))
 
 
 def host_in(data):
