@@ -30,9 +30,12 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibzip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLinux"),
         .target(
-            name: "WebArchive", dependencies: ["CLibzip", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
+            name: "WebArchive",
+            dependencies: ["CLibzip", "CZlib", "CBrotli", "CZstd", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
         .target(
             name: "ArchiveStore",

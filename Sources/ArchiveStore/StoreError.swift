@@ -17,6 +17,10 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case locked = "store-locked"
         case noSpace = "no-space"
         case failed = "failed"
+        /// A revisit whose payload is in no archive at hand.
+        case payloadMissing = "payload-missing"
+        /// A capture that leads to nothing but itself.
+        case redirectsToItself = "redirects-to-itself"
         case interrupted = "interrupted"
     }
 

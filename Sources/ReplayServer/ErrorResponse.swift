@@ -49,7 +49,7 @@ struct ErrorResponse: Error, Hashable {
 
     private static func status(of code: StoreError.Code) -> HTTPResponse.Status {
         switch code {
-        case .notFound: .notFound
+        case .notFound, .payloadMissing, .redirectsToItself: .notFound
         case .ambiguous: .conflict
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")

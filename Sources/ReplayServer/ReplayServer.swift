@@ -49,9 +49,10 @@ package struct ReplayServer: Sendable {
         let api = APIRoutes(site: site)
         ControlRoutes(site: site).add(to: router)
         api.add(to: router)
+        let captures = CaptureRoutes(site: site)
         return HostDispatch(
-            site: site, control: router.buildResponder(), replay: ReplayRoutes(site: site),
-            stock: StockRoutes(site: site), api: api)
+            site: site, control: router.buildResponder(), replay: ReplayRoutes(site: site, captures: captures),
+            stock: StockRoutes(site: site), api: api, captures: captures)
     }
 
     /// The parts to run in a service group: a listener for each address, and what makes a graceful stop end.

@@ -26,8 +26,8 @@ enum Responses {
         Response(status: status, headers: SecurityHeaders.common.adding(fields))
     }
 
-    static func redirect(to address: String) -> Response {
-        empty(.temporaryRedirect, fields: [.location: address, .cacheControl: "no-store"])
+    static func redirect(to address: String, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
+        empty(status, fields: [.location: address, .cacheControl: "no-store"])
     }
 
     /// A file of ours: always asked for again, sent again only when it changed.

@@ -32,6 +32,8 @@ public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertibl
         case badRecord = "bad-record"
         /// Compressed data is damaged.
         case badGzip = "bad-gzip"
+        /// A body is not what its `Content-Encoding` says.
+        case badEncoding = "bad-encoding"
         /// An index points outside of the data it indexes.
         case badIndex = "bad-index"
         /// The operating system refused to open or read.

@@ -38,7 +38,7 @@ struct Fault {
     private static func status(of code: StoreError.Code) -> ExitStatus {
         switch code {
         case .notFound: .notFound
-        case .ambiguous: .notFound
+        case .ambiguous, .payloadMissing, .redirectsToItself: .notFound
         case .refused: .damaged
         case .unusable, .locked: .storeUnusable
         case .noSpace, .failed: .failed

@@ -42,6 +42,28 @@ package enum SecurityHeaders {
         "form-action 'none'",
     ].joined(separator: "; ")
 
+    /// A capture. On the control origins it is a document without an origin and without scripts; on its own origin it is live, but
+    /// calls nobody outside.
+    static func capture(_ hosts: HostPolicy, at place: CaptureRoutes.Place, isForEngine: Bool) -> HTTPFields {
+        switch place {
+        case .control: return common.adding([.contentSecurityPolicy: "sandbox"])
+        case .replay:
+            var fields = common.adding([.contentSecurityPolicy: archived(hosts)])
+            // Sniffing was allowed when the page was archived, and the engine hands this on to it.
+            if isForEngine { fields[.xContentTypeOptions] = nil }
+            return fields
+        }
+    }
+
+    /// An archived document on its own origin without the engine: it may do what it likes there, and nothing elsewhere.
+    private static func archived(_ hosts: HostPolicy) -> String {
+        [
+            "default-src 'unsafe-eval' 'unsafe-inline' 'self' data: blob: mediastream:", "worker-src blob: data:",
+            "frame-src 'self' data: about: blob:", "object-src 'none'", "form-action 'self'",
+            "frame-ancestors 'self' \(hosts.controlOrigins.joined(separator: " "))",
+        ].joined(separator: "; ")
+    }
+
     /// An answer that shows nothing: errors and JSON.
     static let inert = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 }

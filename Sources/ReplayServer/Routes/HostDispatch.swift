@@ -10,6 +10,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     let replay: ReplayRoutes
     let stock: StockRoutes
     let api: APIRoutes
+    let captures: CaptureRoutes
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         let role = site.hosts.role(hosts: [request.head.authority ?? ""])
@@ -34,6 +35,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         switch role {
         case .control:
             if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+            if isCapture(request) { return try await captures.respond(to: request, at: .control) }
             return try await control.respond(to: request, context: context)
         case .replay(let id):
             return try await replay.respond(to: request, id: id)
@@ -53,8 +55,13 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     private func atAddress(_ request: Request) async throws -> Response {
         guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
         if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+        if isCapture(request) { return try await captures.respond(to: request, at: .control) }
         if request.uri.path == "/api/health" { return try await api.health() }
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
+    }
+
+    private func isCapture(_ request: Request) -> Bool {
+        request.head.path?.hasPrefix(CaptureAddress.prefix) == true
     }
 
     /// Why the archive handler did not answer: the method, a name that no archive has, or a file that cannot be read.

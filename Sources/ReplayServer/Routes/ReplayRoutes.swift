@@ -7,6 +7,7 @@ import Hummingbird
 /// One archive's own origin: the page that boots the worker, the worker's script, the archive's file. Nothing else.
 struct ReplayRoutes: Sendable {
     let site: Site
+    let captures: CaptureRoutes
 
     func respond(to request: Request, id: ArchiveID) async throws -> Response {
         guard let archive = try await site.blocking({ try site.store.catalog.archive(id: id) }) else {
@@ -14,6 +15,9 @@ struct ReplayRoutes: Sendable {
                 .notFound, code: "not-found", "no archive has the id \"\(id)\"",
                 hint: "the library is at \(site.hosts.controlOrigins[0])",
                 fields: [.clearSiteData: "\"cache\", \"storage\""])
+        }
+        if request.head.path?.hasPrefix(CaptureAddress.prefix) == true {
+            return try await captures.respond(to: request, at: .replay(archive))
         }
         guard request.method == .get || request.method == .head else {
             throw ErrorResponse(

@@ -27,8 +27,11 @@ public struct HTTPMessageHead: Sendable, Hashable {
     }
 
     /// The media type without parameters, in lower case: `text/html`.
-    public var mime: String? {
-        guard let value = fields["Content-Type"] else { return nil }
+    public var mime: String? { Self.mime(ofType: fields["Content-Type"]) }
+
+    /// The media type that a `Content-Type` names, without parameters, in lower case.
+    public static func mime(ofType value: String?) -> String? {
+        guard let value else { return nil }
         let type = value.prefix { $0 != ";" && $0 != "," }.filter { !$0.isWhitespace }.lowercased()
         return type.isEmpty ? nil : type
     }

@@ -124,6 +124,29 @@ struct JSONScanner {
         throw JSONProblem(offset: start, what: "a string has no closing quote")
     }
 
+    /// Calls `body` with each string, number and word of a value, in the order written, and the name of the innermost member
+    /// that it is in.
+    mutating func eachLeaf(
+        named name: String, _ body: (_ name: String, _ text: String) -> Void
+    ) throws(JSONProblem) {
+        skipSpace()
+        switch position < bytes.count ? bytes[position] : 0 {
+        case UInt8(ascii: "{"):
+            try object { (scanner, key) throws(JSONProblem) in try scanner.eachLeaf(named: key, body) }
+        case UInt8(ascii: "["):
+            try enter("[")
+            if try leaves("]") { return }
+            repeat { try eachLeaf(named: name, body) } while try !closes("]")
+        default:
+            switch try value() {
+            case .string(let text), .number(let text): body(name, text)
+            case .bool(let isTrue): body(name, isTrue ? "true" : "false")
+            case .null: body(name, "null")
+            case .array, .object: break
+            }
+        }
+    }
+
     func problem(_ what: String) -> JSONProblem {
         JSONProblem(offset: position, what: what)
     }

@@ -48,6 +48,12 @@ public struct WARCReader: Sendable {
         WARCScanner(self, try input(at: 0, length: size))
     }
 
+    /// The file's bytes, unless the ZIP compresses them.
+    var storedSource: (any ByteSource)? {
+        guard case .source(let source) = storage else { return nil }
+        return source
+    }
+
     /// Opens a record's content, inflated when it is a gzip member.
     func open(
         at offset: UInt64, length: UInt64?

@@ -71,6 +71,24 @@ public struct WARCRecord: Sendable {
         return WARCBlockReader(input, length: contentLength, file: file, recordOffset: offset)
     }
 
+    /// Opens the block behind its first `count` bytes. An uncompressed record is entered there, nothing before is read.
+    ///
+    /// - Throws: As `openBlock()` does; `truncated` when the block is shorter.
+    func openBlock(from count: UInt64) throws(WebArchiveError) -> any ByteStream {
+        guard let source = isCompressed ? nil : reader.storedSource else {
+            let block = try openBlock()
+            try block.skip(count)
+            return block
+        }
+        let start = offset + headerLength
+        guard count <= contentLength, contentLength <= source.size - min(start, source.size) else {
+            throw WebArchiveError(
+                code: .truncated, problem: "WARC record needs \(contentLength) bytes, its file ends before", file: file,
+                offset: offset)
+        }
+        return SourceStream(try SubrangeByteSource(source, offset: start + count, length: contentLength - count))
+    }
+
     /// Opens the HTTP message in the block.
     ///
     /// - Throws: `badRecord` when the block holds none; what `openBlock()` throws.
@@ -131,6 +149,18 @@ public final class WARCBlockReader: ByteStream {
         }
         remaining -= UInt64(count)
         return count
+    }
+
+    /// Passes over the next `count` bytes.
+    ///
+    /// - Throws: `truncated` when there are fewer.
+    func skip(_ count: UInt64) throws(WebArchiveError) {
+        guard count <= remaining, try input.skip(count) == count else {
+            throw WebArchiveError(
+                code: .truncated, problem: "byte \(count) is wanted of a block of \(length) bytes", file: name,
+                offset: recordOffset)
+        }
+        remaining -= count
     }
 
     /// Reads the few bytes behind the block, so that zlib sees the end of the member and compares the checksum.

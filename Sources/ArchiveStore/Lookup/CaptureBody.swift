@@ -1,0 +1,92 @@
+import Synchronization
+package import WebArchive
+
+/// The body of a capture: how long it is, how it is encoded, and the way to read it.
+package struct CaptureBody: Sendable {
+    private let content: RecordContent
+
+    init(content: RecordContent) {
+        self.content = content
+    }
+
+    /// The content codings in the order in which they were applied; empty when one of them is unknown and stays as it is.
+    package var codings: [ContentCoding] { content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? [] }
+
+    /// Bytes of the body with its codings kept; `nil` when only reading tells.
+    package var storedLength: UInt64? { content.bodyLength }
+
+    /// Whether the body lies in its file as it is sent, so that any part of it is at hand.
+    package var isSeekable: Bool { !content.record.isCompressed && content.bodyLength != nil }
+
+    /// The part that an archived partial answer holds. RFC 9110 §14.4.
+    package var storedRange: (first: UInt64, last: UInt64, total: UInt64?)? {
+        guard content.head?.status == 206, let field = content.head?.fields["Content-Range"] else { return nil }
+        let words = field.split(whereSeparator: { " -/".contains($0) })
+        guard words.count == 4, words[0].lowercased() == "bytes", let first = UInt64(words[1]),
+            let last = UInt64(words[2]), first <= last
+        else { return nil }
+        return (first, last, UInt64(words[3]))
+    }
+
+    /// Opens the body at its first byte.
+    ///
+    /// - Parameter decoded: Whether the codings are undone.
+    package func open(decoded: Bool, from offset: UInt64 = 0) throws(WebArchiveError) -> CaptureBodyReader {
+        try CaptureBodyReader(content, codings: decoded ? codings : [], offset: offset)
+    }
+}
+
+/// Reads a body once, piece by piece. Handed from thread to thread; one reads at a time.
+package final class CaptureBodyReader: Sendable {
+    private struct State {
+        let stream: any ByteStream
+        /// Bytes still to be passed over before the first one that is wanted.
+        var ahead: UInt64
+    }
+
+    private let state: Mutex<State>
+
+    fileprivate init(
+        _ content: RecordContent, codings: [ContentCoding], offset: UInt64
+    ) throws(WebArchiveError) {
+        // Within codings every byte before the wanted one has to be decoded.
+        let entered = codings.isEmpty && !content.record.isCompressed && content.bodyLength != nil ? offset : 0
+        let stream = ContentDecoder.decode(try content.openBody(from: entered), codings)
+        state = Mutex(State(stream: stream, ahead: offset - entered))
+    }
+
+    /// Passes over what lies before the wanted offset, a bounded step at a time.
+    ///
+    /// - Returns: Whether there is more to pass over.
+    package func advance() throws(WebArchiveError) -> Bool {
+        try state.withLock { (state) throws(WebArchiveError) -> Bool in
+            guard state.ahead > 0 else { return false }
+            let step = min(state.ahead, Self.stepBytes)
+            try state.stream.skip(step)
+            state.ahead -= step
+            return state.ahead > 0
+        }
+    }
+
+    /// The next bytes: as many as `count`, fewer only at the end.
+    package func read(upTo count: Int) throws(WebArchiveError) -> [UInt8] {
+        try state.withLock { (state) throws(WebArchiveError) -> [UInt8] in try state.stream.next(count) }
+    }
+
+    private static let stepBytes: UInt64 = 8 << 20
+}
+
+extension ByteStream {
+    /// The next bytes: as many as `count`, fewer only at the end.
+    fileprivate func next(_ count: Int) throws(WebArchiveError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { buffer.deallocate() }
+        var filled = 0
+        while filled < count {
+            let found = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            if found == 0 { break }
+            filled += found
+        }
+        return Array(buffer[..<filled])
+    }
+}

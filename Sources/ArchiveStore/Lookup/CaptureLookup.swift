@@ -1,0 +1,132 @@
+package import WebArchive
+
+extension ArchiveStore {
+    /// A URL at a moment, to be looked up.
+    package struct CaptureRequest: Sendable, Hashable {
+        /// As captured; methods other than `GET` are named in it, see `IndexedRequest`.
+        package var url: String
+        /// The moment wanted; the latest capture when `nil`.
+        package var time: CaptureTimestamp?
+
+        package init(url: String, time: CaptureTimestamp?) {
+            self.url = url
+            self.time = time
+        }
+    }
+
+    /// The index line of the capture that is closest in time, and the archive that has it; on a tie the later capture.
+    ///
+    /// - Returns: `nil` when none of the archives has the URL.
+    package func closestCapture(
+        _ request: CaptureRequest, in archives: [Archive]
+    ) throws -> (archive: Archive, entry: CDXJEntry)? {
+        var closest: (archive: Archive, entry: CDXJEntry, time: CaptureTimestamp)?
+        for archive in archives {
+            guard let entry = try indexed(archive).closestCapture(request), let time = entry.captureTime else {
+                continue
+            }
+            if let best = closest, !Self.isCloser(time, than: best.time, to: request.time) { continue }
+            closest = (archive, entry, time)
+        }
+        return closest.map { ($0.archive, $0.entry) }
+    }
+
+    /// Opens the capture that is closest in time and can answer.
+    ///
+    /// Passed over for the next closest one: a redirect from a URL to itself (as index keys tell `http` and `https` apart no more
+    /// than they do), and a revisit whose payload is nowhere. When nothing else is there, the reason is thrown.
+    ///
+    /// - Returns: `nil` when the URL was not captured.
+    /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
+    package func openCapture(_ request: CaptureRequest, in archive: Archive) throws -> OpenCapture? {
+        let index = try indexed(archive)
+        guard let first = try index.closestCapture(request) else { return nil }
+        do {
+            let capture = try open(first, in: archive)
+            if !Self.isLoop(capture, for: request.url) { return capture }
+        } catch let error as StoreError where error.code == .payloadMissing {
+            // Another capture may stand in for it.
+        }
+        return try openAnother(than: first, request, in: archive, index)
+    }
+
+    /// Opens the very capture that an index line names.
+    ///
+    /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record.
+    package func open(_ entry: CDXJEntry, in archive: Archive) throws -> OpenCapture {
+        let wacz = try openArchives.wacz(of: archive)
+        let own = try RecordContent(wacz.record(of: entry))
+        guard own.record.isRevisit else {
+            return OpenCapture(archive: archive, entry: entry, own: own, payload: own, payloadCapture: nil)
+        }
+        let (payload, place) = try revisitPayload(of: own.record, entry, in: archive)
+        return OpenCapture(archive: archive, entry: entry, own: own, payload: payload, payloadCapture: place)
+    }
+
+    private func openAnother(
+        than first: CDXJEntry, _ request: CaptureRequest, in archive: Archive, _ index: IndexedArchive
+    ) throws -> OpenCapture? {
+        let candidates = try index.captures(ofURL: request.url)
+            .filter { $0 != first && ($0.method ?? "GET") == (first.method ?? "GET") }
+            .compactMap { entry in entry.captureTime.map { (entry, $0) } }
+            .sorted { Self.isCloser($0.1, than: $1.1, to: request.time) }
+        var missing: (any Error)?
+        for (entry, _) in candidates.prefix(Self.attemptsMax) {
+            do {
+                let capture = try open(entry, in: archive)
+                if !Self.isLoop(capture, for: request.url) { return capture }
+            } catch let error as StoreError where error.code == .payloadMissing {
+                missing = missing ?? error
+            }
+        }
+        if let missing { throw missing }
+        // Nothing better: what was asked for, as it is, or the reason why it cannot be had.
+        let capture = try open(first, in: archive)
+        guard Self.isLoop(capture, for: request.url) else { return capture }
+        throw StoreError(
+            .redirectsToItself, "the captures of this address only redirect to the address itself", place: request.url)
+    }
+
+    /// Whether following the capture would lead to a request for the same URL, and so to the same capture.
+    private static func isLoop(_ capture: OpenCapture, for url: String) -> Bool {
+        guard let target = capture.redirectTarget, SURT.matches(target, url) else { return false }
+        // From `http` to `https`: the next request is another one.
+        return capture.entry.url != url || target == url
+    }
+
+    static func isCloser(
+        _ one: CaptureTimestamp, than other: CaptureTimestamp, to wanted: CaptureTimestamp?
+    ) -> Bool {
+        guard let wanted else { return one > other }
+        let (near, far) = (wanted.distance(to: one), wanted.distance(to: other))
+        return near == far ? one > other : near < far
+    }
+
+    private static let attemptsMax = 20
+}
+
+/// An archive with its index ready for lookups.
+struct IndexedArchive {
+    let archive: Archive
+    let wacz: WACZFile
+    let trustsOrder: Bool
+
+    func closestCapture(_ request: ArchiveStore.CaptureRequest) throws -> CDXJEntry? {
+        try wacz.closestCapture(toURL: request.url, at: request.time, trustsOrder: trustsOrder)
+    }
+
+    func captures(ofURL url: String) throws -> [CDXJEntry] {
+        try wacz.captures(ofURL: url, trustsOrder: trustsOrder)
+    }
+}
+
+extension ArchiveStore {
+    func indexed(_ archive: Archive) throws -> IndexedArchive {
+        IndexedArchive(archive: archive, wacz: try openArchives.wacz(of: archive), trustsOrder: false)
+    }
+
+    /// Archives in which payloads of revisits may lie, those that the package itself names by hash.
+    func requiredArchives(of archive: Archive) throws -> [Archive] {
+        []
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Addresses as archives hold them: text that is kept as it was recorded.
+package enum CapturedURL {
+    /// A reference as an absolute URL. RFC 3986 §5.2, by `Foundation`, which does not touch what is absolute already.
+    ///
+    /// - Returns: `nil` when it is no reference.
+    package static func resolve(_ reference: String, against base: String) -> String? {
+        if isAbsolute(reference) { return reference }
+        guard let base = URL(string: base) else { return nil }
+        return URL(string: reference, relativeTo: base)?.absoluteString
+    }
+
+    /// What a person or a client put for a URL: slashes that something on the way has merged come back, a missing scheme is `http`.
+    package static func completed(_ text: String) -> String {
+        for scheme in ["http:", "https:"] where text.lowercased().hasPrefix(scheme) {
+            let rest = text.dropFirst(scheme.count)
+            return rest.hasPrefix("//") ? text : "\(scheme)//\(rest.drop { $0 == "/" })"
+        }
+        if text.hasPrefix("//") { return "http:\(text)" }
+        return isAbsolute(text) ? text : "http://\(text)"
+    }
+
+    /// Whether the text begins with a scheme. RFC 3986 §3.1; a name with a port (`example.org:80`) does not.
+    private static func isAbsolute(_ text: String) -> Bool {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let scheme = text[..<colon].utf8
+        guard let first = scheme.first, isLetter(first) else { return false }
+        guard scheme.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || "+-".utf8.contains($0) }) else {
+            return false
+        }
+        let rest = text[colon...].utf8.dropFirst()
+        return rest.first == UInt8(ascii: "/") || !rest.prefix(5).allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+}

@@ -1,0 +1,58 @@
+import WebArchive
+
+extension ArchiveStore {
+    /// Finds the payload that a revisit points at: in its own archive, else in those that the package requires.
+    ///
+    /// Looked for in this order: the capture that `WARC-Refers-To-Target-URI` and `-Date` name (WARC 1.1 §5.13, §5.14), then
+    /// the closest one of the same URL whose digest is the same. A capture with another digest is never taken, unless
+    /// one of the two digests is unknown.
+    ///
+    /// - Throws: `StoreError` `payloadMissing`.
+    func revisitPayload(
+        of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive
+    ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
+        let digest = record.payloadDigest ?? entry.digest
+        let required = try requiredArchives(of: archive)
+        for place in [archive] + required {
+            guard let found = try payload(of: record, entry, digest: digest, in: place) else { continue }
+            let content = try RecordContent(openArchives.wacz(of: place).record(of: found))
+            // An index may call a revisit by the type of its payload.
+            guard !content.record.isRevisit else { continue }
+            return (
+                content,
+                OpenCapture.PayloadPlace(archiveID: place.id, url: found.url, timestamp: found.timestamp)
+            )
+        }
+        let target = record.refersToTargetURI ?? entry.url
+        let files = required.isEmpty ? "this archive" : "this archive or the ones that it requires"
+        throw StoreError(
+            .payloadMissing, "the capture repeats an earlier one (\(target)) that is not in \(files)",
+            place: "\(archive.id).wacz",
+            hint: required.isEmpty ? nil : "import the archive that this one was deduplicated against")
+    }
+
+    private func payload(
+        of record: WARCRecord, _ entry: CDXJEntry, digest: String?, in archive: Archive
+    ) throws -> CDXJEntry? {
+        let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
+        var urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
+        urls = urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+        let index = try indexed(archive)
+        for url in urls {
+            let candidates = try index.captures(ofURL: url).filter {
+                !$0.isRevisit && Self.mayBeEqual($0.digest, digest) && ($0.method ?? "GET") == (entry.method ?? "GET")
+            }
+            let best = date.flatMap { $0.closest(in: candidates, at: \.captureTime) } ?? candidates.first
+            if let best { return best }
+        }
+        return nil
+    }
+
+    /// Whether two digests can be of the same bytes; unknown ones and those of different algorithms can.
+    private static func mayBeEqual(_ one: String?, _ other: String?) -> Bool {
+        guard let one = one.flatMap({ WARCDigest($0) }), let other = other.flatMap({ WARCDigest($0) }),
+            one.algorithm == other.algorithm
+        else { return true }
+        return one == other
+    }
+}

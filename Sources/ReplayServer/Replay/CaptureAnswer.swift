@@ -1,0 +1,257 @@
+import ArchiveStore
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import WebArchive
+
+/// An opened capture as an HTTP answer: status, fields and the part of the body that was asked for.
+struct CaptureAnswer: Sendable {
+    let capture: OpenCapture
+    let modifier: CaptureModifier
+    let request: Request
+    let blocking: BlockingReads
+
+    /// What is sent of a body.
+    private struct Part {
+        var status: HTTPResponse.Status
+        var fields: HTTPFields
+        /// First byte and number of bytes; no number when only reading tells where the body ends.
+        var offset: UInt64 = 0
+        var length: UInt64?
+        var isDecoded: Bool
+        var hasBody = true
+    }
+
+    /// - Parameter fields: What the surface adds: where the capture is, and what may be done with it.
+    func response(fields own: HTTPFields) async throws -> Response {
+        var part = try await part()
+        var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
+        for field in own { fields[field.name] = field.value }
+        for field in part.fields { fields[field.name] = field.value }
+        if modifier == .engine { tellEngine(&part.status, &fields) } else { rewriteLocation(&fields) }
+        if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
+        guard part.hasBody, request.method != .head else {
+            let length = part.length.map { Int(clamping: $0) }
+            return Response(status: part.status, headers: fields, body: part.hasBody ? Self.unsent(length) : .init())
+        }
+        return Response(status: part.status, headers: fields, body: body(part))
+    }
+
+    // The part
+
+    private func part() async throws -> Part {
+        let stored = capture.body
+        let isDecoded = !stored.codings.isEmpty && !Self.accepts(stored.codings, request.headers[.acceptEncoding])
+        var fields: HTTPFields = [
+            .eTag: tag(isDecoded: isDecoded).description, .cacheControl: "no-cache", .vary: "Accept-Encoding",
+            .acceptRanges: "bytes",
+        ]
+        if !isDecoded, !stored.codings.isEmpty {
+            fields[.contentEncoding] = stored.codings.map(\.rawValue).joined(separator: ", ")
+        }
+        var part = Part(
+            status: Self.status(capture.status), fields: fields, length: isDecoded ? nil : stored.storedLength,
+            isDecoded: isDecoded)
+        if let partial = stored.storedRange, capture.status == 206, !isDecoded, let length = part.length {
+            try choose(of: partial, length: length, &part)
+            return part
+        }
+        guard capture.status == 200 || capture.status == 206 else {
+            part.fields[.acceptRanges] = nil
+            return part
+        }
+        try await chooseRange(&part)
+        return part
+    }
+
+    /// A range of a whole body. RFC 9110 §14.2; of several ranges the whole is sent.
+    private func chooseRange(_ part: inout Part) async throws {
+        let conditions = ConditionalRequest(
+            ifNoneMatch: request.headers[.ifNoneMatch], ifRange: request.headers[.ifRange],
+            range: request.headers[.range])
+        let tag = tag(isDecoded: part.isDecoded)
+        if conditions.answer(tag: tag, modifiedAt: -1, size: 0, isHead: true) == .notModified {
+            part.status = .notModified
+            part.hasBody = false
+            return
+        }
+        part.status = .ok
+        guard conditions.range != nil, request.method == .get else { return }
+        let size = try await size(isDecoded: part.isDecoded)
+        switch conditions.answer(tag: tag, modifiedAt: -1, size: size, isHead: false) {
+        case .ranges(let ranges) where ranges.count == 1:
+            part.status = .partialContent
+            part.fields[.contentRange] = ranges[0].contentRange(size: size)
+            (part.offset, part.length) = (ranges[0].first, ranges[0].length)
+        case .rangeNotSatisfiable:
+            part.status = .rangeNotSatisfiable
+            part.fields[.contentRange] = "bytes */\(size)"
+            part.hasBody = false
+        default:
+            part.length = size
+        }
+    }
+
+    /// A range of an archived partial answer: the whole resource when it holds all of it, else what it holds.
+    private func choose(
+        of partial: (first: UInt64, last: UInt64, total: UInt64?), length: UInt64, _ part: inout Part
+    ) throws {
+        let total = partial.total ?? partial.last + 1
+        let held = ByteRange(first: partial.first, last: partial.last)
+        var wanted = held
+        if let field = request.headers[.range], request.method == .get {
+            if let ranges = try? ByteRange.parse(field, size: total), ranges.count == 1 { wanted = ranges[0] }
+        } else if partial.first == 0, partial.last + 1 == total {
+            part.status = .ok
+            return
+        }
+        // Of what lies outside nothing was archived; a shorter answer is allowed, one that begins elsewhere is not.
+        guard wanted.first >= held.first, wanted.first <= held.last, held.length == length else {
+            if request.headers[.range] == nil { return }
+            part.status = .rangeNotSatisfiable
+            part.fields[.contentRange] = "bytes */\(total)"
+            part.hasBody = false
+            return
+        }
+        let given = ByteRange(first: wanted.first, last: min(wanted.last, held.last))
+        part.status = .partialContent
+        part.fields[.contentRange] = "bytes \(given.first)-\(given.last)/\(partial.total.map { "\($0)" } ?? "*")"
+        (part.offset, part.length) = (given.first - held.first, given.length)
+    }
+
+    /// Bytes of the body as it is sent. What only reading tells is read through once.
+    private func size(isDecoded: Bool) async throws -> UInt64 {
+        let body = capture.body
+        if !isDecoded, let length = body.storedLength { return length }
+        let reader = try await blocking { try body.open(decoded: isDecoded) }
+        var size: UInt64 = 0
+        while true {
+            try Task.checkCancellation()
+            let count = try await blocking { try reader.read(upTo: Self.measuredBytes).count }
+            size += UInt64(count)
+            if count < Self.measuredBytes { return size }
+        }
+    }
+
+    // The body
+
+    private func body(_ part: Part) -> ResponseBody {
+        let (body, blocking) = (capture.body, blocking)
+        return ResponseBody(contentLength: part.length.map { Int(clamping: $0) }) { writer in
+            let reader = try await blocking { try body.open(decoded: part.isDecoded, from: part.offset) }
+            while try await blocking({ try reader.advance() }) { try Task.checkCancellation() }
+            var left = part.length ?? .max
+            while left > 0 {
+                let wanted = Int(min(left, UInt64(Self.chunkBytes)))
+                let bytes = try await blocking { try reader.read(upTo: wanted) }
+                if bytes.isEmpty { break }
+                left -= UInt64(bytes.count)
+                try await writer.write(ByteBuffer(bytes: bytes))
+                if bytes.count < wanted { break }
+            }
+            guard part.length == nil || left == 0 else { throw BodyEndsEarly(missing: left) }
+            try await writer.finish(nil)
+        }
+    }
+
+    /// Ends the connection: a body that is shorter than its length said cannot be told otherwise. RFC 9112 §8.
+    struct BodyEndsEarly: Error {
+        let missing: UInt64
+    }
+
+    /// The length of a body that is not sent.
+    private static func unsent(_ length: Int?) -> ResponseBody {
+        ResponseBody(contentLength: length) { try await $0.finish(nil) }
+    }
+
+    // Fields
+
+    /// The engine makes the archived answer again out of a plain 200: an error or a redirect of that time is not ours.
+    private func tellEngine(_ status: inout HTTPResponse.Status, _ fields: inout HTTPFields) {
+        let original = capture.status
+        // 304 and what is outside of 200 to 599 cannot have a body, or cannot be made at all, in a worker.
+        guard (300...599).contains(original), original != 304, status.code == original else { return }
+        status = .ok
+        fields[.redirectStatus] = "\(original)"
+        fields[.redirectStatusText] = Self.reason(capture.reason, status: original)
+        if let target = capture.redirectTarget, HTTPField.isValidValue(target) { fields[.originalLocation] = target }
+    }
+
+    /// A redirect leads to the capture of its target, not to the live web.
+    private func rewriteLocation(_ fields: inout HTTPFields) {
+        guard let target = capture.redirectTarget, HTTPField.isValidValue(target) else { return }
+        fields[.location] = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, target)
+    }
+
+    private static func reason(_ text: String, status: Int) -> String {
+        let plain = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || " -_".contains($0)) }
+        return plain.isEmpty ? HTTPResponse.Status(code: status).reasonPhrase : plain
+    }
+
+    /// What a final answer can have; anything else an archive holds becomes 200.
+    private static func status(_ code: Int) -> HTTPResponse.Status {
+        (200...599).contains(code) && code != 304 ? HTTPResponse.Status(code: code) : .ok
+    }
+
+    private func tag(isDecoded: Bool) -> ETag {
+        let place = "\(capture.archive.sha256) \(capture.entry.filename) \(capture.entry.offset)"
+        let digest = SHA256.hash(data: Data(place.utf8)).base64.prefix(22)
+        return ETag(strong: "\(digest)\(isDecoded ? ".d" : "")")
+    }
+
+    /// Whether the client takes all of these codings. RFC 9110 §12.5.3; without the field it takes anything, which clients
+    /// that say nothing can't be relied on for.
+    static func accepts(_ codings: [ContentCoding], _ field: String?) -> Bool {
+        guard let field else { return false }
+        var isWildcardAccepted = false
+        var accepted: Set<ContentCoding> = []
+        var refused: Set<ContentCoding> = []
+        for item in field.split(separator: ",") {
+            let words = item.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            guard let name = words.first else { continue }
+            let weight = words.dropFirst().first { $0.lowercased().hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
+            let isRefused = weight == 0
+            if name == "*" {
+                isWildcardAccepted = !isRefused
+            } else if let coding = ContentCoding(token: name) {
+                if isRefused { refused.insert(coding) } else { accepted.insert(coding) }
+            }
+        }
+        return codings.allSatisfy { accepted.contains($0) || isWildcardAccepted && !refused.contains($0) }
+    }
+
+    /// The name that a URL ends with, for a file to keep. RFC 6266 §4.
+    static func attachment(_ url: String) -> String {
+        let path = url.prefix { $0 != "?" && $0 != "#" }
+        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        let name = (last.removingPercentEncoding ?? last).filter { !$0.isNewline && $0 != "/" && $0 != "\\" }
+        let isPlain = name.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
+        if name.isEmpty { return "attachment; filename=\"capture\"" }
+        if isPlain { return "attachment; filename=\"\(name)\"" }
+        let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+        let encoded = name.addingPercentEncoding(withAllowedCharacters: allowed) ?? "capture"
+        return "attachment; filename*=UTF-8''\(encoded)"
+    }
+
+    private static let chunkBytes = 256 << 10
+    private static let measuredBytes = 4 << 20
+}
+
+extension HTTPField.Name {
+    static let redirectStatus = captureName("X-Redirect-Status")
+    static let redirectStatusText = captureName("X-Redirect-StatusText")
+    static let originalLocation = captureName("X-Orig-Location")
+    static let mementoDatetime = captureName("Memento-Datetime")
+    static let acceptDatetime = captureName("Accept-Datetime")
+    static let link = captureName("Link")
+    static let secFetchMode = captureName("Sec-Fetch-Mode")
+    static let serviceWorker = captureName("Service-Worker")
+
+    /// The names above are tokens by sight; the library cannot know that.
+    private static func captureName(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no field name") }
+        return name
+    }
+}

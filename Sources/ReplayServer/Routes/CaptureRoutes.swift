@@ -1,0 +1,196 @@
+import ArchiveStore
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import WebArchive
+
+/// `/c/…`: captures, lists of captures, and the negotiation of time, for one archive or all. RFC 7089; addresses as pywb has them.
+///
+/// On the control origins and bare addresses nothing that is archived is ever rendered: captures come sandboxed there, and a
+/// navigation to one is sent on to the archive's own origin, where it is live.
+struct CaptureRoutes: Sendable {
+    /// Where the request was made.
+    enum Place: Sendable {
+        case control
+        case replay(Archive)
+    }
+
+    let site: Site
+
+    func respond(to request: Request, at place: Place) async throws -> Response {
+        guard let address = CaptureAddress(path: request.head.path ?? "") else {
+            throw ErrorResponse(
+                .notFound, code: "not-found", "there is nothing at this address",
+                hint: "captures are at /c/ID/TIMESTAMP/URL, lists of them at /c/ID/cdx?url=URL")
+        }
+        guard [.get, .head, .post].contains(request.method) else {
+            throw ErrorResponse(
+                .methodNotAllowed, code: "method", "captures are read with GET, HEAD and POST",
+                fields: [.allow: "GET, HEAD, POST"])
+        }
+        // A worker that an archive brings would stand between its pages and the engine.
+        guard request.headers[.serviceWorker] == nil else {
+            throw ErrorResponse.forbidden("an archived script cannot become a service worker")
+        }
+        let archives = try await archives(address.scope, at: place)
+        switch address.target {
+        case .cdx: return try await site.cdx(request, archives: archives, scope: address.scope, at: place)
+        case .timeMap(let form, let url):
+            let memento = memento(address, url, request)
+            return try await site.timeMap(memento, form: form, request: request, archives: archives, at: place)
+        case .timeGate(let url):
+            return try await timeGate(address, url, request, archives, place)
+        case .memento(let timestamp, let modifier, let url):
+            return try await capture(address, timestamp, modifier, url, request, archives, place)
+        }
+    }
+
+    private func archives(_ scope: CaptureAddress.Scope, at place: Place) async throws -> [Archive] {
+        switch (scope, place) {
+        case (.all, .control): return try await site.blocking { try site.store.catalog.allArchives() }
+        case (.archive(let name), .replay(let archive)) where name == archive.id.text: return [archive]
+        case (.archive(let name), .control):
+            let found = try await site.blocking {
+                try ArchiveID(name).flatMap { try site.store.catalog.archive(id: $0) }
+            }
+            guard let found else {
+                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(name.prefix(100))\"")
+            }
+            return [found]
+        case (_, .replay): throw ErrorResponse.notFound
+        }
+    }
+
+    private func memento(_ address: CaptureAddress, _ url: String, _ request: Request) -> Memento {
+        let scope =
+            switch address.scope {
+            case .all: "all"
+            case .archive(let name): name
+            }
+        return Memento(origin: "http://\(request.head.authority?.lowercased() ?? "")", scope: scope, url: url)
+    }
+
+    /// Sends on to the capture that is closest to `Accept-Datetime`. RFC 7089 §4.1, pattern 2.1.
+    private func timeGate(
+        _ address: CaptureAddress, _ url: String, _ request: Request, _ archives: [Archive], _ place: Place
+    ) async throws -> Response {
+        let memento = memento(address, url, request)
+        var time: CaptureTimestamp?
+        if let field = request.headers[.acceptDatetime] {
+            time = HTTPDate.seconds(of: field).flatMap { CaptureTimestamp(millisecondsSince1970: Int64($0) * 1000) }
+            guard time != nil else {
+                throw ErrorResponse(
+                    .badRequest, code: "bad-datetime",
+                    "Accept-Datetime is \"\(field.prefix(60))\", which is no date of RFC 9110",
+                    hint: "for example: Thu, 31 May 2007 20:35:00 GMT", fields: [.vary: "Accept-Datetime"])
+            }
+        }
+        let wanted = ArchiveStore.CaptureRequest(url: try await requested(url, request), time: time)
+        let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
+        guard let found else {
+            throw Self.notCaptured(url, fields: [.vary: "Accept-Datetime", .link: memento.links()])
+        }
+        let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, .none, found.entry.url)
+        let links = memento.links(memento: found.entry.captureTime.map { (location, $0) })
+        return Responses.empty(
+            .found,
+            fields: [
+                .location: location, .vary: "Accept-Datetime", .link: links, .cacheControl: "no-store",
+                .contentSecurityPolicy: SecurityHeaders.inert,
+            ])
+    }
+
+    private func capture(
+        _ address: CaptureAddress, _ timestamp: String, _ modifier: CaptureModifier, _ url: String, _ request: Request,
+        _ archives: [Archive], _ place: Place
+    ) async throws -> Response {
+        if let other = Self.placeToLookAt(modifier, timestamp, url, request, archives, place, site.hosts) {
+            return other
+        }
+        let wanted = ArchiveStore.CaptureRequest(
+            url: try await requested(url, request), time: CaptureTimestamp(digits: timestamp.prefix(17)))
+        let memento = memento(address, url, request)
+        if case .all = address.scope {
+            let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
+            guard let found else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
+            return Responses.empty(
+                .found,
+                fields: [
+                    .location: CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url),
+                    .link: memento.links(), .cacheControl: "no-store",
+                    .contentSecurityPolicy: SecurityHeaders.inert,
+                ])
+        }
+        guard let archive = archives.first else { throw ErrorResponse.notFound }
+        do {
+            let opened = try await site.blocking.long { try site.store.openCapture(wanted, in: archive) }
+            guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
+            return try await answer(opened, timestamp, modifier, memento, request, place)
+        } catch  where modifier == .engine {
+            return NotShownPage.response(to: error, url: url, archive: archive)
+        }
+    }
+
+    private func answer(
+        _ capture: OpenCapture, _ timestamp: String, _ modifier: CaptureModifier, _ memento: Memento,
+        _ request: Request, _ place: Place
+    ) async throws -> Response {
+        let address = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, capture.entry.url)
+        // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
+        if timestamp != capture.entry.timestamp, modifier != .engine, request.method != .post {
+            return Responses.empty(
+                .found,
+                fields: [
+                    .location: address, .link: memento.links(), .cacheControl: "no-store",
+                    .contentSecurityPolicy: SecurityHeaders.inert,
+                ])
+        }
+        var fields = SecurityHeaders.capture(site.hosts, at: place, isForEngine: modifier == .engine)
+        fields[.link] = memento.links(memento: capture.time.map { (address, $0) })
+        fields[.contentLocation] = address
+        if let time = capture.time { fields[.mementoDatetime] = Memento.httpDate(time) }
+        return try await CaptureAnswer(
+            capture: capture, modifier: modifier, request: request, blocking: site.blocking
+        ).response(fields: fields)
+    }
+
+    /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
+    private static func placeToLookAt(
+        _ modifier: CaptureModifier, _ timestamp: String, _ url: String, _ request: Request, _ archives: [Archive],
+        _ place: Place, _ hosts: HostPolicy
+    ) -> Response? {
+        guard request.headers[.secFetchMode] == "navigate", archives.count == 1, let archive = archives.first else {
+            return nil
+        }
+        if modifier.isForPeople {
+            return Responses.redirect(
+                to: "\(hosts.replayOrigin(of: archive.id))/\(archive.collection)/\(timestamp)mp_/\(url)", status: .found
+            )
+        }
+        guard case .control = place else { return nil }
+        let path = CaptureAddress.memento(archive.id, timestamp, modifier, url)
+        return Responses.redirect(to: "\(hosts.replayOrigin(of: archive.id))\(path)", status: .found)
+    }
+
+    /// The URL under which the request's capture is indexed: a body becomes part of it.
+    private func requested(_ url: String, _ request: Request) async throws -> String {
+        guard request.method == .post else { return url }
+        do {
+            let body = try await request.body.collect(upTo: Self.requestBodyMax)
+            return IndexedRequest.url(
+                url, method: "POST", contentType: request.headers[.contentType],
+                body: Array(body.readableBytesView))
+        } catch is NIOTooManyBytesError {
+            throw ErrorResponse(
+                .contentTooLarge, code: "body-too-large", "a request's body has at most \(Self.requestBodyMax) bytes")
+        }
+    }
+
+    static func notCaptured(_ url: String, fields: HTTPFields) -> ErrorResponse {
+        ErrorResponse(
+            .notFound, code: "not-captured", "this address was not captured: \(url.prefix(2000))",
+            hint: "GET /c/ID/cdx?url=HOST&matchType=domain lists what was", fields: fields)
+    }
+
+    private static let requestBodyMax = 4 << 20
+}

@@ -1,0 +1,145 @@
+/// Undoes one content coding, piece by piece, with flat memory.
+///
+/// Some tools store bodies already decoded, though the field that names the coding stays: a body that does not begin as
+/// its coding does is passed on as it is.
+public final class ContentDecoder: ByteStream {
+    private enum State {
+        case unopened
+        case decoding(any ByteStream)
+        case asIs
+    }
+
+    /// The name to use in error texts.
+    public var name: String { input.name }
+    private let input: BufferedInput
+    private let coding: ContentCoding
+    private var state = State.unopened
+
+    /// Decodes `stream`; nothing is read before the first byte is asked for.
+    public init(_ stream: any ByteStream, coding: ContentCoding) {
+        input = BufferedInput(stream)
+        self.coding = coding
+    }
+
+    /// Undoes several codings, given in the order in which they were applied.
+    public static func decode(_ stream: any ByteStream, _ codings: [ContentCoding]) -> any ByteStream {
+        codings.reversed().reduce(stream) { ContentDecoder($0, coding: $1) }
+    }
+
+    /// Reads the next decoded bytes; 0 only at the end.
+    ///
+    /// - Throws: `badEncoding` when the data is damaged, `truncated` when it ends early; what the stream throws.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        switch state {
+        case .asIs: return try input.read(into: buffer)
+        case .decoding(let decoder): return try decoder.read(into: buffer)
+        case .unopened:
+            state = try open()
+            return try read(into: buffer)
+        }
+    }
+
+    private func open() throws(WebArchiveError) -> State {
+        let head = try input.peek(4)
+        if head.isEmpty { return .asIs }
+        switch coding {
+        case .gzip: return GzipMember.starts(head) ? .decoding(GzipBody(input)) : .asIs
+        case .deflate:
+            let isZlib = head.count > 1 && head[0] & 0x0F == 8 && (Int(head[0]) << 8 | Int(head[1])) % 31 == 0
+            return try checked(StepDecoder(input, try InflateStep(isZlib ? .zlib : .rawDeflate, file: name)))
+        case .br: return try checked(StepDecoder(input, try BrotliStep(file: name)))
+        case .zstd: return ZstdStep.starts(head) ? .decoding(StepDecoder(input, try ZstdStep(file: name))) : .asIs
+        }
+    }
+
+    /// Codings without a mark at their beginning: what cannot be decoded from the first bytes on was never encoded.
+    private func checked(_ decoder: StepDecoder) throws(WebArchiveError) -> State {
+        do throws(WebArchiveError) {
+            try decoder.prepare()
+            return .decoding(decoder)
+        } catch let error where error.code == .badEncoding && input.offset == 0 {
+            return .asIs
+        }
+    }
+}
+
+/// Gzip members up to the end or to something that is none, which servers append and browsers ignore.
+private final class GzipBody: ByteStream {
+    var name: String { input.name }
+    private let input: BufferedInput
+    private var member: GzipMember?
+
+    init(_ input: BufferedInput) {
+        self.input = input
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        while true {
+            if let member {
+                let count = try member.read(into: buffer)
+                if count > 0 { return count }
+                self.member = nil
+            }
+            guard GzipMember.starts(try input.peek(3)) else { return 0 }
+            member = try GzipMember(input)
+        }
+    }
+}
+
+/// One way to decode, fed with pieces of input.
+protocol DecodingStep: AnyObject {
+    /// Decodes from `input` into `output` until one of them is used up or the data ends.
+    ///
+    /// - Throws: `badEncoding` when the data is damaged.
+    func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(WebArchiveError) -> Inflater.Step
+
+    /// Whether the data may end where the last call ended.
+    var isComplete: Bool { get }
+}
+
+/// Feeds a decoding step from a buffered input. What comes behind the end of the data is dropped.
+final class StepDecoder: ByteStream {
+    var name: String { input.name }
+    private let input: BufferedInput
+    private let step: any DecodingStep
+    private var first: [UInt8] = []
+    private var isFinished = false
+
+    init(_ input: BufferedInput, _ step: any DecodingStep) {
+        self.input = input
+        self.step = step
+    }
+
+    /// Decodes the first bytes and keeps them, without consuming input when that fails.
+    func prepare() throws(WebArchiveError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+        defer { buffer.deallocate() }
+        let count = try read(into: buffer)
+        first = Array(buffer[..<count])
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        if !first.isEmpty {
+            let count = min(first.count, buffer.count)
+            buffer.copyBytes(from: first.prefix(count))
+            first.removeFirst(count)
+            return count
+        }
+        while !isFinished {
+            let isAtEnd = try input.isAtEnd()
+            let done = try step.decode(input.unread, into: buffer)
+            input.consume(done.consumed)
+            isFinished = done.isFinished
+            if done.produced > 0 { return done.produced }
+            guard !isAtEnd || isFinished else {
+                guard step.isComplete else {
+                    throw WebArchiveError(code: .truncated, problem: "the encoded body ends early", file: name)
+                }
+                return 0
+            }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,105 @@
+import CBrotli
+import CZstd
+
+extension WebArchiveError {
+    /// A body that is not what its `Content-Encoding` says.
+    fileprivate static func badEncoding(_ detail: String, file: String) -> WebArchiveError {
+        WebArchiveError(code: .badEncoding, problem: "the encoded body is damaged: \(detail)", file: file)
+    }
+}
+
+/// Deflate data, with or without zlib's wrapping. RFC 1950, RFC 1951.
+final class InflateStep: DecodingStep {
+    private let inflater: Inflater
+    private let file: String
+    let isComplete = false
+
+    init(_ format: Inflater.Format, file: String) throws(WebArchiveError) {
+        inflater = try Inflater(format: format, file: file)
+        self.file = file
+    }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(WebArchiveError) -> Inflater.Step {
+        do throws(WebArchiveError) {
+            return try inflater.inflate(input, into: output)
+        } catch {
+            throw .badEncoding(error.problem, file: file)
+        }
+    }
+}
+
+/// Brotli data. RFC 7932.
+final class BrotliStep: DecodingStep {
+    private let decoder: OpaquePointer
+    private let file: String
+    let isComplete = false
+
+    init(file: String) throws(WebArchiveError) {
+        guard let decoder = BrotliDecoderCreateInstance(nil, nil, nil) else {
+            throw WebArchiveError(code: .io, problem: "there is no memory to decode brotli data", file: file)
+        }
+        self.decoder = decoder
+        self.file = file
+    }
+
+    deinit { BrotliDecoderDestroyInstance(decoder) }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(WebArchiveError) -> Inflater.Step {
+        var (inputCount, outputCount) = (input.count, output.count)
+        var source = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        var target = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let result = BrotliDecoderDecompressStream(decoder, &inputCount, &source, &outputCount, &target, nil)
+        guard result != BROTLI_DECODER_RESULT_ERROR else {
+            let detail = String(cString: BrotliDecoderErrorString(BrotliDecoderGetErrorCode(decoder)))
+            throw .badEncoding("brotli: \(detail)", file: file)
+        }
+        return Inflater.Step(
+            consumed: input.count - inputCount, produced: output.count - outputCount,
+            isFinished: result == BROTLI_DECODER_RESULT_SUCCESS)
+    }
+}
+
+/// Zstandard frames, one after another. RFC 8878; as a content coding its window has at most 8 MB, RFC 9659.
+final class ZstdStep: DecodingStep {
+    private let decoder: OpaquePointer
+    private let file: String
+    private(set) var isComplete = false
+
+    /// Two to the power of this many bytes are the largest window.
+    private static let windowLogMax: Int32 = 23
+
+    init(file: String) throws(WebArchiveError) {
+        guard let decoder = ZSTD_createDStream() else {
+            throw WebArchiveError(code: .io, problem: "there is no memory to decode zstd data", file: file)
+        }
+        ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, Self.windowLogMax)
+        self.decoder = decoder
+        self.file = file
+    }
+
+    deinit { ZSTD_freeDStream(decoder) }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(WebArchiveError) -> Inflater.Step {
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+        let status = ZSTD_decompressStream(decoder, &target, &source)
+        guard ZSTD_isError(status) == 0 else {
+            throw .badEncoding("zstd: \(String(cString: ZSTD_getErrorName(status)))", file: file)
+        }
+        // 0 is the end of a frame; another one may follow.
+        if source.pos > 0 || target.pos > 0 { isComplete = status == 0 }
+        return Inflater.Step(consumed: source.pos, produced: target.pos, isFinished: false)
+    }
+
+    /// A frame or a skippable frame. RFC 8878 §3.1.
+    static func starts(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count == 4 else { return false }
+        return bytes == [0x28, 0xB5, 0x2F, 0xFD] || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]
+    }
+}
