@@ -31,8 +31,11 @@ let package = Package(
         .systemLibrary(name: "CLibzip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CRE2Library", pkgConfig: "re2", providers: [.apt(["libre2-dev"])]),
+        .target(name: "CRE2", dependencies: ["CRE2Library"]),
         .target(
-            name: "WebArchive", dependencies: ["CLibzip", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
+            name: "WebArchive",
+            dependencies: ["CLibzip", "CZlib", "CRE2", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
         .target(
             name: "ArchiveStore",
@@ -107,5 +110,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "TidyTests", dependencies: [], swiftSettings: settings),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )
