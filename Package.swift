@@ -33,9 +33,13 @@ let package = Package(
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CRE2Library", pkgConfig: "re2", providers: [.apt(["libre2-dev"])]),
+        .target(name: "CRE2", dependencies: ["CRE2Library"]),
         .target(
             name: "WebArchive",
-            dependencies: ["CLibzip", "CZlib", "CBrotli", "CZstd", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "CLibzip", "CZlib", "CBrotli", "CZstd", "CRE2", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: settings),
         .target(
             name: "ArchiveStore",
@@ -110,5 +114,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "TidyTests", dependencies: [], swiftSettings: settings),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -32,6 +32,16 @@ public struct Limits: Sendable, Hashable {
     public var cachedIndexBlockBytesMax = 4 << 20
     /// Lines without a request method that one lookup passes over in search of those with one, at most.
     public var methodSearchLinesMax = 4096
+    /// Bytes of one value in an index query, at most.
+    public var queryValueBytesMax = 16 << 10
+    /// Values of one repeatable parameter of an index query, at most.
+    public var queryRepetitionsMax = 32
+    /// Fields that an index query may ask for, at most; also members of an index line beside the usual ones.
+    public var queryFieldsMax = 64
+    /// Bytes of a regular expression in an index query, at most.
+    public var queryPatternBytesMax = 1024
+    /// Bytes that one compiled regular expression may take with its caches.
+    public var queryPatternMemoryMax = 4 << 20
     /// Bytes of index lines that are sorted in memory at a time.
     public var sortedBytesMax = 32 << 20
     /// Bytes of one WARC record's header, at most.

@@ -96,14 +96,23 @@ extension CDXJEntry {
         try self.init(urlKey: urlKey, timestamp: timestamp, members)
     }
 
+    /// Why a line with these values says too little; `nil` when it says enough.
+    static func problem(url: String?, filename: String?, offset: String?, length: String?) -> CDXJProblem? {
+        if (url ?? "").isEmpty { return .incomplete("no url") }
+        if (filename ?? "").isEmpty { return .incomplete("no filename") }
+        if offset.flatMap({ UInt64($0) }) == nil { return .incomplete("no usable offset") }
+        if let length, length != "-", UInt64(length) == nil { return .incomplete("no usable length") }
+        return nil
+    }
+
     private init(urlKey: String, timestamp: String, _ members: Members) throws(CDXJProblem) {
-        guard let url = members.url, !url.isEmpty else { throw .incomplete("no url") }
-        guard let filename = members.filename, !filename.isEmpty else { throw .incomplete("no filename") }
-        guard let offset = members.offset.flatMap({ UInt64($0) }) else { throw .incomplete("no usable offset") }
+        let problem = Self.problem(
+            url: members.url, filename: members.filename, offset: members.offset, length: members.length)
+        if let problem { throw problem }
+        guard let url = members.url, let filename = members.filename,
+            let offset = members.offset.flatMap({ UInt64($0) })
+        else { throw .incomplete("no url, filename or offset") }
         let length = members.length.flatMap { UInt64($0) }
-        guard length != nil || members.length == nil || members.length == "-" else {
-            throw .incomplete("no usable length")
-        }
         func present(_ text: String?) -> String? { text == nil || text == "" || text == "-" ? nil : text }
         self.init(
             urlKey: urlKey, timestamp: timestamp, url: url, mime: present(members.mime),

@@ -1,0 +1,35 @@
+/* RE2 as far as filters of index queries need it: a pattern, matched in time linear in the text.
+ *
+ * No C++ exception leaves these functions, and nothing is logged.
+ */
+#ifndef CRE2_H
+#define CRE2_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A compiled pattern. Immutable; may be used by several threads. */
+typedef struct cre2_pattern cre2_pattern;
+
+/* Compiles `length` bytes of UTF-8.
+ *
+ * `memory_max` bounds, in bytes, the program made of the pattern and the caches that matching fills.
+ * Returns NULL when the pattern cannot be used; then `problem`, of `problem_size` bytes, says why.
+ */
+cre2_pattern *cre2_compile(const char *pattern, size_t length, int64_t memory_max, char *problem, size_t problem_size);
+
+/* Whether a match begins with the first byte of `text`: 1 or 0, or -1 when memory ran out. */
+int cre2_matches_start(const cre2_pattern *pattern, const char *text, size_t length);
+
+/* Gives the pattern back; NULL is allowed. */
+void cre2_free(cre2_pattern *pattern);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,211 @@
+/// The parameters of one query, by name, and how each kind of value is read.
+struct CDXParameters {
+    private let values: [String: [(name: String, value: String)]]
+    private let limits: Limits
+
+    /// Other names of the same parameter.
+    private static let aliases = ["fl": "fields", "from_ts": "from"]
+    private static let repeatable: Set<String> = ["filter", "collapse"]
+
+    init(_ parameters: [(name: String, value: String)], limits: Limits) throws(CDXQueryProblem) {
+        var values: [String: [(name: String, value: String)]] = [:]
+        for (name, value) in parameters where !value.isEmpty {
+            guard value.utf8.count <= limits.queryValueBytesMax else {
+                throw CDXQueryProblem(
+                    name, value, "this has \(value.utf8.count) bytes",
+                    hint: "give at most \(limits.queryValueBytesMax)")
+            }
+            let known = Self.aliases[name] ?? name
+            if !Self.repeatable.contains(known), let first = values[known]?.first {
+                guard first.value != value else { continue }
+                throw CDXQueryProblem(
+                    name, value, "this is the second value, after \"\(first.value.prefix(200))\"", hint: "give one")
+            }
+            values[known, default: []].append((name, value))
+            guard values[known, default: []].count <= limits.queryRepetitionsMax else {
+                throw CDXQueryProblem(
+                    name, value, "this is given more than \(limits.queryRepetitionsMax) times", hint: "give fewer")
+            }
+        }
+        self.values = values
+        self.limits = limits
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    private func text(_ name: String) -> (name: String, value: String)? { values[name]?.first }
+
+    /// A whole number that is not below `least`.
+    func number(_ name: String, from least: Int) throws(CDXQueryProblem) -> Int? {
+        guard let (name, value) = text(name) else { return nil }
+        guard let number = Int(value), value.utf8.allSatisfy(HTTPURLParts.isDigit) else {
+            throw CDXQueryProblem(name, value, "this is not a whole number", hint: "give \(least) or more")
+        }
+        guard number >= least else {
+            throw CDXQueryProblem(name, value, "this is too small", hint: "give \(least) or more")
+        }
+        return number
+    }
+
+    func flag(_ name: String) throws(CDXQueryProblem) -> Bool? {
+        guard let (name, value) = text(name) else { return nil }
+        switch value.lowercased() {
+        case "1", "true", "t", "on", "yes": return true
+        case "0", "false", "f", "off", "no": return false
+        default: throw CDXQueryProblem(name, value, "this is neither yes nor no", hint: "give true or false")
+        }
+    }
+
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ name: String, _ type: Choice.Type
+    ) throws(CDXQueryProblem) -> Choice? {
+        guard let (name, value) = text(name) else { return nil }
+        guard let choice = Choice(rawValue: value) else {
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CDXQueryProblem(name, value, "this is not known", hint: "give one of \(names)")
+        }
+        return choice
+    }
+
+    /// The beginning of a timestamp, made 17 digits by repeating `padding`.
+    func time(_ name: String, padding: Character) throws(CDXQueryProblem) -> String? {
+        guard let (name, value) = text(name) else { return nil }
+        guard value.utf8.count <= 17, value.utf8.allSatisfy(HTTPURLParts.isDigit) else {
+            throw CDXQueryProblem(
+                name, value, "this is not a timestamp", hint: "give 1 to 14 digits of YYYYMMDDhhmmss, or 17")
+        }
+        return value + String(repeating: padding, count: 17 - value.utf8.count)
+    }
+
+    func order() throws(CDXQueryProblem) -> CDXQuery.Order {
+        enum Sort: String, CaseIterable {
+            case reverse
+            case closest
+        }
+        let sort = try choice("sort", Sort.self)
+        // As in pywb, `closest` alone sorts, and wins over `sort=reverse` and `reverse`.
+        if let (name, value) = text("closest") {
+            let year = value.utf8.count < 4 ? value + String(repeating: "0", count: 4 - value.utf8.count) : value
+            guard let time = CaptureTimestamp(digits: year) else {
+                throw CDXQueryProblem(
+                    name, value, "this is not a time", hint: "give 1 to 14 digits of YYYYMMDDhhmmss, or 17")
+            }
+            return .closest(time)
+        }
+        if sort == .closest {
+            throw CDXQueryProblem("sort", "closest", "there is no time to be close to", hint: "add closest=TIMESTAMP")
+        }
+        let isReversed = try flag("reverse") ?? false
+        return isReversed || sort == .reverse ? .descending : .ascending
+    }
+
+    /// URL and match type. Without `matchType`, `*.` at the start means a domain and `*` at the end a prefix.
+    func captures() throws(CDXQueryProblem) -> CaptureQuery {
+        let hint = "give a URL; http://example.org/* for those that begin so, *.example.org for a domain"
+        guard let (_, value) = text("url") else {
+            throw CDXQueryProblem("url", "", "this is missing", hint: hint)
+        }
+        var url = value.drop { $0.isWhitespace }
+        while url.last?.isWhitespace == true { url.removeLast() }
+        var matchType = try choice("matchType", CaptureQuery.MatchType.self)
+        if matchType == nil {
+            if url.hasPrefix("*.") {
+                (url, matchType) = (url.dropFirst(2), .domain)
+            } else if url.hasSuffix("*") {
+                (url, matchType) = (url.dropLast(), .prefix)
+            }
+        }
+        guard !url.isEmpty, !url.allSatisfy({ "./:*".contains($0) }) else {
+            throw CDXQueryProblem("url", value, "this names no URL", hint: hint)
+        }
+        let whole = Self.hasScheme(url) ? String(url) : "http://\(url)"
+        return CaptureQuery(url: whole, matchType: matchType ?? .exact)
+    }
+
+    /// Whether something names its scheme; `localhost:8080/` does not.
+    private static func hasScheme(_ url: Substring) -> Bool {
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        if url[colon...].hasPrefix("://") { return true }
+        let scheme = url[..<colon]
+        guard let first = scheme.first, first.isASCII, first.isLetter, !scheme.contains(".") else { return false }
+        let port = url[colon...].utf8.dropFirst().prefix { HTTPURLParts.isDigit($0) }
+        let rest = url[colon...].utf8.dropFirst(1 + port.count)
+        return port.isEmpty || !(rest.isEmpty || rest.first == UInt8(ascii: "/") || rest.first == UInt8(ascii: "?"))
+    }
+
+    func filters() throws(CDXQueryProblem) -> [CDXFilter] {
+        var filters: [CDXFilter] = []
+        for (name, value) in values["filter"] ?? [] {
+            let filter = CDXFilter(value)
+            if filter.comparison == .matches { try check(filter.text, of: name, value) }
+            filters.append(filter)
+        }
+        return filters
+    }
+
+    private func check(_ pattern: String, of name: String, _ value: String) throws(CDXQueryProblem) {
+        guard pattern.utf8.count <= limits.queryPatternBytesMax else {
+            throw CDXQueryProblem(
+                name, value, "the regular expression has \(pattern.utf8.count) bytes",
+                hint: "give at most \(limits.queryPatternBytesMax)")
+        }
+        do throws(RegularExpression.Problem) {
+            _ = try RegularExpression(pattern, memoryMax: limits.queryPatternMemoryMax)
+        } catch {
+            throw CDXQueryProblem(
+                name, value, "the regular expression cannot be used: \(error.what)",
+                hint: "write it in the syntax of RE2, which has no back references and no look-around")
+        }
+    }
+
+    func fields() throws(CDXQueryProblem) -> [CDXQuery.Field]? {
+        guard let (name, value) = text("fields") else { return nil }
+        let names = value.split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
+        guard (1...limits.queryFieldsMax).contains(names.count) else {
+            throw CDXQueryProblem(
+                name, value, "this names \(names.count) fields", hint: "name 1 to \(limits.queryFieldsMax)")
+        }
+        var fields: [CDXQuery.Field] = []
+        for name in names where !fields.contains(where: { $0.name == name }) {
+            fields.append(CDXQuery.Field(name: name, field: CDXField(name: name)))
+        }
+        return fields
+    }
+
+    /// `collapse=field`, `collapse=field:N`, and pywb's `collapseTime=N`, which compares the status as well.
+    func collapses() throws(CDXQueryProblem) -> [CDXQuery.Collapse] {
+        var collapses: [CDXQuery.Collapse] = []
+        for (name, value) in values["collapse"] ?? [] {
+            let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let count = parts.count == 2 ? Int(parts[1]) : nil
+            guard !parts[0].isEmpty, parts.count == 1 || (count ?? 0) > 0 else {
+                throw CDXQueryProblem(
+                    name, value, "this is neither a field nor a field and a number of characters",
+                    hint: "give for example collapse=digest or collapse=timestamp:8")
+            }
+            collapses.append(.init(fields: [CDXField(name: String(parts[0]))], prefixBytes: count))
+        }
+        if let count = try number("collapseTime", from: 1) {
+            collapses.append(.init(fields: [.timestamp, .member(.status)], prefixBytes: count))
+        }
+        return collapses
+    }
+
+    /// What pywb or the Wayback CDX server would act upon, and what leaving it out would silently change.
+    func refuseUnsupported() throws(CDXQueryProblem) {
+        let flags = [
+            ("resolveRevisits", "look the digest up with filter==digest:VALUE"),
+            ("showPagedIndex", "use page and pageSize, which work on every index"),
+            ("allowFuzzy", "ask for the URL's beginning with url=http://example.org/path*"),
+            ("showResumeKey", "use page and pageSize"),
+        ]
+        for (name, hint) in flags where try flag(name) == true {
+            throw CDXQueryProblem(name, "true", "this is not supported", hint: "leave it out; \(hint)")
+        }
+        for name in ["resumeKey", "offset", "sources"] {
+            guard let (name, value) = text(name) else { continue }
+            let hint = name == "sources" ? "ask one archive, or filter==source:ID" : "use page and pageSize"
+            throw CDXQueryProblem(name, value, "this is not supported", hint: "leave it out; \(hint)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// An index line whose JSON block was read just far enough to know where the members are.
+struct CDXQueryLine {
+    /// Without the line end; UTF-8.
+    let bytes: [UInt8]
+    /// Place of the archive among those of the query.
+    let source: Int
+    private let keyEnd: Int
+    private let timeEnd: Int
+    /// Where the values of the usual members are, by `CDXMember.place`; strings with their quotes.
+    private var usual: [Range<Int>?] = Array(repeating: nil, count: CDXMember.allCases.count)
+    /// Other members, in their order, each name once.
+    private(set) var others: [(name: String, value: Range<Int>)] = []
+
+    /// Reads a line; `nil` for those that `CDXJEntry` does not take either, and for what is not UTF-8.
+    init?(_ bytes: [UInt8], source: Int, limits: Limits) {
+        guard let shape = Self.shape(of: bytes), bytes[...].utf8Text != nil,
+            CaptureTimestamp(digits: String(decoding: bytes[shape.time], as: UTF8.self)) != nil
+        else { return nil }
+        self.bytes = bytes
+        self.source = source
+        (keyEnd, timeEnd) = (shape.time.lowerBound - 1, shape.time.upperBound)
+        var scanner = JSONScanner(bytes, from: timeEnd, depthMax: limits.jsonDepthMax)
+        do throws(JSONProblem) {
+            try scanner.object { (scanner, name) throws(JSONProblem) in
+                scanner.skipSpace()
+                let start = scanner.position
+                try scanner.skipValue()
+                if let member = CDXMember(rawValue: name) {
+                    usual[member.place] = start..<scanner.position
+                } else if others.count < limits.queryFieldsMax, !others.contains(where: { $0.name == name }) {
+                    others.append((name, start..<scanner.position))
+                }
+            }
+            try scanner.expectEnd()
+        } catch {
+            return nil
+        }
+        guard
+            CDXJEntry.problem(
+                url: plainText(.url), filename: plainText(.filename), offset: plainText(.offset),
+                length: plainText(.length)) == nil
+        else { return nil }
+    }
+
+    /// Where the timestamp is in a line that looks like one of a capture: key, digits, and a JSON object to the end.
+    static func shape(of bytes: [UInt8]) -> (time: Range<Int>, isWhole: Bool)? {
+        guard let keyEnd = bytes.firstIndex(of: 0x20), keyEnd > 0 else { return nil }
+        var end = keyEnd + 1
+        while end < bytes.count, HTTPURLParts.isDigit(bytes[end]) { end += 1 }
+        guard end > keyEnd + 1, end < bytes.count, bytes[end] == 0x20 || bytes[end] == UInt8(ascii: "{") else {
+            return nil
+        }
+        let last = bytes.last { $0 > 0x20 }
+        return (keyEnd + 1..<end, last == UInt8(ascii: "}"))
+    }
+
+    var urlKey: ArraySlice<UInt8> { bytes[..<keyEnd] }
+    var timestamp: ArraySlice<UInt8> { bytes[(keyEnd + 1)..<timeEnd] }
+
+    /// The JSON text of a field's value; `nil` when the line does not have it, or has `null`.
+    func token(of field: CDXField) -> ArraySlice<UInt8>? {
+        let place: Range<Int>? =
+            switch field {
+            case .member(let member): usual[member.place]
+            case .other(let name): others.first { $0.name == name }?.value
+            case .urlKey, .timestamp, .source: nil
+            }
+        return place.map { bytes[$0] }.flatMap { $0.elementsEqual("null".utf8) ? nil : $0 }
+    }
+
+    /// The value of a field as text; objects and lists as their JSON text.
+    func value(of field: CDXField, sourceName: String) -> [UInt8]? {
+        switch field {
+        case .urlKey: return Array(urlKey)
+        case .timestamp: return Array(timestamp)
+        case .source: return Array(sourceName.utf8)
+        case .member, .other: return token(of: field).map { Self.decoded($0) }
+        }
+    }
+
+    /// A string, or a number in its own spelling.
+    private func plainText(_ member: CDXMember) -> String? {
+        guard let token = token(of: .member(member)), let first = token.first,
+            first == UInt8(ascii: "\"") || first == UInt8(ascii: "-") || HTTPURLParts.isDigit(first)
+        else { return nil }
+        return String(decoding: Self.decoded(token), as: UTF8.self)
+    }
+
+    static func decoded(_ token: ArraySlice<UInt8>) -> [UInt8] {
+        guard token.first == UInt8(ascii: "\"") else { return Array(token) }
+        let content = token.dropFirst().dropLast()
+        guard content.contains(UInt8(ascii: "\\")) else { return Array(content) }
+        var scanner = JSONScanner(Array(token), depthMax: 1)
+        do throws(JSONProblem) {
+            return Array(try scanner.string().utf8)
+        } catch {
+            // Reading the line has shown that the token is a string.
+            return Array(content)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+/// Answers a query, line by line. Belongs to one thread; may move to another between two lines.
+///
+/// Lines come by key and timestamp unless the query asks otherwise. Of a query that can be searched the first line comes
+/// at once, and memory stays flat. Steps, as in pywb: lines that fit URL and match type; the page; filters and times;
+/// collapsing; order; limit.
+public final class CDXQueryRun {
+    private let query: CDXQuery
+    private let sources: [CDXQuerySource]
+    private let temporaryFolder: String
+    private let limits: Limits
+    private let matcher: CDXLineMatcher
+    private let writer: CDXLineWriter
+    private let progress: CDXProgress
+    private var lines: CDXMergedLines
+    private var steps: Steps?
+    /// The line that showed that the page exists.
+    private var firstOfPage: CDXMergedLines.Line?
+    private var linesGiven = 0
+    private var restarts = 0
+
+    /// What the run is about to do; made anew when it has to begin anew.
+    private struct Steps {
+        let filters: [CDXFilterTest]
+        /// What the last line had that each `collapse` let pass.
+        var lastTokens: [[[UInt8]?]?]
+        /// Lines left on the page.
+        var pageLines: Int
+        var reordered: CDXReorder?
+        var linesLeft: Int
+        /// The line before the one that is being read, for forms that put something between lines.
+        var pending: [UInt8]?
+        var isAtEnd = false
+    }
+
+    /// - Parameters:
+    ///   - sources: The archives, in the order in which equal lines come.
+    ///   - namesSources: Whether lines say which archive they are of (`source`), as those of a query over several should.
+    ///   - temporaryFolder: Where lines are sorted that do not fit into memory; nothing is left behind there.
+    ///   - mementoURL: Makes the addresses for `output=link` from an archive's name, a timestamp and a URL; the URLs
+    ///     themselves stand there when `nil`.
+    ///   - progress: Is asked now and then whether to go on.
+    public init(
+        _ query: CDXQuery, sources: [CDXQuerySource], namesSources: Bool, temporaryFolder: String,
+        limits: Limits = .standard,
+        mementoURL: ((_ source: String, _ timestamp: String, _ url: String) -> String)? = nil,
+        progress: @escaping () -> Bool = { true }
+    ) {
+        self.query = query
+        self.sources = sources
+        self.temporaryFolder = temporaryFolder
+        self.limits = limits
+        matcher = CDXLineMatcher(query.captures)
+        writer = CDXLineWriter(
+            query: query, sourceNames: sources.map(\.name), namesSources: namesSources && query.allowsSourceNames,
+            mementoURL: mementoURL)
+        self.progress = CDXProgress(progress)
+        lines = CDXMergedLines(
+            sources, matcher, temporaryFolder: temporaryFolder, limits: limits, self.progress)
+    }
+
+    /// The next line with its line end, or `nil` at the end.
+    ///
+    /// - Throws: `CDXQueryProblem`, before the first line only, for a page that does not exist. `WebArchiveError`: `io`,
+    ///   `cancelled`; `badIndex` or what damage there is, when an index shows in the middle of an answer that searching
+    ///   it was wrong. Before the first line the run begins anew instead and reads that index as a whole.
+    public func next() throws -> [UInt8]? {
+        while true {
+            do {
+                let text = try nextText()
+                if text != nil { linesGiven += 1 }
+                return text
+            } catch let error as WebArchiveError {
+                guard lines.foundFault, linesGiven == 0, restarts <= sources.count else {
+                    throw Self.midway(error, lines)
+                }
+                restarts += 1
+                (steps, firstOfPage) = (nil, nil)
+                lines = CDXMergedLines(sources, matcher, temporaryFolder: temporaryFolder, limits: limits, progress)
+            }
+        }
+    }
+
+    private static func midway(_ error: WebArchiveError, _ lines: CDXMergedLines) -> WebArchiveError {
+        guard lines.foundFault else { return error }
+        return WebArchiveError(
+            code: error.code, problem: error.problem, file: error.file, offset: error.offset,
+            hint: "the lines so far may be incomplete; ask again, the index will then be read as a whole")
+    }
+
+    private func nextText() throws -> [UInt8]? {
+        if steps == nil { try start() }
+        guard steps?.isAtEnd == false else { return nil }
+        if query.countsPages {
+            steps?.isAtEnd = true
+            return try pageCount()
+        }
+        guard query.output == .link else { return try nextLine().map { writer.text(of: $0) + [0x0A] } }
+        while let line = try nextLine() {
+            let before = steps?.pending
+            steps?.pending = writer.text(of: line)
+            if let before { return before + Array(",\n".utf8) }
+        }
+        steps?.isAtEnd = true
+        return steps?.pending.map { $0 + [0x0A] }
+    }
+
+    private func start() throws {
+        var filters: [CDXFilterTest] = []
+        for filter in query.filters {
+            do throws(RegularExpression.Problem) {
+                filters.append(try CDXFilterTest(filter, limits: limits))
+            } catch {
+                throw CDXQueryProblem(
+                    "filter", filter.text, "the regular expression cannot be used: \(error.what)",
+                    hint: "write a simpler one")
+            }
+        }
+        steps = Steps(
+            filters: filters, lastTokens: Array(repeating: nil, count: query.collapses.count),
+            pageLines: query.page?.lineCount ?? .max, linesLeft: query.limit ?? .max)
+        if !query.countsPages { try skipToPage() }
+        try reorder()
+    }
+}
+
+extension CDXQueryRun {
+    /// Passes the lines of the pages before; whether their JSON can be read is not looked at.
+    private func skipToPage() throws {
+        guard let page = query.page, page.number > 0 else { return }
+        let (wanted, overflow) = page.number.multipliedReportingOverflow(by: page.lineCount)
+        var count = 0
+        while overflow || count < wanted, try nextWhole() != nil { count += 1 }
+        guard !overflow, count == wanted, let first = try nextWhole() else {
+            let last = max(0, (count - 1) / page.lineCount)
+            throw CDXQueryProblem(
+                "page", String(page.number), "there is no such page", hint: "the first is 0, the last \(last)")
+        }
+        firstOfPage = first
+    }
+
+    /// The answer to `showNumPages`; counts every line that fits URL and match type.
+    private func pageCount() throws -> [UInt8] {
+        var count = 0
+        while try nextWhole() != nil { count += 1 }
+        let blocks = (count + CDXQuery.linesPerBlock - 1) / CDXQuery.linesPerBlock
+        let size = query.pageBlockCount
+        let pages = blocks / size + (blocks.isMultiple(of: size) ? 0 : 1)
+        return Array("{\"pages\": \(pages), \"pageSize\": \(size), \"blocks\": \(blocks)}\n".utf8)
+    }
+
+    /// The next line that looks like one of a capture.
+    private func nextWhole() throws(WebArchiveError) -> CDXMergedLines.Line? {
+        while let line = try lines.next() {
+            if CDXQueryLine.shape(of: line.bytes)?.isWhole == true { return line }
+        }
+        return nil
+    }
+
+    private func nextOnPage() throws(WebArchiveError) -> CDXMergedLines.Line? {
+        guard let left = steps?.pageLines, left > 0 else { return nil }
+        steps?.pageLines = left - 1
+        if let first = firstOfPage {
+            firstOfPage = nil
+            return first
+        }
+        return try nextWhole()
+    }
+
+    private func nextChosen() throws(WebArchiveError) -> CDXQueryLine? {
+        while let raw = try nextOnPage() {
+            guard isInTime(raw.bytes), let line = CDXQueryLine(raw.bytes, source: raw.source, limits: limits),
+                try passesFilters(line), passesCollapses(line)
+            else { continue }
+            return line
+        }
+        return nil
+    }
+
+    private func isInTime(_ line: [UInt8]) -> Bool {
+        guard query.from != nil || query.to != nil, let time = CDXQueryLine.shape(of: line)?.time else { return true }
+        let digits = String(decoding: line[time], as: UTF8.self)
+        let padded = digits + String(repeating: "0", count: max(0, 17 - digits.utf8.count))
+        if let from = query.from, padded < from { return false }
+        if let to = query.to, padded > to { return false }
+        return true
+    }
+
+    private func passesFilters(_ line: CDXQueryLine) throws(WebArchiveError) -> Bool {
+        for filter in steps?.filters ?? [] {
+            let name = sources[line.source].name
+            let value = filter.field.map { line.value(of: $0, sourceName: name) ?? [] } ?? writer.wholeLine(line)
+            guard try filter.passes(value) else { return false }
+        }
+        return true
+    }
+
+    private func passesCollapses(_ line: CDXQueryLine) -> Bool {
+        for (place, collapse) in query.collapses.enumerated() {
+            var token = collapse.fields.map { line.value(of: $0, sourceName: sources[line.source].name) }
+            if let count = collapse.prefixBytes { token[0] = token[0].map { Array($0.prefix(count)) } }
+            if steps?.lastTokens[place] == token { return false }
+            steps?.lastTokens[place] = token
+        }
+        return true
+    }
+
+    /// Takes in every line when they come in another order than that of the index.
+    private func reorder() throws(WebArchiveError) {
+        guard query.order != .ascending, !query.countsPages else { return }
+        var reordered = CDXReorder(limit: query.limit, temporaryFolder: temporaryFolder, limits: limits)
+        var number: UInt64 = 0
+        while let line = try nextChosen() {
+            number += 1
+            let rank: CDXReorder.Rank
+            if case .closest(let wanted) = query.order {
+                let time = CaptureTimestamp(digits: String(decoding: line.timestamp, as: UTF8.self)) ?? wanted
+                // Of two equally close ones the later first.
+                rank = .init(
+                    first: UInt64(wanted.distance(to: time)), second: time > wanted ? 0 : 1)
+            } else {
+                rank = .init(first: .max - number, second: 0)
+            }
+            try reordered.add(.init(bytes: line.bytes, source: line.source), rank)
+        }
+        steps?.reordered = reordered
+    }
+
+    private func nextLine() throws(WebArchiveError) -> CDXQueryLine? {
+        guard let left = steps?.linesLeft, left > 0 else { return nil }
+        steps?.linesLeft = left - 1
+        guard steps?.reordered != nil else { return try nextChosen() }
+        guard let raw = try steps?.reordered?.next() else { return nil }
+        return CDXQueryLine(raw.bytes, source: raw.source, limits: limits)
+    }
+}

@@ -1,0 +1,94 @@
+/// Puts lines into another order than that of the index, with bounded memory. Belongs to one thread.
+///
+/// With a limit only that many lines are kept. What does not fit into memory goes to sorted runs in temporary files.
+struct CDXReorder {
+    /// What lines are ordered by, the smallest first.
+    struct Rank: Comparable {
+        let first: UInt64
+        let second: UInt64
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            (left.first, left.second) < (right.first, right.second)
+        }
+
+        /// As many digits whatever the number, so that texts sort as the numbers do.
+        var digits: String {
+            [first, second].map { number in
+                let digits = String(number, radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
+        }
+    }
+
+    private let limit: Int?
+    private let limits: Limits
+    private var kept: [(rank: Rank, line: CDXMergedLines.Line)] = []
+    private var byteCount = 0
+    /// Nothing behind it can be among the first `limit`.
+    private var worst: Rank?
+    private var sorter: CDXJSorter
+    private var isSpilled = false
+    private var sorted: CDXJSortedLines?
+    private var given = 0
+
+    /// Lines that are kept beyond the limit before they are sorted and cut.
+    private static let slack = 1024
+
+    init(limit: Int?, temporaryFolder: String, limits: Limits) {
+        self.limit = limit
+        self.limits = limits
+        sorter = CDXJSorter(folder: temporaryFolder, limits: limits)
+    }
+
+    /// Adds a line. Lines of one rank come in the order in which they were added.
+    mutating func add(_ line: CDXMergedLines.Line, _ rank: Rank) throws(WebArchiveError) {
+        if isSpilled { return try spill(line, rank) }
+        if let worst, !(rank < worst) { return }
+        kept.append((rank, line))
+        byteCount += line.bytes.count + 64
+        if let limit, kept.count - Self.slack >= limit { cut(to: limit) }
+        guard byteCount > limits.sortedBytesMax else { return }
+        if let limit { cut(to: limit) }
+        guard byteCount > limits.sortedBytesMax / 2 else { return }
+        isSpilled = true
+        for (rank, line) in kept { try spill(line, rank) }
+        kept = []
+    }
+
+    /// The next line in order. Nothing may be added any more.
+    mutating func next() throws(WebArchiveError) -> CDXMergedLines.Line? {
+        guard isSpilled else {
+            if given == 0 { sortKept() }
+            guard given < kept.count else { return nil }
+            given += 1
+            return kept[given - 1].line
+        }
+        if sorted == nil { sorted = try sorter.sorted() }
+        guard let line = try sorted?.next() else { return nil }
+        return CDXMergedLines.unmarked(Array(line.dropFirst(Self.rankBytes)))
+    }
+
+    private static let rankBytes = 34
+
+    private mutating func spill(_ line: CDXMergedLines.Line, _ rank: Rank) throws(WebArchiveError) {
+        // Two spaces: what is sorted by ends with the first, as no digit follows.
+        try sorter.add(Array("\(rank.digits)  ".utf8) + line.bytes + Array(" \(line.source)".utf8))
+    }
+
+    private mutating func sortKept() {
+        // Swift's sort is stable in fact but not by its documentation, so places decide among equals.
+        let ordered = kept.enumerated().sorted { left, right in
+            left.element.rank == right.element.rank
+                ? left.offset < right.offset : left.element.rank < right.element.rank
+        }
+        kept = ordered.map(\.element)
+    }
+
+    private mutating func cut(to limit: Int) {
+        sortKept()
+        guard kept.count > limit else { return }
+        kept.removeLast(kept.count - limit)
+        worst = kept.last?.rank
+        byteCount = kept.reduce(0) { $0 + $1.line.bytes.count + 64 }
+    }
+}
