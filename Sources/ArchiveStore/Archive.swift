@@ -26,6 +26,8 @@ package struct Archive: Sendable, Hashable {
     package var firstCapture: String?
     package var lastCapture: String?
     package var findingCounts: FindingCounts
+    /// How captures are looked up; `nil` when that was not found out yet: then the index is checked before it is trusted.
+    package var lookups: ArchiveLookups?
 
     /// The engine's collection for this very file: a replaced file never shows the old one's pages.
     package var collection: String { "\(id)-\(sha256.prefix(12))" }
@@ -60,6 +62,7 @@ extension Archive: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, title, sha256, size, originalName, importedAt, createdAt, description, software, waczVersion
         case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, findingCounts, collection, file
+        case lookups, lookupsReason
     }
 
     private struct MainPage: Encodable {
@@ -90,6 +93,8 @@ extension Archive: Encodable {
         try container.encode(findingCounts, forKey: .findingCounts)
         try container.encode(collection, forKey: .collection)
         try container.encode(filePath, forKey: .file)
+        try container.encodeIfPresent(lookups.map { $0.usesSidecar ? "sidecar" : "in-place" }, forKey: .lookups)
+        try container.encodeIfPresent(lookups?.reason, forKey: .lookupsReason)
     }
 }
 

@@ -14,7 +14,7 @@ package struct RepairReport: Sendable, Hashable {
     package var completedRemovals: [String] = []
     /// Archives whose import was stopped after their file was in place, now in the catalog.
     package var adopted: [ArchiveID] = []
-    /// Sidecars without an archive, deleted.
+    /// Sidecars and index files without an archive, and index files that their archive does not need, deleted.
     package var sweptSidecars = 0
     /// What could not be put right, in words.
     package var problems: [String] = []
@@ -57,14 +57,25 @@ extension ArchiveStore {
                 try finishRemoval(key: key)
             }
             report.completedRemovals.append(key)
-        } else if name.hasPrefix(StoreLayout.copyPrefix), try deleteAbandoned(path) {
+        } else if name.hasPrefix(StoreLayout.copyPrefix), try deleteAbandoned(path, owner: owner(of: path)) {
             report.sweptCopies += 1
         }
     }
 
-    /// Deletes a copy that no living process holds; the lock is ours until it is gone, so that nobody takes it up meanwhile.
-    private func deleteAbandoned(_ path: String) throws -> Bool {
-        guard let copy = try Self.open(copy: path) else { return false }
+    /// The copy that an index file or a run of its sorting is named for: the path up to the first dot of the name.
+    private func owner(of path: String) -> String {
+        let name = path.dropFirst(layout.incoming.count)
+        return layout.incoming + (name.split(separator: ".", maxSplits: 1).first ?? name)
+    }
+
+    /// Deletes a copy that no living process holds, or a file that such a copy owns; the lock is ours until it is gone, so that
+    /// nobody takes it up meanwhile.
+    private func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
+        if owner != path, !Folder.exists(owner) {
+            try Folder.delete(path)
+            return true
+        }
+        guard let copy = try Self.open(copy: owner) else { return false }
         let status = try copy.status()
         let isOld = time(nil) - status.changedAtSeconds > Self.abandonedAfterSeconds
         switch copy.lock() {
@@ -93,7 +104,8 @@ extension ArchiveStore {
     private func settleFiles(_ report: inout RepairReport) throws {
         let names = try Folder.names(in: layout.files)
         let files = Set(Self.keys(of: names, ending: StoreLayout.fileSuffix))
-        let known = Set(try catalog.allArchives().map(\.key))
+        let archives = try catalog.allArchives()
+        let known = Set(archives.map(\.key))
         for name in names where name.hasSuffix(StoreLayout.sidecarSuffix + ".new") {
             try Folder.delete("\(layout.files)/\(name)")
             report.sweptSidecars += 1
@@ -103,12 +115,13 @@ extension ArchiveStore {
             try Folder.delete(layout.sidecar(key))
             report.sweptSidecars += 1
         }
+        try sweepIndexFiles(names, archives, files: files, &report)
         for name in names where name.hasSuffix(StoreLayout.fileSuffix) && !files.contains(String(name.dropLast(5))) {
             report.problems.append("files/\(name) is not named for a SHA-256; import it and delete it there")
         }
         for key in files.subtracting(known).sorted() {
             do {
-                report.adopted.append(try adopt(key: key))
+                report.adopted.append(try adopt(key: key, &report))
             } catch {
                 report.problems.append("files/\(key).wacz is not in the catalog and cannot be entered: \(error)")
             }
@@ -120,12 +133,27 @@ extension ArchiveStore {
         }
     }
 
+    /// Those of an archive of which it is not known what it needs may be what it needs, and stay.
+    private func sweepIndexFiles(
+        _ names: [String], _ archives: [Archive], files: Set<String>, _ report: inout RepairReport
+    ) throws {
+        let known = Dictionary(uniqueKeysWithValues: archives.map { ($0.key, $0.lookups) })
+        for file in IndexFile.allCases {
+            for key in Self.keys(of: names, ending: file.suffix) {
+                let isNeeded = known[key].map { $0?.files.contains(file) ?? true } ?? files.contains(key)
+                if isNeeded { continue }
+                try Folder.delete(layout.index(file, key: key))
+                report.sweptSidecars += 1
+            }
+        }
+    }
+
     private static func keys(of names: [String], ending: String) -> [String] {
         names.filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }.filter(StoreLayout.isKey)
     }
 
     /// Enters a file that an interrupted import left in place. Its name is its hash, taken before it was put there.
-    private func adopt(key: String) throws -> ArchiveID {
+    private func adopt(key: String, _ report: inout RepairReport) throws -> ArchiveID {
         let path = layout.file(key)
         let sidecarPath = layout.sidecar(key)
         let saved = Folder.exists(sidecarPath) ? try Sidecar.read(at: sidecarPath) : nil
@@ -149,7 +177,26 @@ extension ArchiveStore {
             try sidecar.write(to: sidecarPath)
         }
         let size = UInt64(clamping: try Descriptor(path: path, flags: O_RDONLY).status().st_size)
-        return try catalogue(examined, sidecar: sidecar, id: id, sha256: key, size: size).id
+        let lookups = adoptIndex(of: examined, id: id, key: key, &report)
+        return try catalogue(examined, lookups: lookups, sidecar: sidecar, id: id, sha256: key, size: size).id
+    }
+
+    /// Takes over the index files that the import left, or writes them; `nil` when that fails, which no archive is refused for.
+    private func adoptIndex(
+        of examined: ExaminedArchive, id: ArchiveID, key: String, _ report: inout RepairReport
+    ) -> ArchiveLookups? {
+        do {
+            let lookups = ArchiveLookups(examined)
+            if try hasIndexFiles(lookups, of: examined, key: key) { return lookups }
+            let owner = try layout.makeLockedFile()
+            defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
+            let index = try IncomingIndex(for: examined, owner: owner, layout: layout) { _, _ in }
+            try index.move(to: key)
+            return index.lookups
+        } catch {
+            report.problems.append("captures of \"\(id)\" are looked up slowly: \(error)")
+            return nil
+        }
     }
 }
 

@@ -59,7 +59,8 @@ package struct ArchiveStore: Sendable {
     /// Captures of exactly this URL, http and https alike, earliest first.
     package func captures(of archive: Archive, url: String, limit: Int) throws -> [CaptureSummary] {
         do {
-            let entries = try openArchives.wacz(of: archive).captures(ofURL: url)
+            let indexed = try openArchives.lookups(archive)
+            let entries = try indexed.wacz.captures(ofURL: url, trustsOrder: indexed.trustsOrder)
             return entries.sorted { $0.timestamp < $1.timestamp }.prefix(limit).map {
                 CaptureSummary(url: $0.url, timestamp: $0.timestamp, status: $0.status, mime: $0.mime)
             }
@@ -73,7 +74,7 @@ package struct ArchiveStore: Sendable {
         try Folder.freeBytes(at: layout.root)
     }
 
-    /// Removes an archive: file, sidecar, catalog entry. Somebody who is reading the file keeps reading it whole.
+    /// Removes an archive: file, index files, sidecar, catalog entry. Somebody who is reading the file keeps reading it whole.
     package func remove(_ archive: Archive) throws {
         let lock = try lockForCommit()
         defer { withExtendedLifetime(lock) {} }
@@ -87,8 +88,14 @@ package struct ArchiveStore: Sendable {
     /// What follows once the file has left `files/`; repeatable.
     func finishRemoval(key: String) throws {
         try catalog.remove(key: key)
-        try Folder.delete(layout.sidecar(key))
+        try deleteSidecars(key: key)
         try Folder.delete(layout.removed(key))
+    }
+
+    /// Deletes all that lies in `files/` beside an archive.
+    func deleteSidecars(key: String) throws {
+        for file in IndexFile.allCases { try Folder.delete(layout.index(file, key: key)) }
+        try Folder.delete(layout.sidecar(key))
     }
 
     /// Held while an import or a removal becomes visible; waits for another process that is about to.

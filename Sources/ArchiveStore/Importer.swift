@@ -26,6 +26,8 @@ package enum ImportProgress: Sendable, Hashable {
     case copying(done: UInt64, total: UInt64?)
     /// Bytes of index and page lists read, of all.
     case checking(done: UInt64, total: UInt64)
+    /// Bytes read, of all, for a sorted copy of an index that cannot be searched.
+    case indexing(done: UInt64, total: UInt64)
     /// Another process is finishing an import or a removal of its own.
     case waiting
 }
@@ -98,6 +100,9 @@ extension ArchiveStore {
         let examined = try examine(incoming.file.path, name: incoming.originalName, options: options) {
             try progress(.checking(done: $0, total: $1))
         }
+        let index = try IncomingIndex(for: examined, owner: incoming.file, layout: layout) {
+            try progress(.indexing(done: $0, total: $1))
+        }
         try incoming.file.synchronize()
 
         let lock = try lockForCommit { try progress(.waiting) }
@@ -112,28 +117,29 @@ extension ArchiveStore {
         let sidecar = Sidecar(
             id: id.text, title: options.title ?? examined.title ?? stem, originalName: incoming.originalName,
             source: incoming.source, importedAt: RFC3339.text(of: Date()))
-        try put(incoming, sidecar: sidecar, key: sha256)
+        try put(incoming, index, sidecar: sidecar, key: sha256)
         let archive: Archive
         do {
-            archive = try catalogue(examined, sidecar: sidecar, id: id, sha256: sha256, size: size)
+            archive = try catalogue(
+                examined, lookups: index.lookups, sidecar: sidecar, id: id, sha256: sha256, size: size)
         } catch {
             throw StoreError(
                 .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
                 hint: "the next start enters it")
         }
-        return ImportOutcome(
-            details: ArchiveDetails(archive: archive, findings: examined.findings), isDuplicate: false)
+        return ImportOutcome(details: try details(of: archive), isDuplicate: false)
     }
 
-    /// Sidecar first, then the one rename that makes the archive be there.
-    private func put(_ incoming: IncomingArchive, sidecar: Sidecar, key: String) throws {
+    /// Sidecar and index files first, then the one rename that makes the archive be there.
+    private func put(_ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, key: String) throws {
         try sidecar.write(to: layout.sidecar(key))
         // Against accidents only; file systems without modes (exFAT, SMB) go without.
         _ = chmod(incoming.file.path, 0o400)
         do {
+            try index.move(to: key)
             try Folder.move(incoming.file.path, to: layout.file(key))
         } catch {
-            if !Folder.exists(layout.file(key)) { try Folder.delete(layout.sidecar(key)) }
+            if !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }
             throw error
         }
         incoming.markCommitted()
@@ -146,9 +152,11 @@ extension ArchiveStore {
 
     /// Enters a file that lies in `files/`, with its sidecar, into the catalog.
     func catalogue(
-        _ examined: ExaminedArchive, sidecar: Sidecar, id: ArchiveID, sha256: String, size: UInt64
+        _ examined: ExaminedArchive, lookups: ArchiveLookups?, sidecar: Sidecar, id: ArchiveID, sha256: String,
+        size: UInt64
     ) throws -> Archive {
-        let archive = examined.archive(sidecar: sidecar, id: id, sha256: sha256, size: size)
+        var archive = examined.archive(sidecar: sidecar, id: id, sha256: sha256, size: size)
+        archive.lookups = lookups
         try catalog.remove(key: sha256)
         try catalog.add(archive, findings: examined.findings) { add in
             try examined.forEachPage { try add($0) }

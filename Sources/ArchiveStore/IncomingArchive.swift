@@ -27,8 +27,8 @@ package final class IncomingArchive: Sendable {
     init(layout: StoreLayout, originalName: String, source: String, expectedSize: UInt64?) throws {
         self.originalName = Self.cleanName(originalName)
         self.source = source
-        if let expectedSize { try Self.checkSpace(for: expectedSize, layout: layout) }
-        file = try Self.makeLockedFile(layout: layout)
+        if let expectedSize { try layout.checkSpace(for: expectedSize, what: "the archive") }
+        file = try layout.makeLockedFile()
     }
 
     deinit {
@@ -59,9 +59,19 @@ package final class IncomingArchive: Sendable {
         state.withLock { $0.isCommitted = true }
     }
 
-    private static func makeLockedFile(layout: StoreLayout) throws -> Descriptor {
+    /// The last part of a path, without control characters, at most 255 characters.
+    private static func cleanName(_ name: String) -> String {
+        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? name
+        let printable = String(last.unicodeScalars.filter { !CharacterSet.controlCharacters.contains($0) })
+        return printable.isEmpty ? "archive.wacz" : String(printable.prefix(255))
+    }
+}
+
+extension StoreLayout {
+    /// A new file in `incoming/`, locked: sweeping leaves it alone, with those that are named for it, while it is open.
+    func makeLockedFile() throws -> Descriptor {
         while true {
-            let path = layout.incomingCopy(UUID().uuidString.lowercased())
+            let path = incomingCopy(UUID().uuidString.lowercased())
             let file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
             // Without locks on this file system, sweeping leaves young files alone.
             let lock = file.lock()
@@ -70,24 +80,18 @@ package final class IncomingArchive: Sendable {
         }
     }
 
-    private static func checkSpace(for size: UInt64, layout: StoreLayout) throws {
-        let free = try Folder.freeBytes(at: layout.incoming)
-        guard free > size, free - size > spaceMargin else {
+    /// - Throws: `noSpace` when fewer bytes are free than `what` needs, and a margin.
+    func checkSpace(for size: UInt64, what: String) throws {
+        let free = try Folder.freeBytes(at: incoming)
+        guard free > size, free - size > Self.spaceMargin else {
             throw StoreError(
-                .noSpace, "the archive needs \(size) bytes and a margin of \(spaceMargin), \(free) are free",
-                place: layout.root, hint: "free some space there, or choose another store with --store")
+                .noSpace, "\(what) needs \(size) bytes and a margin of \(Self.spaceMargin), \(free) are free",
+                place: root, hint: "free some space there, or choose another store with --store")
         }
     }
 
     /// What the catalog and other programs may need meanwhile.
     private static let spaceMargin: UInt64 = 32 << 20
-
-    /// The last part of a path, without control characters, at most 255 characters.
-    private static func cleanName(_ name: String) -> String {
-        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? name
-        let printable = String(last.unicodeScalars.filter { !CharacterSet.controlCharacters.contains($0) })
-        return printable.isEmpty ? "archive.wacz" : String(printable.prefix(255))
-    }
 }
 
 extension SHA256.Digest {

@@ -59,7 +59,7 @@ package final class OpenArchives: Sendable {
     }
     private struct State {
         var files: [Request: CachedFile] = [:]
-        var packages: [String: WACZFile] = [:]
+        var packages: [String: IndexedArchive] = [:]
     }
     private let state = Mutex(State())
 
@@ -104,10 +104,18 @@ package final class OpenArchives: Sendable {
         return file
     }
 
-    /// The package behind an archive, opened once.
-    func wacz(of archive: Archive) throws(WebArchiveError) -> WACZFile {
-        if let open = state.withLock({ $0.packages[archive.key] }) { return open }
-        let opened = try WACZFile.open(path: layout.file(archive.key), displayName: "\(archive.id).wacz")
+    /// The package behind an archive, opened once; lookups in it search what `lookups` says.
+    package func wacz(of archive: Archive) throws(WebArchiveError) -> WACZFile { try lookups(archive).wacz }
+
+    /// The package behind an archive, opened once, with all that lookups need.
+    ///
+    /// - Throws: What `WACZFile.open` throws.
+    package func lookups(_ archive: Archive) throws(WebArchiveError) -> IndexedArchive {
+        // Index files may have been written since it was opened.
+        if let open = state.withLock({ $0.packages[archive.key] }), open.archive.lookups == archive.lookups {
+            return open
+        }
+        let opened = try IndexedArchive.open(archive, layout: layout)
         state.withLock { state in
             if state.packages.count >= Self.packagesMax { state.packages.removeAll() }
             state.packages[archive.key] = opened

@@ -49,7 +49,11 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The archive itself was refused: keeps the reader's words, offset and hint.
     package static func refused(_ error: WebArchiveError) -> StoreError {
         let place = error.offset.map { "\(error.file): byte \($0)" } ?? error.file
-        return StoreError(error.code == .io ? .failed : .refused, error.problem, place: place, hint: error.hint)
+        switch error.code {
+        case .noSpace: return .system(ENOSPC, doing: "writing", path: place)
+        case .io: return StoreError(.failed, error.problem, place: place, hint: error.hint)
+        default: return StoreError(.refused, error.problem, place: place, hint: error.hint)
+        }
     }
 
     /// A system call failed. `ENOSPC` and the errors of a read-only or forbidden store have words of their own.

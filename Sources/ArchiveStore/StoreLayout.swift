@@ -1,7 +1,9 @@
 /// Where everything in a store lies. Every path that the store ever touches is made here.
 ///
 ///     catalog.sqlite   archives, pages, findings; can be rebuilt from files/
-///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar
+///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar. Where lookups cannot search the package's own index:
+///                      SHA256.cdx.gz and SHA256.idx, a sorted copy of it; SHA256.idx alone, a plain copy of an `.idx` that
+///                      the package compresses. Both can be made anew from the package
 ///     incoming/        imports and removals under way; swept at the next start
 ///     server.json      address and token of the running server
 package struct StoreLayout: Sendable, Hashable {
@@ -23,7 +25,11 @@ package struct StoreLayout: Sendable, Hashable {
     /// What a person said about the archive and where it came from; everything that the file itself cannot tell.
     package func sidecar(_ key: String) -> String { "\(files)/\(key)\(Self.sidecarSuffix)" }
 
-    /// A copy under way. `name` is random.
+    /// A file that lookups search beside the archive's own.
+    func index(_ file: IndexFile, key: String) -> String { "\(files)/\(key)\(file.suffix)" }
+
+    /// A copy under way. `name` is random. Its index files have the same name with an ending, and so have the runs that their
+    /// sorting makes.
     package func incomingCopy(_ name: String) -> String { "\(incoming)/\(Self.copyPrefix)\(name)" }
 
     /// A removal under way: the file was moved here, so that it is gone from `files/` at one instant.

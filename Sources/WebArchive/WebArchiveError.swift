@@ -36,8 +36,10 @@ public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertibl
         case badEncoding = "bad-encoding"
         /// An index points outside of the data it indexes.
         case badIndex = "bad-index"
-        /// The operating system refused to open or read.
+        /// The operating system refused to open, read or write.
         case io
+        /// The file system that is written to is full.
+        case noSpace = "no-space"
         /// The format is known, but reading it is not supported.
         case unsupported
         /// The caller asked to stop.

@@ -123,6 +123,12 @@ package struct Catalog: Sendable {
         }
     }
 
+    /// Notes how an archive's captures are looked up.
+    func setLookups(_ lookups: ArchiveLookups, key: String) throws {
+        let sql = "UPDATE archive SET lookups = ?, lookupsReason = ? WHERE key = ?"
+        try writing { try $0.execute(sql: sql, arguments: [lookups.way.rawValue, lookups.reason, key]) }
+    }
+
     package func remove(key: String) throws {
         try writing { try $0.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
     }
@@ -204,6 +210,8 @@ private struct ArchiveRow: Codable, FetchableRecord, PersistableRecord {
     var notices: Int
     var warnings: Int
     var errors: Int
+    var lookups: String?
+    var lookupsReason: String?
 
     init(_ archive: Archive) {
         key = archive.key
@@ -228,6 +236,8 @@ private struct ArchiveRow: Codable, FetchableRecord, PersistableRecord {
         notices = archive.findingCounts.notice
         warnings = archive.findingCounts.warning
         errors = archive.findingCounts.error
+        lookups = archive.lookups?.way.rawValue
+        lookupsReason = archive.lookups?.reason
     }
 
     func archive() throws -> Archive {
@@ -244,6 +254,7 @@ private struct ArchiveRow: Codable, FetchableRecord, PersistableRecord {
             software: software, waczVersion: waczVersion, mainPageURL: mainPageURL,
             mainPageTimestamp: mainPageTimestamp,
             pageCount: pageCount, captureCount: captureCount, firstCapture: firstCapture, lastCapture: lastCapture,
-            findingCounts: FindingCounts(notice: notices, warning: warnings, error: errors))
+            findingCounts: FindingCounts(notice: notices, warning: warnings, error: errors),
+            lookups: lookups.flatMap(ArchiveLookups.Way.init).map { ArchiveLookups(way: $0, reason: lookupsReason) })
     }
 }

@@ -5,6 +5,7 @@ enum CatalogMigrations {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 archives, findings, pages", migrate: archivesFindingsPages)
+        migrator.registerMigration("2 lookups", migrate: lookups)
         return migrator
     }
 
@@ -58,6 +59,15 @@ enum CatalogMigrations {
                     PRIMARY KEY (archiveKey, position)
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX pageByURL ON page (archiveKey, url);
+                """)
+    }
+
+    /// How captures are looked up, `ArchiveLookups`; NULL for archives that were imported before this was found out.
+    private static func lookups(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE archive ADD COLUMN lookups TEXT;
+                ALTER TABLE archive ADD COLUMN lookupsReason TEXT;
                 """)
     }
 }

@@ -19,7 +19,7 @@ final class FileOutput {
 
     /// Makes the file anew, for its owner only.
     ///
-    /// - Throws: `io`.
+    /// - Throws: `io`, `noSpace`.
     init(path: String) throws(WebArchiveError) {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
@@ -67,7 +67,8 @@ final class FileOutput {
     }
 
     private static func failure(_ problem: String, _ name: String) -> WebArchiveError {
+        let isFull = errno == ENOSPC || errno == EDQUOT
         let text = String(cString: strerror(errno)).lowercased()
-        return WebArchiveError(code: .io, problem: "\(problem): \(text)", file: name)
+        return WebArchiveError(code: isFull ? .noSpace : .io, problem: "\(problem): \(text)", file: name)
     }
 }

@@ -24,6 +24,8 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
         case unsorted
         /// The bytes of the index are damaged.
         case damaged
+        /// A block of a gzipped index is not the one whose digest the `.idx` has.
+        case blockDigest = "block-digest"
     }
 
     /// What kind of reason it is, for programs.
@@ -41,7 +43,9 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
 
     /// What made a search fail.
     init(_ error: WebArchiveError, file: String) {
-        self.init(error.code == .badIndex ? .unsorted : .damaged, file: file, error.problem)
+        let code: Code =
+            error.problem == ZipNumIndex.otherDigest ? .blockDigest : error.code == .badIndex ? .unsorted : .damaged
+        self.init(code, file: file, error.problem)
     }
 
     /// `file: problem`.

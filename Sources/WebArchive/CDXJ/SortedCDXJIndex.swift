@@ -56,6 +56,20 @@ public enum CDXJIndex: Sendable {
         }
     }
 
+    /// Checks the whole index, block by block.
+    ///
+    /// - Parameter progress: Is asked now and then whether to go on.
+    /// - Throws: What a search could throw; `cancelled`.
+    func check(_ progress: () -> Bool) throws(WebArchiveError) {
+        switch self {
+        case .zipNum(let index): try index.checkBlocks { _ in progress() }
+        case .sorted(let index):
+            guard try index.lines.areSortedThroughout() else {
+                throw WebArchiveError(code: .badIndex, problem: "the index is not sorted", file: name)
+            }
+        }
+    }
+
     /// Whether one of the first lines names a capture.
     func namesCaptures(limits: Limits) throws(WebArchiveError) -> Bool {
         let cursor = try cursor(from: [])

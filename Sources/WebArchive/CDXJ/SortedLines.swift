@@ -78,6 +78,24 @@ struct SortedLines: Sendable {
         return (cursor, below)
     }
 
+    /// The last line, headers and blank lines behind it left out; reads from the end.
+    func last() throws(WebArchiveError) -> (offset: UInt64, bytes: [UInt8])? {
+        var reach = UInt64(Self.windowBytes)
+        while true {
+            let from = source.size - start > reach ? source.size - reach : start
+            let lines = Self.lines(of: source, from: from, limits: limits)
+            // Where the text is not read from its first line on, it is read from the middle of one.
+            if from > start { _ = try lines.next() }
+            var last: (offset: UInt64, bytes: [UInt8])?
+            while let line = try lines.next() {
+                guard let bytes = line.bytes, !CDXJLine.isHeader(bytes, number: nil) else { continue }
+                last = (line.offset, bytes)
+            }
+            if last != nil || from == start || reach > 2 * UInt64(limits.indexLineBytesMax) { return last }
+            reach *= 8
+        }
+    }
+
     /// Whether every line is in order: reads the whole text.
     func areSortedThroughout() throws(WebArchiveError) -> Bool {
         let lines = LineReader(

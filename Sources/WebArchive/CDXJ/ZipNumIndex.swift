@@ -14,6 +14,9 @@ public final class ZipNumIndex: Sendable {
         let source: any ByteSource
     }
 
+    /// What is wrong when a block is not the one that its line of the `.idx` was written for.
+    static let otherDigest = "the block is not the one whose digest its .idx has"
+
     private let places: SortedLines
     private let files: [File]
     /// The file of lines that name none.
@@ -51,6 +54,27 @@ public final class ZipNumIndex: Sendable {
     func cursor(from target: [UInt8]) throws(WebArchiveError) -> ZipNumCursor {
         let (found, below) = try places.search(target)
         return ZipNumCursor(self, places: below.map { places.cursor(from: $0) } ?? found, target: target)
+    }
+
+    /// Checks the first and the last line of the `.idx`: whether their blocks begin and end the gzipped files.
+    ///
+    /// A file that was cut, or that belongs to another, is noticed so without being read.
+    ///
+    /// - Throws: `badIndex`.
+    func checkEnds() throws(WebArchiveError) {
+        guard let first = try places.cursor(from: places.start).peek(), let last = try places.last() else {
+            throw WebArchiveError(code: .badIndex, problem: "the .idx names no block", file: places.source.name)
+        }
+        let (firstPlace, firstFile) = try place(of: first)
+        guard firstPlace.offset == 0 else {
+            throw ZipNumBlock.bad(
+                "the first block of the .idx is not the first of the gzipped index", firstFile.source.name, firstPlace)
+        }
+        let (lastPlace, lastFile) = try place(of: last)
+        guard let end = lastPlace.end, end == lastFile.source.size else {
+            throw ZipNumBlock.bad(
+                "the last block of the .idx is not the last of the gzipped index", lastFile.source.name, lastPlace)
+        }
     }
 
     /// Reads every line of the `.idx`: whether they are in order and their blocks cover the gzipped files wholly.
@@ -124,7 +148,7 @@ public final class ZipNumIndex: Sendable {
         if let digest = place.digest, digest.algorithm == .sha256,
             !SHA256.hash(data: compressed).elementsEqual(digest.bytes)
         {
-            throw ZipNumBlock.bad("the block is not the one whose digest its .idx has", file.source.name, place)
+            throw ZipNumBlock.bad(Self.otherDigest, file.source.name, place)
         }
         let text = try inflated(compressed, place, file)
         let block = try ZipNumBlock(text, place: place, file: file.source.name, limits: limits)

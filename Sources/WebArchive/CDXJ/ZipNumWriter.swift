@@ -30,15 +30,22 @@ public final class ZipNumWriter {
     /// - Parameters:
     ///   - folder: A folder that exists; files of the same names are replaced.
     ///   - stem: The names without their endings.
+    ///   - progress: Gets the bytes read of the package's indexes (of its WARC files when it has none), now and then;
+    ///     returns `false` to stop.
     /// - Returns: The entries written.
-    /// - Throws: What `CaptureReader.next()` throws; `io` when a file cannot be written.
+    /// - Throws: What `CaptureReader.next()` throws; `io` or `noSpace` when a file cannot be written; `cancelled`.
     public static func write(
-        from wacz: WACZFile, to folder: String, stem: String
+        from wacz: WACZFile, to folder: String, stem: String, progress: (_ bytesRead: UInt64) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> Int {
         var sorter = CDXJSorter(folder: folder, stem: stem, limits: wacz.limits)
         let reader = wacz.makeCaptureReader()
+        var entryCount = 0
         while let (entry, _) = try reader.next() {
             try sorter.add(entry.canonicalLine(from: reader.lastLine))
+            entryCount += 1
+            guard !entryCount.isMultiple(of: 1024) || progress(reader.bytesRead) else {
+                throw WebArchiveError(code: .cancelled, problem: "the sorting was stopped", file: wacz.name)
+            }
         }
         let writer = try ZipNumWriter(folder: folder, stem: stem)
         var count = 0

@@ -21,6 +21,7 @@ final class CaptureIndex: Sendable {
 
     /// Uses indexes from elsewhere, which are known to be sorted.
     init(_ indexes: [CDXJIndex], limits: Limits) throws(WebArchiveError) {
+        for case .zipNum(let index) in indexes { try index.checkEnds() }
         let opened = try Self.opened(indexes)
         state.withLock { $0 = .open(opened, isChecked: true) }
     }
@@ -94,9 +95,12 @@ extension WebArchiveError {
 /// Finds out which indexes of a package can be searched in place.
 struct IndexFinder {
     private let wacz: WACZFile
+    /// Stands in for the package's one `.idx`, which the ZIP compresses.
+    private let plainIDX: (any ByteSource)?
 
-    init(_ wacz: WACZFile) {
+    init(_ wacz: WACZFile, plainIDX: (any ByteSource)? = nil) {
         self.wacz = wacz
+        self.plainIDX = plainIDX
     }
 
     /// Every index of the package, or why one of them cannot be searched.
@@ -147,6 +151,7 @@ struct IndexFinder {
 
     /// The bytes of an `.idx`; `nil` when it is compressed and too large.
     private func idx(_ entry: ZIPEntry) throws(WebArchiveError) -> (any ByteSource)? {
+        if let plainIDX { return plainIDX }
         if entry.method == .stored { return try wacz.directory.bytes(of: entry) }
         let limit = wacz.limits.idxBytesInMemoryMax
         guard max(entry.uncompressedSize, entry.compressedSize) <= limit else { return nil }

@@ -13,14 +13,52 @@ extension WACZFile {
 
     /// The same package, looked up in sorted indexes from elsewhere, such as those that `ZipNumWriter` wrote.
     ///
-    /// Everything but lookups still reads the package's own indexes.
+    /// Everything but lookups still reads the package's own indexes, and so do lookups once one of these turns out to
+    /// be damaged. With no index at all, lookups find nothing.
     ///
-    /// - Throws: `badIndex` or `badGzip` when one of them cannot be searched.
+    /// - Throws: `badIndex`, `badGzip`, `truncated` when one of them cannot be searched; `io`.
     public func lookedUp(in indexes: [CDXJIndex]) throws(WebArchiveError) -> WACZFile {
         WACZFile(
             name: name, size: size, source: source, directory: directory, dataPackage: dataPackage, digest: digest,
             warcEntries: warcEntries, indexEntries: indexEntries, pageEntries: pageEntries, openFindings: openFindings,
             limits: limits, captureIndex: try CaptureIndex(indexes, limits: limits))
+    }
+
+    /// The package's `.idx`, when it has just one and the ZIP compresses that: a plain copy of it makes opening cheap.
+    public var compressedIDX: ZIPEntry? {
+        let entries = zipNumEntries
+        guard entries.count == 1, let entry = entries.first, entry.method == .deflated else { return nil }
+        return entry
+    }
+
+    /// The same package, with `plainIDX` in place of its `compressedIDX`, of which it is the content.
+    ///
+    /// - Throws: As `lookedUp(in:)` does, also when the package has no `compressedIDX` of that size.
+    public func lookedUp(byPlainIDX plainIDX: any ByteSource) throws(WebArchiveError) -> WACZFile {
+        guard let entry = compressedIDX, entry.uncompressedSize == plainIDX.size else {
+            throw WebArchiveError(
+                code: .badIndex,
+                problem: "the copy of the .idx has \(plainIDX.size) bytes, the package's own "
+                    + (compressedIDX.map { "\($0.uncompressedSize)" } ?? "is not compressed"),
+                file: plainIDX.name)
+        }
+        switch try IndexFinder(self, plainIDX: plainIDX).find() {
+        case .success(let indexes): return try lookedUp(in: indexes)
+        case .failure(let error):
+            throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: plainIDX.name)
+        }
+    }
+
+    /// Reads all that lookups search, as thoroughly as an inspection does, with flat memory.
+    ///
+    /// - Parameter progress: Is asked now and then whether to go on.
+    /// - Throws: `badIndex`, `badGzip`, `truncated` for what a search could meet; `cancelled`, `io`.
+    public func checkLookups(progress: () -> Bool = { true }) throws(WebArchiveError) {
+        switch try captureIndex.open(self, trustsOrder: true) {
+        case .success(let opened): for index in opened.indexes { try index.check(progress) }
+        case .failure(let error):
+            throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: "\(name)/\(error.reason.file)")
+        }
     }
 
     /// Every capture of `url`, in the order of the index; `http` and `https` are one, see `SURT.matches`.

@@ -33,6 +33,14 @@ public struct WACZInspection: Sendable, Hashable {
     /// Whether every lookup can be a search, with the order of lines trusted.
     public var isSearchable: Bool { !searchableIndexes.isEmpty && searchableIndexes.allSatisfy(\.isSearchable) }
 
+    /// Why lookups need a sorted copy of the index; `nil` when they do not.
+    public var sequentialReason: SequentialReason? {
+        guard !searchableIndexes.isEmpty else {
+            return SequentialReason(.missing, file: "indexes/", "there is no index")
+        }
+        return searchableIndexes.lazy.compactMap(\.reason).first
+    }
+
     /// The worst of the findings; `nil` when there is none.
     public var worstSeverity: Finding.Severity? { findings.map(\.severity).max() }
 }
@@ -161,6 +169,12 @@ private struct WACZInspector {
         findings += reader.findings
         searchableIndexes = try wacz.searchableIndexes(reader) { [indexBytes, bytesTotal] in
             progress(min(indexBytes, bytesTotal), bytesTotal)
+        }
+        for reason in searchableIndexes.compactMap(\.reason) where reason.code == .blockDigest {
+            log.add(
+                .warning, "index-block-digest", "A block of the index is not the one whose digest its .idx has.",
+                at: reason.file,
+                consequence: "The index was changed or damaged after packing: captures may be missing from it.")
         }
         if captureCount == 0 {
             log.add(

@@ -38,6 +38,10 @@ struct ProgressLine {
             return "checking, \(Int(Double(done) / Double(total) * 100)) %"
         case .checking:
             return "checking"
+        case .indexing(let done, let total) where total > 0:
+            return "indexing, \(Int(Double(done) / Double(total) * 100)) %"
+        case .indexing:
+            return "indexing"
         case .waiting:
             return "waiting for another replayhost to finish"
         }

@@ -1,0 +1,92 @@
+import WebArchive
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What `prepareLookups` found and did.
+package struct LookupsReport: Sendable, Hashable {
+    /// Archives of which it was not known yet how to look up captures, and those whose index files were missing or damaged.
+    package var prepared: [ArchiveID] = []
+    /// What could not be put right, in words. Lookups in such an archive read its whole index.
+    package var problems: [String] = []
+}
+
+extension ArchiveStore {
+    /// Sees to it that captures of every archive can be searched: writes index files where they are missing or damaged.
+    ///
+    /// Reads every index file beside an archive wholly, and the archives that it writes some for; `doctor` runs it.
+    ///
+    /// - Parameter pulse: Called now and then; throws to stop, between two archives or within one.
+    package func prepareLookups(pulse: () throws -> Void = {}) throws -> LookupsReport {
+        var report = LookupsReport()
+        for archive in try catalog.allArchives() where Folder.exists(layout.file(archive.key)) {
+            try pulse()
+            do {
+                if try areLookupsSound(archive, pulse) { continue }
+                if try prepare(archive, pulse) { report.prepared.append(archive.id) }
+            } catch let error as StoreError where error.code != .interrupted {
+                report.problems.append("captures of \"\(archive.id)\" are looked up slowly: \(error)")
+            }
+        }
+        return report
+    }
+
+    /// Whether index files of an archive that is being adopted are already in place, written by the import that was stopped.
+    func hasIndexFiles(_ lookups: ArchiveLookups, of examined: ExaminedArchive, key: String) throws -> Bool {
+        guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: key)) }) else { return false }
+        return try isSound { () throws(WebArchiveError) in
+            try lookups.open(examined.wacz, key: key, layout: layout).checkLookups()
+        }
+    }
+
+    private func areLookupsSound(_ archive: Archive, _ pulse: () throws -> Void) throws -> Bool {
+        guard let lookups = archive.lookups else { return false }
+        guard lookups.usesSidecar else { return true }
+        guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: archive.key)) }) else { return false }
+        var interruption: (any Error)?
+        let isSound = try isSound { () throws(WebArchiveError) in
+            let wacz = try WACZFile.open(path: layout.file(archive.key), displayName: "\(archive.id).wacz")
+            try lookups.open(wacz, key: archive.key, layout: layout).checkLookups {
+                do {
+                    try pulse()
+                    return true
+                } catch {
+                    interruption = error
+                    return false
+                }
+            }
+        }
+        if let interruption { throw interruption }
+        return isSound
+    }
+
+    /// Whether a check finds nothing wrong. A failing disk is no finding.
+    private func isSound(_ check: () throws(WebArchiveError) -> Void) throws(StoreError) -> Bool {
+        do throws(WebArchiveError) {
+            try check()
+            return true
+        } catch {
+            if error.code == .io { throw StoreError.refused(error) }
+            return false
+        }
+    }
+
+    /// Reads an archive once more and writes what its lookups need; `false` when somebody removed it meanwhile.
+    private func prepare(_ archive: Archive, _ pulse: () throws -> Void) throws -> Bool {
+        let owner = try layout.makeLockedFile()
+        defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
+        let path = layout.file(archive.key)
+        let examined = try examine(path, name: "\(archive.id).wacz", options: ImportOptions()) { _, _ in try pulse() }
+        let index = try IncomingIndex(for: examined, owner: owner, layout: layout) { _, _ in try pulse() }
+        let lock = try lockForCommit(pulse: pulse)
+        defer { withExtendedLifetime(lock) {} }
+        guard try catalog.archive(key: archive.key) != nil, Folder.exists(path) else { return false }
+        try index.move(to: archive.key)
+        try catalog.setLookups(index.lookups, key: archive.key)
+        openArchives.forget(key: archive.key)
+        return true
+    }
+}

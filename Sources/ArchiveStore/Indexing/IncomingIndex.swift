@@ -1,0 +1,103 @@
+import WebArchive
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The index files that an archive needs for lookups, on their way into the store; gone with the value unless they were moved.
+///
+/// They lie in `incoming/` and are named for a locked file there, their owner: sweeping takes them when it may take that one.
+final class IncomingIndex {
+    let lookups: ArchiveLookups
+    private let layout: StoreLayout
+    /// The paths of the files without their endings.
+    private let stem: String
+
+    /// Writes what the archive needs, which is nothing for one that can be searched in place.
+    ///
+    /// - Parameters:
+    ///   - owner: A locked file in `incoming/`.
+    ///   - progress: Gets the bytes of index read, of all; throws to stop.
+    /// - Throws: `StoreError`: `noSpace`, `failed`, `refused`; what `progress` throws.
+    init(
+        for examined: ExaminedArchive, owner: Descriptor, layout: StoreLayout,
+        progress: (_ done: UInt64, _ total: UInt64) throws -> Void
+    ) throws {
+        lookups = ArchiveLookups(examined)
+        self.layout = layout
+        stem = owner.path
+        switch lookups.way {
+        case .inPlace, .empty: return
+        case .idxCopy: try copyIDX(of: examined.wacz)
+        case .sortedCopy: try sort(examined, progress)
+        }
+        for file in lookups.files {
+            try Descriptor(path: stem + file.suffix, flags: O_RDONLY).synchronize()
+        }
+    }
+
+    deinit {
+        for file in IndexFile.allCases { unlink(stem + file.suffix) }
+    }
+
+    /// Moves the files to the archive's in `files/`, and deletes those there that it does not need.
+    ///
+    /// To be done before the archive's own file is moved, so that it never is without them.
+    func move(to key: String) throws(StoreError) {
+        for file in IndexFile.allCases {
+            if lookups.files.contains(file) {
+                try Folder.move(stem + file.suffix, to: layout.index(file, key: key))
+            } else {
+                try Folder.delete(layout.index(file, key: key))
+            }
+        }
+    }
+
+    private func copyIDX(of wacz: WACZFile) throws {
+        guard let entry = wacz.compressedIDX else { return }
+        try layout.checkSpace(for: entry.uncompressedSize, what: "the copy of \(entry.name)")
+        let target = try Descriptor(path: stem + IndexFile.idx.suffix, flags: O_WRONLY | O_CREAT | O_EXCL)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        do {
+            let stream = try wacz.directory.stream(of: entry)
+            while true {
+                let count = try stream.read(into: buffer)
+                if count == 0 { return }
+                try target.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        } catch let error as WebArchiveError {
+            throw StoreError.refused(error)
+        }
+    }
+
+    private func sort(
+        _ examined: ExaminedArchive, _ progress: (_ done: UInt64, _ total: UInt64) throws -> Void
+    ) throws {
+        let needed = UInt64(examined.inspection.captureCount) * Self.bytesPerCapture
+        try layout.checkSpace(for: needed, what: "its sorted index")
+        let wacz = examined.wacz
+        let read = wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries
+        let total = read.reduce(0) { $0 &+ $1.uncompressedSize }
+        let name = String(stem.dropFirst(layout.incoming.count + 1))
+        var interruption: (any Error)?
+        do {
+            _ = try ZipNumWriter.write(from: wacz, to: layout.incoming, stem: name) { done in
+                do {
+                    try progress(min(done, total), total)
+                    return true
+                } catch {
+                    interruption = error
+                    return false
+                }
+            }
+        } catch {
+            throw interruption ?? StoreError.refused(error)
+        }
+    }
+
+    /// What a capture may need on disk: its line in a sorted run, once more in a merged one, and compressed in its block.
+    private static let bytesPerCapture: UInt64 = 1024
+}

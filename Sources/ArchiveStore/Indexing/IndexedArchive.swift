@@ -1,0 +1,47 @@
+package import WebArchive
+
+/// An archive with its package opened for lookups, in whatever files these are to be made.
+package struct IndexedArchive: Sendable {
+    package let archive: Archive
+    /// Searches the package's own index or the files beside it. When those turn out to be damaged, it reads the package's
+    /// own index from its start instead, which is slow and finds the same.
+    package let wacz: WACZFile
+    /// Whether every line of what is searched is known to be in order: to be passed on with each lookup.
+    package let trustsOrder: Bool
+
+    /// Opens the archive's file, and the index files that its import wrote.
+    ///
+    /// - Throws: What `WACZFile.open` throws. Missing or damaged index files are no error.
+    static func open(_ archive: Archive, layout: StoreLayout) throws(WebArchiveError) -> IndexedArchive {
+        let wacz = try WACZFile.open(path: layout.file(archive.key), displayName: "\(archive.id).wacz")
+        guard let lookups = archive.lookups else {
+            return IndexedArchive(archive: archive, wacz: wacz, trustsOrder: false)
+        }
+        do throws(WebArchiveError) {
+            let searched = try lookups.open(wacz, key: archive.key, layout: layout)
+            return IndexedArchive(archive: archive, wacz: searched, trustsOrder: true)
+        } catch {
+            // The package itself has the same captures; `doctor` writes the files anew.
+            return IndexedArchive(archive: archive, wacz: wacz, trustsOrder: false)
+        }
+    }
+}
+
+extension ArchiveLookups {
+    /// The package, searched the way this says.
+    ///
+    /// - Throws: What `WACZFile.lookedUp` throws, for files that are missing or damaged.
+    func open(_ wacz: WACZFile, key: String, layout: StoreLayout) throws(WebArchiveError) -> WACZFile {
+        switch way {
+        case .inPlace: return wacz
+        case .empty: return try wacz.lookedUp(in: [])
+        case .idxCopy:
+            let idx = try FileByteSource(path: layout.index(.idx, key: key))
+            return try wacz.lookedUp(byPlainIDX: idx)
+        case .sortedCopy:
+            let idx = try FileByteSource(path: layout.index(.idx, key: key))
+            let blocks = try FileByteSource(path: layout.index(.blocks, key: key))
+            return try wacz.lookedUp(in: [.zipNum(try ZipNumIndex(idx: idx, blocks: blocks))])
+        }
+    }
+}
