@@ -43,8 +43,8 @@ package struct ReplayServer: Sendable {
     package var port: Int { site.hosts.port }
 
     /// Every route, listed once, in order.
-    private func responder() -> HostDispatch<some HTTPResponder<BasicRequestContext>> {
-        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+    private func responder() -> HostDispatch<some HTTPResponder<ConnectionContext>> {
+        let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorsInOurWords())
         let api = APIRoutes(site: site)
         ControlRoutes(site: site).add(to: router)

@@ -22,7 +22,8 @@ extension ArchiveStore {
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
         var closest: (archive: Archive, entry: CDXJEntry, time: CaptureTimestamp)?
         for archive in archives {
-            guard let entry = try indexed(archive).closestCapture(request), let time = entry.captureTime else {
+            guard let entry = try openArchives.lookups(archive).closestCapture(request), let time = entry.captureTime
+            else {
                 continue
             }
             if let best = closest, !Self.isCloser(time, than: best.time, to: request.time) { continue }
@@ -39,7 +40,7 @@ extension ArchiveStore {
     /// - Returns: `nil` when the URL was not captured.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
     package func openCapture(_ request: CaptureRequest, in archive: Archive) throws -> OpenCapture? {
-        let index = try indexed(archive)
+        let index = try openArchives.lookups(archive)
         guard let first = try index.closestCapture(request) else { return nil }
         do {
             let capture = try open(first, in: archive)
@@ -105,12 +106,7 @@ extension ArchiveStore {
     private static let attemptsMax = 20
 }
 
-/// An archive with its index ready for lookups.
-struct IndexedArchive {
-    let archive: Archive
-    let wacz: WACZFile
-    let trustsOrder: Bool
-
+extension IndexedArchive {
     func closestCapture(_ request: ArchiveStore.CaptureRequest) throws -> CDXJEntry? {
         try wacz.closestCapture(toURL: request.url, at: request.time, trustsOrder: trustsOrder)
     }
@@ -121,10 +117,6 @@ struct IndexedArchive {
 }
 
 extension ArchiveStore {
-    func indexed(_ archive: Archive) throws -> IndexedArchive {
-        IndexedArchive(archive: archive, wacz: try openArchives.wacz(of: archive), trustsOrder: false)
-    }
-
     /// Archives in which payloads of revisits may lie, those that the package itself names by hash.
     func requiredArchives(of archive: Archive) throws -> [Archive] {
         []

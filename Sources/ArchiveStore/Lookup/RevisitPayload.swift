@@ -37,7 +37,7 @@ extension ArchiveStore {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
         var urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
         urls = urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }.map(\.element)
-        let index = try indexed(archive)
+        let index = try openArchives.lookups(archive)
         for url in urls {
             let candidates = try index.captures(ofURL: url).filter {
                 !$0.isRevisit && Self.mayBeEqual($0.digest, digest) && ($0.method ?? "GET") == (entry.method ?? "GET")

@@ -7,7 +7,7 @@ import Hummingbird
 struct APIRoutes: Sendable {
     let site: Site
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ConnectionContext>) {
         let api = router.group("/api").add(middleware: SameOriginOnly())
         api.get("/health") { _, _ in try await health() }
         api.get("/openapi.json") { request, _ in try await site.asset("openapi.json", request: request) }
@@ -25,7 +25,7 @@ struct APIRoutes: Sendable {
     }
 
     /// The archive that the path names. RFC 3986 §2.1: percent-encoding undone.
-    private static func name(in context: BasicRequestContext) throws -> String {
+    private static func name(in context: ConnectionContext) throws -> String {
         guard let name = try context.parameters.require("id").removingPercentEncoding else {
             throw ErrorResponse(.badRequest, code: "bad-path", "the path is not well-formed percent-encoding")
         }
@@ -195,8 +195,8 @@ struct APIRoutes: Sendable {
 /// Refuses what another site's or an archive's page sends, wherever the browser says who sent it.
 struct SameOriginOnly: RouterMiddleware {
     func handle(
-        _ request: Request, context: BasicRequestContext,
-        next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: ConnectionContext,
+        next: (Request, ConnectionContext) async throws -> Response
     ) async throws -> Response {
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none",
             request.uri.path != "/api/health"
@@ -212,8 +212,8 @@ struct ChangesNeedToken: RouterMiddleware {
     let site: Site
 
     func handle(
-        _ request: Request, context: BasicRequestContext,
-        next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: ConnectionContext,
+        next: (Request, ConnectionContext) async throws -> Response
     ) async throws -> Response {
         guard let origin = request.headers[.origin], let host = request.head.authority?.lowercased(),
             origin == "http://\(host)", site.hosts.controlOrigins.contains(origin)

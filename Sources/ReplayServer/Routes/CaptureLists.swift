@@ -1,18 +1,114 @@
 import ArchiveStore
+import Foundation
 import HTTPTypes
 import Hummingbird
 import WebArchive
 
-extension Site {
-    func cdx(
-        _ request: Request, archives: [Archive], scope: CaptureAddress.Scope, at place: CaptureRoutes.Place
-    ) async throws -> Response {
-        throw ErrorResponse.notFound
+/// Lists of captures: the CDX server API as pywb's clients speak it, and TimeMaps. Documented in `docs/cdx.md`.
+struct CaptureLists: Sendable {
+    let site: Site
+    let archives: [Archive]
+    /// Whether all archives are asked, so that each line has to say where it is from.
+    let isOfAll: Bool
+    let place: CaptureRoutes.Place
+    let isClientThere: @Sendable () -> Bool
+
+    /// `/c/ID/cdx?url=…`
+    func cdx(_ request: Request) async throws -> Response {
+        let query = try Self.query(Self.parameters(request.uri.query ?? ""))
+        let origin = "http://\(request.head.authority?.lowercased() ?? "")"
+        let answer = answer(query, origin: origin)
+        guard let first = try await Self.wordsForBadParameters({ try await site.blocking.long { try answer.first() } })
+        else { return respond([], type: query.mediaType) }
+        return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
     }
 
-    func timeMap(
-        _ memento: Memento, form: String, request: Request, archives: [Archive], at place: CaptureRoutes.Place
-    ) async throws -> Response {
-        throw ErrorResponse.notFound
+    /// `/c/ID/timemap/FORM/URL`. RFC 7089 §5.
+    func timeMap(_ memento: Memento, form: String) async throws -> Response {
+        guard let output = ["link": "link", "json": "json", "cdxj": "cdxj"][form] else {
+            throw ErrorResponse(
+                .notFound, code: "not-found", "a TimeMap has the form link, json or cdxj, not \"\(form.prefix(20))\"")
+        }
+        let query = try Self.query([("url", memento.url), ("matchType", "exact"), ("output", output)])
+        let opening = form == "link" ? memento.timeMapOpening : ""
+        let answer = answer(query, origin: memento.origin, opening: opening)
+        guard let first = try await site.blocking.long({ try answer.first() }) else {
+            throw CaptureRoutes.notCaptured(memento.url, fields: [.link: memento.links()])
+        }
+        return respond(
+            type: query.mediaType, body: answer.body(first: first, blocking: site.blocking),
+            fields: [.link: memento.links()])
+    }
+
+    private func answer(_ query: CDXQuery, origin: String, opening: String = "") -> CDXAnswer {
+        let store = site.store
+        let sources = archives.map { archive in
+            CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
+                let indexed = try store.openArchives.lookups(archive)
+                return (indexed.wacz, indexed.trustsOrder)
+            }
+        }
+        return CDXAnswer(
+            query, sources: sources, namesSources: isOfAll, temporaryFolder: store.layout.incoming, opening: opening,
+            mementoURL: { source, timestamp, url in "\(origin)\(CaptureAddress.prefix)\(source)/\(timestamp)/\(url)" },
+            isClientThere: isClientThere)
+    }
+
+    private func respond(type: String, body: ResponseBody, fields own: HTTPFields = [:]) -> Response {
+        let fields = SecurityHeaders.common.adding([
+            .contentType: type, .contentSecurityPolicy: SecurityHeaders.inert, .cacheControl: "no-cache",
+        ]).adding(own)
+        return Response(status: .ok, headers: fields, body: body)
+    }
+
+    private func respond(_ bytes: [UInt8], type: String) -> Response {
+        respond(type: type, body: ResponseBody(byteBuffer: .init(bytes: bytes)))
+    }
+
+    /// The pairs of a query, in order, percent-decoded, a plus as a space.
+    private static func parameters(_ query: String) throws -> [(name: String, value: String)] {
+        try query.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            func decoded(_ text: Substring) throws -> String {
+                guard let text = text.replacing("+", with: " ").removingPercentEncoding else {
+                    throw ErrorResponse(
+                        .badRequest, code: "bad-parameter",
+                        "the parameter \(parts[0].prefix(40)) is not well-formed percent-encoding")
+                }
+                return text
+            }
+            return (try decoded(parts[0]), try decoded(parts.count > 1 ? parts[1] : ""))
+        }
+    }
+
+    private static func query(_ parameters: [(name: String, value: String)]) throws -> CDXQuery {
+        do {
+            return try CDXQuery(parameters: parameters)
+        } catch {
+            throw badParameter(error)
+        }
+    }
+
+    private static func badParameter(_ problem: CDXQueryProblem) -> ErrorResponse {
+        ErrorResponse(.badRequest, code: "bad-parameter", problem.what, hint: problem.hint)
+    }
+
+    private static func wordsForBadParameters<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let problem as CDXQueryProblem {
+            throw badParameter(problem)
+        }
+    }
+}
+
+extension Memento {
+    /// What stands before the mementos in a TimeMap: the original, the map itself and the TimeGate. RFC 7089 §5.
+    var timeMapOpening: String {
+        [
+            Self.link(url, "rel=\"original\""),
+            Self.link(timeMap("link"), "rel=\"self\"; type=\"application/link-format\""),
+            Self.link(timeGate, "rel=\"timegate\""),
+        ].map { "\($0),\n" }.joined()
     }
 }

@@ -17,7 +17,7 @@ struct CaptureRoutes: Sendable {
 
     let site: Site
 
-    func respond(to request: Request, at place: Place) async throws -> Response {
+    func respond(to request: Request, at place: Place, context: ConnectionContext) async throws -> Response {
         guard let address = CaptureAddress(path: request.head.path ?? "") else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "there is nothing at this address",
@@ -33,11 +33,12 @@ struct CaptureRoutes: Sendable {
             throw ErrorResponse.forbidden("an archived script cannot become a service worker")
         }
         let archives = try await archives(address.scope, at: place)
+        let lists = CaptureLists(
+            site: site, archives: archives, isOfAll: address.scope == .all, place: place,
+            isClientThere: context.isClientThere)
         switch address.target {
-        case .cdx: return try await site.cdx(request, archives: archives, scope: address.scope, at: place)
-        case .timeMap(let form, let url):
-            let memento = memento(address, url, request)
-            return try await site.timeMap(memento, form: form, request: request, archives: archives, at: place)
+        case .cdx: return try await lists.cdx(request)
+        case .timeMap(let form, let url): return try await lists.timeMap(memento(address, url, request), form: form)
         case .timeGate(let url):
             return try await timeGate(address, url, request, archives, place)
         case .memento(let timestamp, let modifier, let url):

@@ -6,7 +6,7 @@ import Hummingbird
 struct ControlRoutes: Sendable {
     let site: Site
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ConnectionContext>) {
         router.get("/") { request, _ in try await index(request) }
         router.get("/index.html") { request, _ in try await index(request) }
         router.get("/app/**") { request, context in

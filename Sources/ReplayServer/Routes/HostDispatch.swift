@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 
 /// Sends each request to the routes of the origin it was made to. Every error ends here, as an answer.
-struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context == BasicRequestContext {
+struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context == ConnectionContext {
     let site: Site
     let control: Control
     let replay: ReplayRoutes
@@ -12,7 +12,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     let api: APIRoutes
     let captures: CaptureRoutes
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let role = site.hosts.role(hosts: [request.head.authority ?? ""])
         var response: Response
         do {
@@ -30,20 +30,20 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     }
 
     private func route(
-        _ request: Request, role: HostPolicy.Role, context: BasicRequestContext
+        _ request: Request, role: HostPolicy.Role, context: ConnectionContext
     ) async throws -> Response {
         switch role {
         case .control:
             if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
-            if isCapture(request) { return try await captures.respond(to: request, at: .control) }
+            if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
             return try await control.respond(to: request, context: context)
         case .replay(let id):
-            return try await replay.respond(to: request, id: id)
+            return try await replay.respond(to: request, id: id, context: context)
         case .stock:
             if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
             return try await stock.respond(to: request)
         case .address:
-            return try await atAddress(request)
+            return try await atAddress(request, context: context)
         case .misdirected:
             throw ErrorResponse.misdirected(site.hosts)
         case .malformed:
@@ -52,10 +52,10 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     }
 
     /// `127.0.0.1` and `[::1]`: programs get files and health in place, people are sent to a name that can hold a worker.
-    private func atAddress(_ request: Request) async throws -> Response {
+    private func atAddress(_ request: Request, context: ConnectionContext) async throws -> Response {
         guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
         if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
-        if isCapture(request) { return try await captures.respond(to: request, at: .control) }
+        if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
         if request.uri.path == "/api/health" { return try await api.health() }
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
     }
@@ -94,8 +94,8 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 /// Hands the router's own errors on to `HostDispatch`: it would answer them itself, with bare statuses.
 struct ErrorsInOurWords: RouterMiddleware {
     func handle(
-        _ request: Request, context: BasicRequestContext,
-        next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: ConnectionContext,
+        next: (Request, ConnectionContext) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)

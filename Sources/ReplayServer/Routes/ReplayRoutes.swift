@@ -9,7 +9,7 @@ struct ReplayRoutes: Sendable {
     let site: Site
     let captures: CaptureRoutes
 
-    func respond(to request: Request, id: ArchiveID) async throws -> Response {
+    func respond(to request: Request, id: ArchiveID, context: ConnectionContext) async throws -> Response {
         guard let archive = try await site.blocking({ try site.store.catalog.archive(id: id) }) else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "no archive has the id \"\(id)\"",
@@ -17,7 +17,7 @@ struct ReplayRoutes: Sendable {
                 fields: [.clearSiteData: "\"cache\", \"storage\""])
         }
         if request.head.path?.hasPrefix(CaptureAddress.prefix) == true {
-            return try await captures.respond(to: request, at: .replay(archive))
+            return try await captures.respond(to: request, at: .replay(archive), context: context)
         }
         guard request.method == .get || request.method == .head else {
             throw ErrorResponse(
