@@ -54,7 +54,7 @@ def target(text):
     return quote(text, safe="".join(chr(byte) for byte in range(0x21, 0x7F)).replace("#", ""))
 
 
-def get(port, path, method="GET", timeout=60, **fields):
+def get(port, path, method="GET", body="", timeout=60, **fields):
     """Status, fields and body of one answer, in a connection of its own; redirects are not followed. A body that ends
     early is given as far as it came, and told by a field `X-Cut-Off`.
     """
@@ -65,14 +65,16 @@ def get(port, path, method="GET", timeout=60, **fields):
         connection.putheader("Connection", "close")
         for name, value in fields.items():
             connection.putheader(name.replace("_", "-"), value)
-        connection.endheaders()
+        if body:
+            connection.putheader("Content-Length", str(len(body.encode())))
+        connection.endheaders(body.encode() or None)
         answer = connection.getresponse()
         try:
-            body = answer.read()
+            received = answer.read()
         except http.client.IncompleteRead as cut:
-            body = cut.partial
+            received = cut.partial
             answer.headers["X-Cut-Off"] = "1"
-        return answer.status, answer.headers, body
+        return answer.status, answer.headers, received
     finally:
         connection.close()
 
