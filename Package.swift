@@ -88,7 +88,10 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/Support", swiftSettings: settings),
-        .testTarget(name: "WebArchiveTests", dependencies: ["WebArchive", "CZlib"], swiftSettings: settings),
+        .testTarget(
+            name: "WebArchiveTests",
+            dependencies: ["WebArchive", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: ["ArchiveStore", "WebArchive", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
