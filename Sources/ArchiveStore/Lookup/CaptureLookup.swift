@@ -40,10 +40,14 @@ extension ArchiveStore {
     /// - Returns: `nil` when neither the URL was captured nor, by the rules for URLs that differ in what does not matter, another
     ///   one that can stand in for it; `OpenCapture.entry` says which one it is.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
-    package func openCapture(_ request: CaptureRequest, in archive: Archive) throws -> OpenCapture? {
+    /// - Parameter allowsStandIn: Whether a capture of another URL may stand in.
+    package func openCapture(
+        _ request: CaptureRequest, in archive: Archive, allowsStandIn: Bool
+    ) throws -> OpenCapture? {
         let index = try openArchives.lookups(archive)
         guard let first = try index.closestCapture(request) else {
-            // Something else may stand in for it: the same file with another cache buster.
+            // The same file with another cache buster.
+            guard allowsStandIn else { return nil }
             return try index.fuzzyCapture(request).map { try open($0, in: archive) }
         }
         do {

@@ -109,7 +109,7 @@ struct CaptureRoutes: Sendable {
             return other
         }
         let wanted = ArchiveStore.CaptureRequest(
-            url: try await requested(url, request), time: CaptureTimestamp(digits: timestamp.prefix(17)))
+            url: try await requested(url, request), time: CaptureTimestamp(endOf: timestamp))
         let memento = memento(address, url, request)
         if case .all = address.scope {
             let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
@@ -124,7 +124,7 @@ struct CaptureRoutes: Sendable {
         }
         guard let archive = archives.first else { throw ErrorResponse.notFound }
         do {
-            let opened = try await site.blocking.long { try site.store.openCapture(wanted, in: archive) }
+            let opened = try await site.blocking.long { try site.store.openCapture(wanted, in: archive, allowsStandIn: true) }
             guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
             return try await answer(opened, timestamp, modifier, memento, request, place)
         } catch  where modifier == .engine {
