@@ -127,7 +127,8 @@ extension ArchiveStore {
                 .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
                 hint: "the next start enters it")
         }
-        return ImportOutcome(details: try details(of: archive), isDuplicate: false)
+        let details = try details(of: archive, findings: examined.findings)
+        return ImportOutcome(details: details, isDuplicate: false)
     }
 
     /// Sidecar and index files first, then the one rename that makes the archive be there.
