@@ -127,10 +127,3 @@ extension IndexedArchive {
         try wacz.captures(ofURL: url, trustsOrder: trustsOrder)
     }
 }
-
-extension ArchiveStore {
-    /// Archives in which payloads of revisits may lie, those that the package itself names by hash.
-    func requiredArchives(of archive: Archive) throws -> [Archive] {
-        []
-    }
-}
