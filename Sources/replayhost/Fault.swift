@@ -25,6 +25,13 @@ struct Fault {
             ? "stop that program, or choose another port: --port 0 takes any free one" : "choose a port above 1023"
     }
 
+    /// What a command was asked that only its work showed to be impossible.
+    init(usage what: String, hint: String) {
+        status = .usage
+        code = "usage"
+        (self.what, self.hint) = (what, hint)
+    }
+
     /// Any error of a command that ran.
     init(_ error: any Error) {
         switch error {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `list`, `info`, `pages`, `remove`, `doctor`.
+/// `list`, `info`, `pages`, `cdx`, `remove`, `doctor`.
 struct QueryCommandTests {
     /// docs/json.md: the keys of each object. Values that differ from run to run are replaced.
     @Test func jsonIsAsDocumented() async throws {
@@ -15,6 +15,7 @@ struct QueryCommandTests {
             ("json-import", imported), ("json-list", try await store.run("list", "--json")),
             ("json-info", try await store.run("info", "unsorted", "--json")),
             ("json-pages", try await store.run("pages", "sample", "--json")),
+            ("json-cdx", try await store.run("cdx", "*.example", "--json", "--limit", "3")),
             ("json-remove", try await store.run("remove", "sample", "--yes", "--json")),
         ]
         for (name, result) in results {

@@ -35,12 +35,30 @@ enum Terminal {
         put(line + "\n", to: STDOUT_FILENO)
     }
 
+    /// Whole lines on standard output, as they are; on a terminal without control characters.
+    static func writeLines(_ lines: [UInt8]) {
+        guard isatty(STDOUT_FILENO) == 1 else { return put(lines, to: STDOUT_FILENO) }
+        let text = String(decoding: lines, as: UTF8.self)
+        put(
+            text.split(separator: "\n", omittingEmptySubsequences: true).map { safe(String($0)) + "\n" }.joined(),
+            to: STDOUT_FILENO)
+    }
+
+    /// Bytes of an archive on standard output, as they are; on a terminal without control characters but tabs and line ends.
+    static func writeBytes(_ bytes: [UInt8]) {
+        guard isatty(STDOUT_FILENO) == 1 else { return put(bytes, to: STDOUT_FILENO) }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let shown = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map { safe(String($0)) } }
+        put(shown.map { $0.joined(separator: "\t") }.joined(separator: "\n"), to: STDOUT_FILENO)
+    }
+
     static func writeError(_ line: String) {
         put(line + "\n", to: STDERR_FILENO)
     }
 
-    static func put(_ text: String, to descriptor: Int32) {
-        let bytes = Array(text.utf8)
+    static func put(_ text: String, to descriptor: Int32) { put(Array(text.utf8), to: descriptor) }
+
+    private static func put(_ bytes: [UInt8], to descriptor: Int32) {
         var done = 0
         while done < bytes.count {
             let count = bytes[done...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }

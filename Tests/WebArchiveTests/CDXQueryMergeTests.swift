@@ -1,0 +1,80 @@
+import Testing
+
+@testable import WebArchive
+
+/// Queries over several archives.
+struct CDXQueryMergeTests {
+    private static func archive(_ number: Int, _ count: Int, sorted: Bool = true) throws -> WACZFile {
+        let lines = (0..<count).map {
+            IndexBuilder.line(
+                "org,a)/\(1000 + $0)", "202301010000\(10 + number)", url: "http://a.org/\(1000 + $0)", offset: number)
+        }
+        let text = (sorted ? lines : lines.reversed()).joined(separator: "\n") + "\n"
+        return try IndexBuilder.open([.init("indexes/index.cdx", text)])
+    }
+
+    @Test func linesComeByKeyAndTimeAndNameTheirArchive() throws {
+        let sources = [
+            ("one", try Self.archive(2, 3)), ("two", try Self.archive(1, 2)),
+            ("three", try Self.archive(2, 2, sorted: false)),
+        ]
+        let run = try CDXQueries.run("url=*.org&output=text&fl=urlkey,timestamp,source,offset", sources)
+        #expect(
+            try CDXQueries.text(run) == """
+                org,a)/1000 20230101000011 two 1
+                org,a)/1000 20230101000012 one 2
+                org,a)/1000 20230101000012 three 2
+                org,a)/1001 20230101000011 two 1
+                org,a)/1001 20230101000012 one 2
+                org,a)/1001 20230101000012 three 2
+                org,a)/1002 20230101000012 one 2
+
+                """)
+    }
+
+    /// pywb names them `source` and `source-coll`; `nosource=true` leaves them out.
+    @Test(arguments: [
+        ("", true, ", \"source\": \"one\", \"source-coll\": \"one\"}"), ("&nosource=true", true, "\"length\": \"10\"}"),
+        ("", false, "}"), ("&fl=source", false, "{\"source\": \"one\"}"),
+    ])
+    func sourcesAreNamedWhereAskedFor(_ more: String, _ named: Bool, _ end: String) throws {
+        let run = try CDXQueries.run(
+            "url=a.org/1000\(more)", [("one", Self.archive(1, 1))], namesSources: named)
+        let text = try CDXQueries.text(run)
+        #expect(text.hasSuffix(end + "\n") || text.contains(end.dropLast()))
+        #expect(text.contains("source") == end.contains("source"))
+    }
+
+    @Test func filtersOrderAndLimitsAreOverAllArchives() throws {
+        let sources = try (0..<5).map { ("s\($0)", try Self.archive($0, 4, sorted: $0 != 3)) }
+        func lines(_ query: String) throws -> [String] {
+            try CDXQueries.text(CDXQueries.run("url=*.org&output=text&fl=urlkey,source&" + query, sources))
+                .split(separator: "\n").map(String.init)
+        }
+        #expect(try lines("").count == 20)
+        #expect(try lines("sort=reverse&limit=2") == ["org,a)/1003 s4", "org,a)/1003 s3"])
+        #expect(try lines("closest=20230101000013&limit=3") == ["org,a)/1000 s3", "org,a)/1001 s3", "org,a)/1002 s3"])
+        #expect(try lines("filter==source:s3&limit=2") == ["org,a)/1000 s3", "org,a)/1001 s3"])
+        #expect(try lines("collapse=urlkey").map { $0.suffix(2) } == ["s0", "s0", "s0", "s0"])
+    }
+
+    @Test func archivesAreOpenedOnlyWhenTheRunBegins() throws {
+        let wacz = try Self.archive(1, 1)
+        let run = CDXQueryRun(
+            try CDXQuery(parameters: [("url", "http://a.org/1000")]),
+            sources: [
+                CDXQuerySource(name: "gone") { () throws(WebArchiveError) in
+                    throw WebArchiveError(code: .io, problem: "the file is gone", file: "gone.wacz")
+                }, CDXQuerySource(name: "one", wacz: wacz),
+            ], namesSources: true, temporaryFolder: "/")
+        #expect(code { _ = try run.next() } == .io)
+    }
+
+    @Test func noArchiveGivesAnEmptyAnswer() throws {
+        #expect(try CDXQueries.text(CDXQueries.run("url=a.org", [])) == "")
+        #expect(try CDXQueries.text(CDXQueries.run("url=a.org&output=link", [])) == "")
+        #expect(
+            try CDXQueries.text(CDXQueries.run("url=a.org&showNumPages=true", []))
+                == "{\"pages\": 0, \"pageSize\": 10, \"blocks\": 0}\n")
+    }
+}
