@@ -33,13 +33,13 @@ let package = Package(
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CRE2Library", pkgConfig: "re2", providers: [.apt(["libre2-dev"])]),
-        .target(name: "CRE2", dependencies: ["CRE2Library"]),
+        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(
             name: "WebArchive",
             dependencies: [
                 "CLibzip", "CZlib", "CBrotli", "CZstd", "CRE2", .product(name: "Crypto", package: "swift-crypto"),
             ],
+            resources: [.embedInCode("Fuzzy/fuzzy-rules.json")],
             swiftSettings: settings),
         .target(
             name: "ArchiveStore",

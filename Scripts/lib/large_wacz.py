@@ -57,7 +57,8 @@ def zipnum(lines):
     return b"".join(blocks), "".join(index).encode()
 
 
-def write(path, size, bytes_each=1 << 20):
+def write(path, size, bytes_each=1 << 20, is_sorted=True):
+    """With `is_sorted` false the index is a plain one, and in no order: lookups need a sorted copy of it."""
     lines, warc_hash, offset = [], hashlib.sha256(), 0
     fixed = (2024, 1, 1, 0, 0, 0)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as package:
@@ -72,15 +73,18 @@ def write(path, size, bytes_each=1 << 20):
                 }
                 lines.append(f"{KEY}{place} 20240101000000 {json.dumps(entry)}\n")
                 offset += len(block)
-        compressed, index = zipnum(sorted(lines))
+        if is_sorted:
+            compressed, index = zipnum(sorted(lines))
+            indexes = [("indexes/index.cdx.gz", compressed), ("indexes/index.idx", index)]
+        else:
+            random.Random(11).shuffle(lines)
+            indexes = [("indexes/index.cdx", "".join(lines).encode())]
         pages = '{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}\n' + "".join(
             json.dumps({"url": HOST + place, "ts": "2024-01-01T00:00:00Z", "title": title}) + "\n"
             for place, title in [("/", "First page"), ("/last", "Last page")]
         )
         resources = []
-        for name, content in [
-            ("indexes/index.cdx.gz", compressed), ("indexes/index.idx", index), ("pages/pages.jsonl", pages.encode()),
-        ]:
+        for name, content in [*indexes, ("pages/pages.jsonl", pages.encode())]:
             package.writestr(zipfile.ZipInfo(name, fixed), content)
             resources.append((name, "sha256:" + hashlib.sha256(content).hexdigest(), len(content)))
         resources.append(("archive/data.warc", "sha256:" + warc_hash.hexdigest(), offset))

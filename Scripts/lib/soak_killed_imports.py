@@ -1,7 +1,8 @@
 """Kills imports and removals at random instants; called by Scripts/soak.d/20-killed-imports with an empty folder.
 
 After each kill: every file in files/ is whole (its name is its SHA-256), no catalogued archive lacks its file; after the next
-start nothing is left in incoming/, and catalog, files and sidecars agree. SEED= and KILLS= repeat or lengthen a run.
+start nothing is left in incoming/, and catalog, files, sidecars and the sorted indexes of archives that need one agree. SEED= and
+KILLS= repeat or lengthen a run.
 """
 
 import hashlib
@@ -16,7 +17,9 @@ import large_wacz
 
 BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 SEED = int(os.environ.get("SEED", "20240101"))
-KILLS = int(os.environ.get("KILLS", "50"))
+KILLS = int(os.environ.get("KILLS", "60"))
+# What is imported and removed: each takes its time for something else.
+KINDS = ["small", "large", "unsorted"]
 
 
 def run(*arguments):
@@ -40,10 +43,19 @@ def check_whole(store):
 
 def check_settled(store, bystander):
     """After the next start: nothing half done is left, and catalog, files and sidecars agree."""
-    run("doctor", "--store", store, "--port", "0", "--assets", "www")
+    # A start that writes, but for `doctor`, which would make lost indexes anew.
+    subprocess.run([BINARY, "remove", "--yes", "none", "--store", store], capture_output=True)
     assert os.listdir(f"{store}/incoming") == [], os.listdir(f"{store}/incoming")
-    catalog, files, sidecars = set(listed(store)), names(f"{store}/files", ".wacz"), names(f"{store}/files", ".json")
+    archives = listed(store)
+    catalog, files, sidecars = set(archives), names(f"{store}/files", ".wacz"), names(f"{store}/files", ".json")
     assert catalog == files == sidecars, (catalog, files, sidecars)
+    indexed = {key for key, archive in archives.items() if archive["lookups"] == "sidecar"}
+    blocks, index = names(f"{store}/files", ".cdx.gz"), names(f"{store}/files", ".idx")
+    assert indexed == blocks == index, (indexed, blocks, index)
+    # Its exit code may be about the engine, which is not needed here.
+    doctor = [BINARY, "doctor", "--store", store, "--port", "0", "--assets", "www"]
+    told = subprocess.run(doctor, capture_output=True, text=True).stdout
+    assert "lookups: captures of every archive can be searched" in told, told
     assert bystander in catalog, "an archive that nobody touched is gone"
     check_whole(store)
     return catalog
@@ -68,20 +80,23 @@ def seconds_of(*arguments):
 def main(folder):
     store, chance = f"{folder}/store", random.Random(SEED)
     subjects = {}
-    for name, size in [("bystander", 100_000), ("small", 300_000), ("large", 300_000_000)]:
+    for name, size, bytes_each, is_sorted in [
+        ("bystander", 100_000, 100_000, True), ("small", 300_000, 100_000, True), ("large", 300_000_000, 100_000, True),
+        ("unsorted", 10_000_000, 500, False),
+    ]:
         path = f"{folder}/{name}.wacz"
-        large_wacz.write(path, size, 100_000)
+        large_wacz.write(path, size, bytes_each, is_sorted)
         with open(path, "rb") as file:
             subjects[name] = (path, hashlib.file_digest(file, "sha256").hexdigest())
     run("import", "--store", store, subjects["bystander"][0])
     durations = {}
-    for name in ["small", "large"]:
+    for name in KINDS:
         durations[name] = seconds_of("import", "--store", store, subjects[name][0])
         durations["remove " + name] = seconds_of("remove", "--yes", "--store", store, name)
     print(f"seed {SEED}; uninterrupted: " + ", ".join(f"{name} {value:.2f} s" for name, value in durations.items()))
     outcomes = {"killed, nothing there": 0, "killed, archive there": 0, "ended before the kill": 0}
     for number in range(KILLS):
-        name = ["small", "large"][number % 2]
+        name = KINDS[number % len(KINDS)]
         path, key = subjects[name]
         running = kill_at(chance.uniform(0, 1.1 * durations[name]), "import", "--store", store, path)
         check_whole(store)
@@ -93,7 +108,7 @@ def main(folder):
     print(f"{KILLS} imports: {outcomes}")
     outcomes = {"killed, still there": 0, "killed, removed": 0, "ended before the kill": 0}
     for number in range(KILLS * 2 // 5):
-        name = ["small", "large"][number % 2]
+        name = KINDS[number % len(KINDS)]
         path, key = subjects[name]
         run("import", "--store", store, path)
         running = kill_at(chance.uniform(0, 1.1 * durations["remove " + name]), "remove", "--yes", "--store", store, name)

@@ -190,8 +190,8 @@ extension ArchiveStore {
             if try hasIndexFiles(lookups, of: examined, key: key) { return lookups }
             let owner = try layout.makeLockedFile()
             defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
-            let index = try IncomingIndex(for: examined, owner: owner, layout: layout) { _, _ in }
-            try index.move(to: key)
+            let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in }
+            try index.move()
             return index.lookups
         } catch {
             report.problems.append("captures of \"\(id)\" are looked up slowly: \(error)")

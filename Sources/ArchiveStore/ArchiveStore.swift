@@ -52,8 +52,22 @@ package struct ArchiveStore: Sendable {
         return archive
     }
 
+    /// An archive with what its import found, and with what it needs of other archives that are not there now.
     package func details(of archive: Archive) throws -> ArchiveDetails {
-        ArchiveDetails(archive: archive, findings: try catalog.findings(key: archive.key))
+        try details(of: archive, findings: try catalog.findings(key: archive.key))
+    }
+
+    /// The same, with what the import found.
+    func details(of archive: Archive, findings: [Finding]) throws -> ArchiveDetails {
+        var findings = findings
+        do {
+            findings += try missingRequirements(of: archive)
+        } catch let error as StoreError where [.notFound, .failed, .refused].contains(error.code) {
+            // The file is lost or was damaged since: `repair` and `doctor` say so; all else is known without it.
+        }
+        var archive = archive
+        archive.findingCounts = FindingCounts(findings)
+        return ArchiveDetails(archive: archive, findings: findings)
     }
 
     /// Captures of exactly this URL, http and https alike, earliest first.

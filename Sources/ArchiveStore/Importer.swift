@@ -100,7 +100,7 @@ extension ArchiveStore {
         let examined = try examine(incoming.file.path, name: incoming.originalName, options: options) {
             try progress(.checking(done: $0, total: $1))
         }
-        let index = try IncomingIndex(for: examined, owner: incoming.file, layout: layout) {
+        let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
             try progress(.indexing(done: $0, total: $1))
         }
         try incoming.file.synchronize()
@@ -127,7 +127,8 @@ extension ArchiveStore {
                 .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
                 hint: "the next start enters it")
         }
-        return ImportOutcome(details: try details(of: archive), isDuplicate: false)
+        let details = try details(of: archive, findings: examined.findings)
+        return ImportOutcome(details: details, isDuplicate: false)
     }
 
     /// Sidecar and index files first, then the one rename that makes the archive be there.
@@ -136,7 +137,7 @@ extension ArchiveStore {
         // Against accidents only; file systems without modes (exFAT, SMB) go without.
         _ = chmod(incoming.file.path, 0o400)
         do {
-            try index.move(to: key)
+            try index.move()
             try Folder.move(incoming.file.path, to: layout.file(key))
         } catch {
             if !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 struct cre2_pattern {
     cre2_pattern(const re2::StringPiece &text, const RE2::Options &options) : expression(text, options) {}
@@ -23,7 +24,6 @@ cre2_pattern *cre2_compile(const char *pattern, size_t length, int64_t memory_ma
     try {
         RE2::Options options;
         options.set_log_errors(false);
-        options.set_never_capture(true);
         options.set_max_mem(memory_max);
         cre2_pattern *made = new cre2_pattern(re2::StringPiece(pattern, length), options);
         if (made->expression.ok()) return made;
@@ -39,6 +39,24 @@ int cre2_matches_start(const cre2_pattern *pattern, const char *text, size_t len
     try {
         re2::StringPiece whole(text, length);
         return pattern->expression.Match(whole, 0, length, RE2::ANCHOR_START, nullptr, 0) ? 1 : 0;
+    } catch (...) {
+        return -1;
+    }
+}
+
+int cre2_groups(const cre2_pattern *pattern, const char *text, size_t length, ptrdiff_t *places, int groups_max) {
+    try {
+        re2::StringPiece whole(text, length);
+        int count = std::min(pattern->expression.NumberOfCapturingGroups(), groups_max);
+        std::vector<re2::StringPiece> found(count + 1);
+        if (!pattern->expression.Match(whole, 0, length, RE2::UNANCHORED, found.data(), count + 1)) return -1;
+        for (int group = 0; group < count; group++) {
+            const re2::StringPiece &piece = found[group + 1];
+            ptrdiff_t start = piece.data() == nullptr ? 0 : piece.data() - text;
+            places[2 * group] = start;
+            places[2 * group + 1] = start + static_cast<ptrdiff_t>(piece.size());
+        }
+        return count;
     } catch (...) {
         return -1;
     }

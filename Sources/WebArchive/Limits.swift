@@ -42,6 +42,8 @@ public struct Limits: Sendable, Hashable {
     public var queryPatternBytesMax = 1024
     /// Bytes that one compiled regular expression may take with its caches.
     public var queryPatternMemoryMax = 4 << 20
+    /// Captures that are compared with a URL that was not captured, at most.
+    public var fuzzyCandidatesMax = 10_000
     /// Bytes of index lines that are sorted in memory at a time.
     public var sortedBytesMax = 32 << 20
     /// Bytes of one WARC record's header, at most.

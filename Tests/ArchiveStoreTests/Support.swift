@@ -31,7 +31,9 @@ struct TestStore: Sendable {
     /// Nothing is half there: each file has its hash for a name, its sidecar and its row, and nothing else lies about.
     func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let archives = try store.catalog.allArchives()
-        let expected = archives.flatMap { ["\($0.key).json", "\($0.key).wacz"] }.sorted()
+        let expected = archives.flatMap { archive in
+            (["json", "wacz"] + archive.indexEndings).map { "\(archive.key).\($0)" }
+        }.sorted()
         #expect(names(in: layout.files) == expected, sourceLocation: sourceLocation)
         #expect(names(in: layout.incoming) == [], sourceLocation: sourceLocation)
         for archive in archives {
@@ -39,6 +41,22 @@ struct TestStore: Sendable {
             #expect(hash == archive.key, sourceLocation: sourceLocation)
         }
     }
+}
+
+extension Archive {
+    /// The endings of the index files beside it, in the words of docs/json.md and README.md: none in place.
+    var indexEndings: [String] {
+        switch lookups?.way {
+        case .sortedCopy: ["cdx.gz", "idx"]
+        case .idxCopy: ["idx"]
+        case .inPlace, .empty, nil: []
+        }
+    }
+}
+
+/// Pages `http://example.org/0` to `count`, whose index lines have the keys of these URLs.
+func numberedPages(_ count: Int) -> [GeneratedArchive.Page] {
+    (0..<count).map { GeneratedArchive.Page(url: "http://example.org/\($0)", title: "Page \($0)") }
 }
 
 /// The code of the `StoreError` that a call throws; `nil` when it throws none.

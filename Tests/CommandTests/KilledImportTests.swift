@@ -2,17 +2,34 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `kill -9` at random instants of an import: afterwards the archive is there whole, or nothing of it is.
+/// `kill -9` at random instants of an import: afterwards the archive is there whole, with the index that its lookups need, or
+/// nothing of it is.
 ///
 /// `Scripts/soak.d/20-killed-imports` does the same more often and with larger archives.
 struct KilledImportTests {
     private static let rounds = 10
-    private static let payload = 12 << 20
 
-    @Test func whateverTheInstantTheStoreIsWhole() async throws {
+    struct Kind: Sendable, CustomTestStringConvertible {
+        let layout: GeneratedArchive.Layout
+        let payload: Int
+        let captures: Int
+        var testDescription: String { layout.rawValue }
+
+        func archive(seed: Int) -> GeneratedArchive {
+            let pages = (0..<captures).map { GeneratedArchive.Page(url: "http://example.org/\($0)") }
+            return GeneratedArchive(pages: pages, payloadSize: payload, seed: UInt64(seed), layout: layout)
+        }
+    }
+
+    // One that takes its time to copy, and some that take it to sort, or just to move one file more.
+    @Test(arguments: [
+        Kind(layout: .plain, payload: 12 << 20, captures: 1), Kind(layout: .unsorted, payload: 0, captures: 5000),
+        Kind(layout: .missing, payload: 0, captures: 2000), Kind(layout: .zipNumDeflated, payload: 0, captures: 50),
+    ])
+    func whateverTheInstantTheStoreIsWhole(kind: Kind) async throws {
         let store = try CommandStore()
         // A first import of the same size tells how long one takes on this computer.
-        try store.write(GeneratedArchive(payloadSize: Self.payload, seed: 0), to: "0.wacz")
+        try store.write(kind.archive(seed: 0), to: "0.wacz")
         let began = ContinuousClock.now
         #expect(try await store.run("import", "0.wacz").code == 0)
         let duration = began.duration(to: .now) / .seconds(1)
@@ -20,7 +37,7 @@ struct KilledImportTests {
         var expected: Set<String> = [try await sha256ByOpenSSL(store.folder.path("0.wacz"))]
         for round in 1...Self.rounds {
             let name = "\(round).wacz"
-            try store.write(GeneratedArchive(payloadSize: Self.payload, seed: UInt64(round)), to: name)
+            try store.write(kind.archive(seed: round), to: name)
             let hash = try await sha256ByOpenSSL(store.folder.path(name))
             let instant = duration * Double.random(in: 0.02...1, using: &generator)
             // The instant of the kill is what this test is about; no result depends on what it hits.
@@ -38,12 +55,26 @@ struct KilledImportTests {
             #expect(repaired.subtracting(expected).isSubset(of: [hash]))
             try await Self.check(store, listed: repaired.intersection([hash]), name: "round \(round) after repair")
             let files = names(in: store.folder.path("store/files"))
-            #expect(files == repaired.flatMap { ["\($0).json", "\($0).wacz"] }.sorted(), "nothing half there")
+            let endings = ["json", "wacz"] + Self.indexEndings(kind.layout)
+            #expect(
+                files == repaired.flatMap { hash in endings.map { "\(hash).\($0)" } }.sorted(), "nothing half there")
             #expect(names(in: store.folder.path("store/incoming")).isEmpty)
             expected = repaired
             try FileManager.default.removeItem(atPath: store.folder.path(name))
         }
         try await Self.check(store, listed: expected, name: "at the end")
+        // A full reading of the index files finds nothing to do.
+        let doctor = try await store.run("doctor", "--port", "0")
+        #expect(doctor.output.contains("lookups: captures of every archive can be searched"))
+    }
+
+    /// README.md, "Where your data lives".
+    private static func indexEndings(_ layout: GeneratedArchive.Layout) -> [String] {
+        switch layout {
+        case .plain, .zipNum: []
+        case .zipNumDeflated: ["idx"]
+        default: ["cdx.gz", "idx"]
+        }
     }
 
     private static func hashes(_ list: ProgramResult) throws -> Set<String> {

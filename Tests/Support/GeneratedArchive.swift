@@ -1,6 +1,7 @@
 import CZlib
 
-/// A WACZ made for a test: all entries stored, one WARC with one large record and one small record for each page.
+/// A WACZ made for a test: one WARC with one large record and one small record for each page; all entries stored, but for
+/// those that `layout` compresses.
 package struct GeneratedArchive: Sendable {
     package struct Page: Sendable {
         package var url: String
@@ -12,18 +13,42 @@ package struct GeneratedArchive: Sendable {
         }
     }
 
+    /// In what form the index is there.
+    package enum Layout: String, Sendable, CaseIterable {
+        case plain
+        case unsorted
+        case missing
+        case deflated
+        /// Gzipped as a whole, without an `.idx`.
+        case gzipped
+        /// Gzipped in blocks, with an `.idx`.
+        case zipNum
+        /// The same; the ZIP compresses the `.idx`, as py-wacz does.
+        case zipNumDeflated
+        /// The same as `zipNum`; the digest of the first block is another.
+        case zipNumOtherDigest
+        /// The same as `zipNum`; the `.idx` is no text.
+        case zipNumGarbage
+    }
+
     package var title: String?
     package var pages: [Page]
     /// Bytes of the payload that makes the archive large.
     package var payloadSize: Int
     /// Makes archives of equal shape differ.
     package var seed: UInt64
+    package var layout: Layout
+    /// Names and hashes of other files, as `relation.requires` has them.
+    package var requirements: [(filename: String, hash: String?)] = []
+    /// Whether the package lists its files, without hashes; otherwise that is what is wrong with it.
+    package var listsResources = false
 
     package init(
         title: String? = "Generated", pages: [Page] = [Page(url: "http://example.org/", title: "Main")],
-        payloadSize: Int = 0, seed: UInt64 = 1
+        payloadSize: Int = 0, seed: UInt64 = 1, layout: Layout = .plain
     ) {
         self.title = title
+        self.layout = layout
         self.pages = pages
         self.payloadSize = payloadSize
         self.seed = seed
@@ -49,17 +74,23 @@ package struct GeneratedArchive: Sendable {
             "{\"url\":\"\(page.url)\",\"ts\":\"2024-01-02T03:04:05Z\""
                 + (page.title.map { ",\"title\":\"\($0)\"" } ?? "") + "}\n"
         }
-        return Self.zip([
-            ("archive/data.warc", warc), ("indexes/index.cdx", Array(index.sorted().joined().utf8)),
-            (
-                "pages/pages.jsonl",
-                Array(("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n" + list.joined()).utf8)
-            ),
-            (
-                "datapackage.json",
-                Array("{\"profile\":\"data-package\",\(titleLine)\"wacz_version\":\"1.1.1\",\"resources\":[]}".utf8)
-            ),
-        ])
+        let required = requirements.map { requirement in
+            let hash = requirement.hash.map { ",\"hash\":\"\($0)\"" } ?? ""
+            return "{\"filename\":\"\(requirement.filename)\"\(hash)}"
+        }
+        let relation =
+            required.isEmpty ? "" : "\"relation\":{\"requires\":[\(required.joined(separator: ","))]},"
+        let files =
+            [
+                Entry("archive/data.warc", warc),
+                Entry(
+                    "pages/pages.jsonl",
+                    Array(("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n" + list.joined()).utf8)),
+            ] + indexEntries(index.sorted())
+        let resources = listsResources ? files.map { "{\"path\":\"\($0.name)\"}" }.joined(separator: ",") : ""
+        let package =
+            "{\"profile\":\"data-package\",\(titleLine)\(relation)\"wacz_version\":\"1.1.1\",\"resources\":[\(resources)]}"
+        return Self.zip(files + [Entry("datapackage.json", Array(package.utf8))])
     }
 
     private static func record(url: String, payload: [UInt8]) -> [UInt8] {
@@ -77,19 +108,35 @@ package struct GeneratedArchive: Sendable {
             + "\"filename\":\"data.warc\",\"offset\":\(offset),\"length\":\(length)}\n"
     }
 
-    /// A ZIP of stored entries. APPNOTE.TXT 6.3.10, §4.3.
-    private static func zip(_ entries: [(name: String, content: [UInt8])]) -> [UInt8] {
+    /// A file of the ZIP.
+    struct Entry {
+        let name: String
+        let content: [UInt8]
+        let isDeflated: Bool
+
+        init(_ name: String, _ content: [UInt8], isDeflated: Bool = false) {
+            self.name = name
+            self.content = content
+            self.isDeflated = isDeflated
+        }
+    }
+
+    /// A ZIP. APPNOTE.TXT 6.3.10, §4.3.
+    private static func zip(_ entries: [Entry]) -> [UInt8] {
         var file: [UInt8] = []
         var directory: [UInt8] = []
-        for (name, content) in entries {
+        for entry in entries {
+            let (name, content) = (entry.name, entry.content)
+            let data = entry.isDeflated ? deflated(content, windowBits: -MAX_WBITS) : content
             let offset = UInt32(file.count)
             let checksum = UInt32(
                 truncatingIfNeeded: content.withUnsafeBufferPointer { crc32(0, $0.baseAddress, uInt($0.count)) })
             let common =
-                little(UInt16(10)) + little(UInt16(0)) + little(UInt16(0)) + little(UInt32(0x0021_0000))
-                + little(checksum) + little(UInt32(content.count)) + little(UInt32(content.count))
+                little(UInt16(20)) + little(UInt16(0)) + little(UInt16(entry.isDeflated ? 8 : 0))
+                + little(UInt32(0x0021_0000)) + little(checksum) + little(UInt32(data.count))
+                + little(UInt32(content.count))
                 + little(UInt16(name.utf8.count)) + little(UInt16(0))
-            file += little(UInt32(0x0403_4B50)) + common + Array(name.utf8) + content
+            file += little(UInt32(0x0403_4B50)) + common + Array(name.utf8) + data
             directory +=
                 little(UInt32(0x0201_4B50)) + little(UInt16(0x031E)) + common + little(UInt16(0)) + little(UInt16(0))
                 + little(UInt16(0)) + little(UInt32(0o100644 << 16)) + little(offset) + Array(name.utf8)

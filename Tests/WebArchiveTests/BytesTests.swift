@@ -45,6 +45,21 @@ struct ByteSourceTests {
         #expect(try file.read(at: .max, into: buffer) == 0)
     }
 
+    @Test func fileThatBecameShorterIsNotTakenForItsEnd() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/webarchive-\(UUID().uuidString)"
+        try #require(FileManager.default.createFile(atPath: path, contents: Data(0..<10)))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = try FileByteSource(path: path, name: "shown")
+        // Not atomically: the same file, written anew.
+        try Data(0..<4).write(to: URL(fileURLWithPath: path))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 20, alignment: 1)
+        defer { buffer.deallocate() }
+        let error = #expect(throws: WebArchiveError.self) { _ = try file.read(at: 2, into: buffer) }
+        #expect(error?.code == .truncated)
+        #expect(error?.offset == 4)
+        #expect(try file.read(at: 0, count: 4) == [0, 1, 2, 3])
+    }
+
     @Test(arguments: ["/nonexistent/x.wacz", "/"])
     func whatIsNoFileIsRefusedWithoutItsPath(_ path: String) {
         let error = #expect(throws: WebArchiveError.self) { _ = try FileByteSource(path: path, name: "x.wacz") }

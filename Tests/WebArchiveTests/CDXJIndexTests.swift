@@ -136,7 +136,80 @@ struct ZipNumIndexTests {
             return
         }
         #expect(reason.description == "indexes/: the block is not the one whose digest its .idx has")
-        #expect(try wacz.inspect().searchableIndexes.map { $0.reason?.code } == [.unsorted])
+        let inspection = try wacz.inspect()
+        #expect(inspection.searchableIndexes.map { $0.reason?.code } == [.blockDigest])
+        #expect(inspection.sequentialReason?.code == .blockDigest)
+        let findings = inspection.findings.filter { $0.code == "index-block-digest" }
+        #expect(findings.map(\.severity) == [.warning])
+        #expect(findings.map(\.location) == ["indexes/index.cdx.gz"])
+    }
+
+    /// The ends tell a pair from parts of it and from parts of another, without reading what is between.
+    @Test func indexThatWasCutIsNoticedByItsEnds() throws {
+        let (idx, blocks) = IndexBuilder.zipNum(Self.lines, blockLines: 3)
+        let (tabbed, tabbedBlocks) = IndexBuilder.zipNum(Self.lines, blockLines: 4, usesTabs: true)
+        try open(idx, blocks).checkEnds()
+        try open(tabbed, tabbedBlocks).checkEnds()
+        try open(String(idx.dropLast()), blocks).checkEnds()
+        // Before the number of the block, which nobody reads.
+        let cut = String(tabbed[..<(tabbed.lastIndex(of: "\t") ?? tabbed.endIndex)].dropLast())
+        for (name, idx, blocks) in [
+            ("first line gone", idx.split(separator: "\n").dropFirst(2).joined(separator: "\n"), blocks),
+            ("last line gone", idx.split(separator: "\n").dropLast().joined(separator: "\n"), blocks),
+            ("last line cut", String(idx.dropLast(3)), blocks),
+            ("last length cut", cut, tabbedBlocks),
+            ("blocks cut", idx, Array(blocks.dropLast())), ("blocks longer", idx, blocks + [0]),
+            ("of another", tabbed, blocks), ("of another, too", idx, tabbedBlocks),
+        ] {
+            let found = code { try open(idx, blocks).checkEnds() }
+            #expect(found == .badIndex, Comment(rawValue: name))
+        }
+    }
+
+    @Test func lastLineIsFoundHoweverLong() throws {
+        let pad = String(repeating: "p", count: 30_000)
+        for tail in ["", "\n", "\n\n", "\r\n", "\n!meta 0 {}\n"] {
+            for last in ["b 2 {}", "b 2 {\"x\":\"\(pad)\"}"] {
+                for first in ["", "a 1 {}\n", String(repeating: "a 1 {\"x\":\"\(pad)\"}\n", count: 3)] {
+                    let lines = try SortedLines(source(first + last + tail), limits: .standard)
+                    let found = try #require(try lines.last())
+                    #expect(String(decoding: found.bytes, as: UTF8.self) == last)
+                    #expect(found.offset == UInt64(first.utf8.count))
+                }
+            }
+        }
+    }
+
+    @Test func plainCopyOfACompressedIDXStandsInForIt() throws {
+        let lines = (0..<50).map { IndexBuilder.line(key($0), "2023", url: "http://example.org/\($0)") }
+        let (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 4)
+        let entries = [
+            ZIPBuilder.Entry("indexes/index.cdx.gz", blocks),
+            ZIPBuilder.Entry("indexes/index.idx", idx).with { $0.isDeflated = true },
+        ]
+        let wacz = try IndexBuilder.open(entries)
+        #expect(wacz.compressedIDX?.name == "indexes/index.idx")
+        let counting = CountingByteSource(source(idx))
+        let searched = try wacz.lookedUp(byPlainIDX: counting)
+        #expect(try searched.indexAccess() == .search)
+        _ = counting.take()
+        _ = try searched.closestCapture(toURL: "http://example.org/7", at: nil)
+        #expect(counting.take().reads > 0)
+        try searched.checkLookups()
+        for other in [String(idx.dropLast()), idx + "\n", ""] {
+            #expect(code { _ = try wacz.lookedUp(byPlainIDX: source(other)) } == .badIndex)
+        }
+        let stored = try IndexBuilder.open([entries[0], .init("indexes/index.idx", idx)])
+        #expect(stored.compressedIDX == nil)
+        #expect(code { _ = try stored.lookedUp(byPlainIDX: source(idx)) } == .badIndex)
+    }
+
+    @Test func lookupsInNoIndexFindNothing() throws {
+        let wacz = try IndexBuilder.open([]).lookedUp(in: [])
+        #expect(try wacz.indexAccess() == .search)
+        #expect(try wacz.captures(ofURL: "http://example.org/two").isEmpty)
+        #expect(try wacz.closestCapture(toURL: "http://example.org/two", at: nil) == nil)
+        try wacz.checkLookups()
     }
 
     @Test func blockBombIsRefusedWithoutBeingInflated() throws {

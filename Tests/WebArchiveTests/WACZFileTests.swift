@@ -270,6 +270,16 @@ struct DataPackageTests {
         #expect(try parse(json).requirements == [.init(filename: "b.wacz", hash: nil, crawlID: "c1")])
     }
 
+    // SHA-256 of nothing, by coreutils: e3b0c442…
+    @Test(arguments: ["", "sha256:", "sha-256:"])
+    func requirementsAreKnownByTheirHash(label: String) throws {
+        let hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        let json = "{\"relation\":{\"requires\":[{\"filename\":\"b.wacz\",\"hash\":\"\(label)\(hash)\"}]}}"
+        let found = try #require(try parse(json).requirements.first)
+        #expect(found.hash?.algorithm == .sha256)
+        #expect(found.hash?.hex == hash)
+    }
+
     @Test func badJSONIsToldWithItsPosition() {
         let error = #expect(throws: WebArchiveError.self) { _ = try parse(#"{"a":1,}"#) }
         #expect(error?.code == .badJSON)

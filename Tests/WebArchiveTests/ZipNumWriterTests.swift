@@ -106,6 +106,37 @@ struct ZipNumWriterTests {
         }
     }
 
+    @Test func sortingCanBeStoppedAndLeavesNoRuns() throws {
+        var limits = Limits.standard
+        limits.sortedBytesMax = 20_000
+        let lines = (0..<3000).map { IndexBuilder.line("org,a)/\($0)", "2023", url: "http://a.org/\($0)", offset: $0) }
+        let text = lines.reversed().joined(separator: "\n")
+        let wacz = try IndexBuilder.open([.init("indexes/index.cdx", text)], limits: limits)
+        try withFolder { folder in
+            var calls: [UInt64] = []
+            let found = code {
+                _ = try ZipNumWriter.write(from: wacz, to: folder, stem: "sorted") { done in
+                    calls.append(done)
+                    return calls.count < 2
+                }
+            }
+            #expect(found == .cancelled)
+            #expect(calls.count == 2)
+            #expect(calls[0] <= calls[1] && calls[1] <= UInt64(text.utf8.count))
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test func theIDXNamesTheBlocksAsTheyWillBeCalled() throws {
+        let wacz = try IndexBuilder.open([])
+        try withFolder { folder in
+            _ = try ZipNumWriter.write(from: wacz, to: folder, stem: "sorted", blocksName: "x.cdx.gz")
+            let idx = try String(contentsOfFile: "\(folder)/sorted.idx", encoding: .utf8)
+            #expect(idx.hasPrefix("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"x.cdx.gz\"}\n"))
+        }
+    }
+
     @Test func folderThatIsNotThereIsAnError() throws {
         let wacz = try IndexBuilder.open([])
         let found = code { _ = try ZipNumWriter.write(from: wacz, to: "/nonexistent/folder", stem: "x") }

@@ -48,6 +48,14 @@ package struct Catalog: Sendable {
             .archive()
     }
 
+    /// Those archives that the catalog has, of at most some thousand keys.
+    func archives(keys: Set<String>) throws -> [Archive] {
+        guard !keys.isEmpty else { return [] }
+        let sql = "SELECT * FROM archive WHERE key IN (\(databaseQuestionMarks(count: keys.count)))"
+        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: StatementArguments(keys)) }
+            .map { try $0.archive() }
+    }
+
     /// The archive of that id, else the first one that was imported under that file name (with or without its ending).
     package func archive(named name: String) throws -> Archive? {
         try reading { database in

@@ -80,11 +80,13 @@ extension ArchiveStore {
         defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
         let path = layout.file(archive.key)
         let examined = try examine(path, name: "\(archive.id).wacz", options: ImportOptions()) { _, _ in try pulse() }
-        let index = try IncomingIndex(for: examined, owner: owner, layout: layout) { _, _ in try pulse() }
+        let index = try IncomingIndex(for: examined, key: archive.key, owner: owner, layout: layout) { _, _ in
+            try pulse()
+        }
         let lock = try lockForCommit(pulse: pulse)
         defer { withExtendedLifetime(lock) {} }
         guard try catalog.archive(key: archive.key) != nil, Folder.exists(path) else { return false }
-        try index.move(to: archive.key)
+        try index.move()
         try catalog.setLookups(index.lookups, key: archive.key)
         openArchives.forget(key: archive.key)
         return true

@@ -12,21 +12,24 @@ import Darwin
 final class IncomingIndex {
     let lookups: ArchiveLookups
     private let layout: StoreLayout
+    private let key: String
     /// The paths of the files without their endings.
     private let stem: String
 
     /// Writes what the archive needs, which is nothing for one that can be searched in place.
     ///
     /// - Parameters:
+    ///   - key: The archive's, under which the files will be moved.
     ///   - owner: A locked file in `incoming/`.
     ///   - progress: Gets the bytes of index read, of all; throws to stop.
     /// - Throws: `StoreError`: `noSpace`, `failed`, `refused`; what `progress` throws.
     init(
-        for examined: ExaminedArchive, owner: Descriptor, layout: StoreLayout,
+        for examined: ExaminedArchive, key: String, owner: Descriptor, layout: StoreLayout,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void
     ) throws {
         lookups = ArchiveLookups(examined)
         self.layout = layout
+        self.key = key
         stem = owner.path
         switch lookups.way {
         case .inPlace, .empty: return
@@ -42,10 +45,10 @@ final class IncomingIndex {
         for file in IndexFile.allCases { unlink(stem + file.suffix) }
     }
 
-    /// Moves the files to the archive's in `files/`, and deletes those there that it does not need.
+    /// Moves the files into `files/`, and deletes those there that the archive does not need.
     ///
     /// To be done before the archive's own file is moved, so that it never is without them.
-    func move(to key: String) throws(StoreError) {
+    func move() throws(StoreError) {
         for file in IndexFile.allCases {
             if lookups.files.contains(file) {
                 try Folder.move(stem + file.suffix, to: layout.index(file, key: key))
@@ -84,7 +87,9 @@ final class IncomingIndex {
         let name = String(stem.dropFirst(layout.incoming.count + 1))
         var interruption: (any Error)?
         do {
-            _ = try ZipNumWriter.write(from: wacz, to: layout.incoming, stem: name) { done in
+            _ = try ZipNumWriter.write(
+                from: wacz, to: layout.incoming, stem: name, blocksName: key + IndexFile.blocks.suffix
+            ) { done in
                 do {
                     try progress(min(done, total), total)
                     return true

@@ -68,7 +68,7 @@ package final class CaptureBodyReader: Sendable {
         }
     }
 
-    /// The next bytes: as many as `count`, fewer only at the end.
+    /// The next bytes, at most `count`: none only at the end.
     package func read(upTo count: Int) throws(WebArchiveError) -> [UInt8] {
         try state.withLock { (state) throws(WebArchiveError) -> [UInt8] in try state.stream.next(count) }
     }
@@ -77,15 +77,21 @@ package final class CaptureBodyReader: Sendable {
 }
 
 extension ByteStream {
-    /// The next bytes: as many as `count`, fewer only at the end.
+    /// The next bytes: as many as `count`, fewer only before the end or before damage.
     fileprivate func next(_ count: Int) throws(WebArchiveError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
         var filled = 0
         while filled < count {
-            let found = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-            if found == 0 { break }
-            filled += found
+            do throws(WebArchiveError) {
+                let found = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+                if found == 0 { break }
+                filled += found
+            } catch {
+                // What came before the damage is good; the next call meets the damage again.
+                if filled > 0 { break }
+                throw error
+            }
         }
         return Array(buffer[..<filled])
     }

@@ -37,11 +37,19 @@ extension ArchiveStore {
     /// Passed over for the next closest one: a redirect from a URL to itself (as index keys tell `http` and `https` apart no more
     /// than they do), and a revisit whose payload is nowhere. When nothing else is there, the reason is thrown.
     ///
-    /// - Returns: `nil` when the URL was not captured.
+    /// - Returns: `nil` when neither the URL was captured nor, by the rules for URLs that differ in what does not matter, another
+    ///   one that can stand in for it; `OpenCapture.entry` says which one it is.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
-    package func openCapture(_ request: CaptureRequest, in archive: Archive) throws -> OpenCapture? {
+    /// - Parameter allowsStandIn: Whether a capture of another URL may stand in.
+    package func openCapture(
+        _ request: CaptureRequest, in archive: Archive, allowsStandIn: Bool
+    ) throws -> OpenCapture? {
         let index = try openArchives.lookups(archive)
-        guard let first = try index.closestCapture(request) else { return nil }
+        guard let first = try index.closestCapture(request) else {
+            // The same file with another cache buster.
+            guard allowsStandIn else { return nil }
+            return try index.fuzzyCapture(request).map { try open($0, in: archive) }
+        }
         do {
             let capture = try open(first, in: archive)
             if !Self.isLoop(capture, for: request.url) { return capture }
@@ -111,14 +119,11 @@ extension IndexedArchive {
         try wacz.closestCapture(toURL: request.url, at: request.time, trustsOrder: trustsOrder)
     }
 
+    func fuzzyCapture(_ request: ArchiveStore.CaptureRequest) throws -> CDXJEntry? {
+        try wacz.fuzzyCapture(ofURL: request.url, at: request.time, trustsOrder: trustsOrder)
+    }
+
     func captures(ofURL url: String) throws -> [CDXJEntry] {
         try wacz.captures(ofURL: url, trustsOrder: trustsOrder)
-    }
-}
-
-extension ArchiveStore {
-    /// Archives in which payloads of revisits may lie, those that the package itself names by hash.
-    func requiredArchives(of archive: Archive) throws -> [Archive] {
-        []
     }
 }

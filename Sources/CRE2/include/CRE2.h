@@ -25,6 +25,10 @@ cre2_pattern *cre2_compile(const char *pattern, size_t length, int64_t memory_ma
 /* Whether a match begins with the first byte of `text`: 1 or 0, or -1 when memory ran out. */
 int cre2_matches_start(const cre2_pattern *pattern, const char *text, size_t length);
 
+/* Where the first match anywhere in `text` has its groups: begins and ends in `places`, for at most `groups_max` groups; 0 and 0
+ * for one that took no part. Returns how many groups the pattern has of these, or -1 without a match or without memory. */
+int cre2_groups(const cre2_pattern *pattern, const char *text, size_t length, ptrdiff_t *places, int groups_max);
+
 /* Gives the pattern back; NULL is allowed. */
 void cre2_free(cre2_pattern *pattern);
 

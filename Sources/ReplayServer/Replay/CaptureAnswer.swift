@@ -131,7 +131,7 @@ struct CaptureAnswer: Sendable {
             try Task.checkCancellation()
             let count = try await blocking { try reader.read(upTo: Self.measuredBytes).count }
             size += UInt64(count)
-            if count < Self.measuredBytes { return size }
+            if count == 0 { return size }
         }
     }
 
@@ -149,7 +149,6 @@ struct CaptureAnswer: Sendable {
                 if bytes.isEmpty { break }
                 left -= UInt64(bytes.count)
                 try await writer.write(ByteBuffer(bytes: bytes))
-                if bytes.count < wanted { break }
             }
             guard part.length == nil || left == 0 else { throw BodyEndsEarly(missing: left) }
             try await writer.finish(nil)

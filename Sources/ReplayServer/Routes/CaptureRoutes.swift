@@ -23,10 +23,10 @@ struct CaptureRoutes: Sendable {
                 .notFound, code: "not-found", "there is nothing at this address",
                 hint: "captures are at /c/ID/TIMESTAMP/URL, lists of them at /c/ID/cdx?url=URL")
         }
-        guard [.get, .head, .post].contains(request.method) else {
+        guard Self.isAllowed(request.method, address.target, place) else {
             throw ErrorResponse(
-                .methodNotAllowed, code: "method", "captures are read with GET, HEAD and POST",
-                fields: [.allow: "GET, HEAD, POST"])
+                .methodNotAllowed, code: "method", "captures are read with GET, HEAD, POST and PUT, lists with GET and HEAD",
+                fields: [.allow: "GET, HEAD, POST, PUT"])
         }
         // A worker that an archive brings would stand between its pages and the engine.
         guard request.headers[.serviceWorker] == nil else {
@@ -43,6 +43,17 @@ struct CaptureRoutes: Sendable {
             return try await timeGate(address, url, request, archives, place)
         case .memento(let timestamp, let modifier, let url):
             return try await capture(address, timestamp, modifier, url, request, archives, place)
+        }
+    }
+
+    /// Every method only reads here. The engine hands on whatever method an archived page uses, on the page's own origin.
+    private static func isAllowed(
+        _ method: HTTPRequest.Method, _ target: CaptureAddress.Target, _ place: Place
+    ) -> Bool {
+        switch (target, place) {
+        case (.memento(_, .engine, _), .replay): true
+        case (.memento, _), (.timeGate, _): [.get, .head, .post, .put].contains(method)
+        case (.cdx, _), (.timeMap, _): [.get, .head].contains(method)
         }
     }
 
@@ -109,7 +120,7 @@ struct CaptureRoutes: Sendable {
             return other
         }
         let wanted = ArchiveStore.CaptureRequest(
-            url: try await requested(url, request), time: CaptureTimestamp(digits: timestamp.prefix(17)))
+            url: try await requested(url, request), time: CaptureTimestamp(endOf: timestamp))
         let memento = memento(address, url, request)
         if case .all = address.scope {
             let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
@@ -124,7 +135,7 @@ struct CaptureRoutes: Sendable {
         }
         guard let archive = archives.first else { throw ErrorResponse.notFound }
         do {
-            let opened = try await site.blocking.long { try site.store.openCapture(wanted, in: archive) }
+            let opened = try await site.blocking.long { try site.store.openCapture(wanted, in: archive, allowsStandIn: true) }
             guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
             return try await answer(opened, timestamp, modifier, memento, request, place)
         } catch  where modifier == .engine {
@@ -138,7 +149,7 @@ struct CaptureRoutes: Sendable {
     ) async throws -> Response {
         let address = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, capture.entry.url)
         // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
-        if timestamp != capture.entry.timestamp, modifier != .engine, request.method != .post {
+        if timestamp != capture.entry.timestamp, modifier != .engine, request.method == .get || request.method == .head {
             return Responses.empty(
                 .found,
                 fields: [
@@ -175,11 +186,11 @@ struct CaptureRoutes: Sendable {
 
     /// The URL under which the request's capture is indexed: a body becomes part of it.
     private func requested(_ url: String, _ request: Request) async throws -> String {
-        guard request.method == .post else { return url }
+        guard request.method == .post || request.method == .put else { return url }
         do {
             let body = try await request.body.collect(upTo: Self.requestBodyMax)
             return IndexedRequest.url(
-                url, method: "POST", contentType: request.headers[.contentType],
+                url, method: request.method.rawValue, contentType: request.headers[.contentType],
                 body: Array(body.readableBytesView))
         } catch is NIOTooManyBytesError {
             throw ErrorResponse(

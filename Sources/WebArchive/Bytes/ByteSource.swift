@@ -8,7 +8,7 @@ public protocol ByteSource: Sendable {
     /// Reads bytes from `offset` on into `buffer`.
     ///
     /// - Returns: The bytes read: as many as fit, fewer only at the end of the source, 0 past it.
-    /// - Throws: `io` when the operating system fails to read.
+    /// - Throws: `io` when the operating system fails to read; `truncated` when the source has lost bytes since it was opened.
     func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int
 }
 

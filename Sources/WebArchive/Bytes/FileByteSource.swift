@@ -51,13 +51,19 @@ public final class FileByteSource: ByteSource {
     deinit { close(descriptor) }
 
     /// Reads with `pread`, again after an interruption or a short read.
+    ///
+    /// - Throws: `io`; `truncated` when the file has become shorter since it was opened.
     public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         guard let base = buffer.baseAddress, offset < size, let start = off_t(exactly: offset) else { return 0 }
         let wanted = Int(min(UInt64(buffer.count), size - offset))
         var done = 0
         while done < wanted {
             let count = pread(descriptor, base + done, wanted - done, start + off_t(done))
-            if count == 0 { break }
+            if count == 0 {
+                throw WebArchiveError(
+                    code: .truncated, problem: "the file had \(size) bytes when it was opened, and ends here now",
+                    file: name, offset: offset + UInt64(done))
+            }
             if count < 0 {
                 if errno == EINTR { continue }
                 throw WebArchiveError(

@@ -48,6 +48,25 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
             millisecond: parts.6)
     }
 
+    /// Parses 4 to 17 digits as clients give them to be near to: a part that is missing at the end is the latest one, so that
+    /// `2024` is 2024-12-31T23:59:59Z. What pywb and the Wayback Machine do.
+    public init?(endOf text: some StringProtocol) {
+        guard let start = CaptureTimestamp(digits: text) else { return nil }
+        let count = text.utf8.count
+        let used = count < 14 && !count.isMultiple(of: 2) ? count - 1 : count
+        let (year, month) = (start.parts.year, start.parts.month)
+        let length: Int64
+        switch used {
+        case 4: length = Int64(Self.dayNumber(year + 1, 1, 1) - Self.dayNumber(year, 1, 1)) * 86_400
+        case 6: length = Int64(Self.days(in: month, of: year)) * 86_400
+        case 8: length = 86_400
+        case 10: length = 3600
+        case 12: length = 60
+        default: length = 1
+        }
+        self.init(millisecondsSince1970: start.millisecondsSince1970 + (length - 1) * 1000)
+    }
+
     /// Parses an RFC 3339 date and time, as in `WARC-Date` and page lists.
     ///
     /// Tolerated: a space for the `T`, a missing zone (then UTC), a date alone, any number of fraction digits.

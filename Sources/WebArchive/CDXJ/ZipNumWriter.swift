@@ -14,11 +14,11 @@ public final class ZipNumWriter {
     /// Bytes of lines that end a block early, so that a reader's limit is never met.
     private static let blockBytes = 4 << 20
 
-    private init(folder: String, stem: String) throws(WebArchiveError) {
+    private init(folder: String, stem: String, blocksName: String?) throws(WebArchiveError) {
         blocks = try FileOutput(path: "\(folder)/\(stem).cdx.gz")
         idx = try FileOutput(path: "\(folder)/\(stem).idx")
         gzip = try GzipWriter()
-        let name = CDXJEntry.quoted("\(stem).cdx.gz")
+        let name = CDXJEntry.quoted(blocksName ?? "\(stem).cdx.gz")
         try idx.write("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \(name)}\n".utf8)
     }
 
@@ -30,12 +30,14 @@ public final class ZipNumWriter {
     /// - Parameters:
     ///   - folder: A folder that exists; files of the same names are replaced.
     ///   - stem: The names without their endings.
+    ///   - blocksName: What the `.idx` calls the other file, when that is to be renamed.
     ///   - progress: Gets the bytes read of the package's indexes (of its WARC files when it has none), now and then;
     ///     returns `false` to stop.
     /// - Returns: The entries written.
     /// - Throws: What `CaptureReader.next()` throws; `io` or `noSpace` when a file cannot be written; `cancelled`.
     public static func write(
-        from wacz: WACZFile, to folder: String, stem: String, progress: (_ bytesRead: UInt64) -> Bool = { _ in true }
+        from wacz: WACZFile, to folder: String, stem: String, blocksName: String? = nil,
+        progress: (_ bytesRead: UInt64) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> Int {
         var sorter = CDXJSorter(folder: folder, stem: stem, limits: wacz.limits)
         let reader = wacz.makeCaptureReader()
@@ -47,7 +49,7 @@ public final class ZipNumWriter {
                 throw WebArchiveError(code: .cancelled, problem: "the sorting was stopped", file: wacz.name)
             }
         }
-        let writer = try ZipNumWriter(folder: folder, stem: stem)
+        let writer = try ZipNumWriter(folder: folder, stem: stem, blocksName: blocksName)
         var count = 0
         try sorter.forEachSorted { (line) throws(WebArchiveError) in
             try writer.add(line)

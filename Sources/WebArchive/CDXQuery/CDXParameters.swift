@@ -85,8 +85,8 @@ struct CDXParameters {
         let sort = try choice("sort", Sort.self)
         // As in pywb, `closest` alone sorts, and wins over `sort=reverse` and `reverse`.
         if let (name, value) = text("closest") {
-            let year = value.utf8.count < 4 ? value + String(repeating: "0", count: 4 - value.utf8.count) : value
-            guard let time = CaptureTimestamp(digits: year) else {
+            let year = value.utf8.count < 4 ? value + String(repeating: "9", count: 4 - value.utf8.count) : value
+            guard let time = CaptureTimestamp(endOf: year) else {
                 throw CDXQueryProblem(
                     name, value, "this is not a time", hint: "give 1 to 14 digits of YYYYMMDDhhmmss, or 17")
             }

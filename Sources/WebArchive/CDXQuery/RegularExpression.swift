@@ -4,13 +4,14 @@ import CRE2
 ///
 /// Source: https://github.com/google/re2/wiki/Syntax. As in Perl, but without what needs backtracking: back references
 /// and look-around.
-final class RegularExpression {
+final class RegularExpression: Sendable {
     /// Why a pattern cannot be used.
     struct Problem: Error {
         let what: String
     }
 
-    private let pattern: OpaquePointer
+    /// Where the compiled pattern is: immutable, and made to be used by several threads at once.
+    private let address: UInt
 
     /// - Parameter memoryMax: Bytes that the compiled pattern and its caches may take.
     init(_ text: String, memoryMax: Int) throws(Problem) {
@@ -26,10 +27,29 @@ final class RegularExpression {
             let what = String(decoding: message[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
             throw Problem(what: what.isEmpty ? "it takes too much memory" : what)
         }
-        pattern = made
+        address = UInt(bitPattern: made)
     }
 
     deinit { cre2_free(pattern) }
+
+    private var pattern: OpaquePointer? { OpaquePointer(bitPattern: address) }
+
+    /// What the groups of the first match in `text` caught, each empty when it took no part; `nil` when nothing matches.
+    func groups(in text: [UInt8]) -> [ArraySlice<UInt8>]? {
+        var places = [Int](repeating: 0, count: 2 * Self.groupsMax)
+        let count = text.withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                cre2_groups(pattern, $0.baseAddress, $0.count, &places, Int32(Self.groupsMax))
+            }
+        }
+        guard count >= 0 else { return nil }
+        return (0..<Int(count)).map { text[places[2 * $0]..<places[2 * $0 + 1]] }
+    }
+
+    /// Whether a match is anywhere in `text`.
+    func finds(_ text: [UInt8]) -> Bool { groups(in: text) != nil }
+
+    private static let groupsMax = 8
 
     /// Whether a match begins with the first byte of `text`; it may end before the last.
     ///

@@ -139,12 +139,21 @@ struct JSONScanner {
             repeat { try eachLeaf(named: name, body) } while try !closes("]")
         default:
             switch try value() {
-            case .string(let text), .number(let text): body(name, text)
+            case .string(let text): body(name, text)
+            case .number(let text): body(name, Self.plain(text))
             case .bool(let isTrue): body(name, isTrue ? "true" : "false")
             case .null: body(name, "null")
             case .array, .object: break
             }
         }
+    }
+
+    /// A number as JavaScript writes it, as far as whole ones go: `2.0` is `2`.
+    private static func plain(_ number: String) -> String {
+        guard !number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }),
+            let value = Double(number), let whole = Int64(exactly: value)
+        else { return number }
+        return String(whole)
     }
 
     func problem(_ what: String) -> JSONProblem {

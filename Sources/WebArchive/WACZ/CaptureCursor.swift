@@ -59,10 +59,14 @@ public final class CaptureCursor {
     private let trustsOrder: Bool
     private var way = Way.unopened
 
-    init(_ wacz: WACZFile, _ query: CaptureQuery, trustsOrder: Bool) {
+    convenience init(_ wacz: WACZFile, _ query: CaptureQuery, trustsOrder: Bool) {
+        self.init(wacz, ranges: query.ranges, trustsOrder: trustsOrder)
+    }
+
+    init(_ wacz: WACZFile, ranges: [CDXJRange], trustsOrder: Bool) {
         self.wacz = wacz
         self.trustsOrder = trustsOrder
-        ranges = query.ranges
+        self.ranges = ranges
     }
 
     /// The next entry, or `nil` at the end.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Decides which captures are of a URL, in the same way for a search and for a scan.
 struct CaptureMatcher: Sendable {
     private let url: String
@@ -17,7 +19,20 @@ struct CaptureMatcher: Sendable {
             start > 0 && "?&".utf8.contains(bytes[start - 1]) ? start - 1 : nil
         }
         foldedBase = method.map { SURT.folded(String(decoding: bytes[..<$0], as: UTF8.self)) }
-        keys = method == nil ? [] : Set(SURT.candidates(for: url))
+        keys = method == nil ? [] : Set(Self.spellings(of: url).flatMap { SURT.candidates(for: $0) })
+    }
+
+    /// A URL that names a method, as it is and with the spaces of its body spelled as indexers do: the escapes of a form
+    /// undone, a plus a space.
+    private static func spellings(of url: String) -> [String] {
+        let bytes = Array(url.utf8)
+        guard let start = CDXJLine.methodStart(in: bytes[...]) else { return [url] }
+        let (head, body) = (bytes[..<start], String(decoding: bytes[start...], as: UTF8.self))
+        let spaced = body.replacing("+", with: " ")
+        let spellings = [spaced, spaced.removingPercentEncoding ?? spaced].map {
+            String(decoding: head, as: UTF8.self) + $0.replacing(" ", with: "%20")
+        }
+        return [url] + Set(spellings).subtracting([url]).sorted()
     }
 
     /// Whether an entry's URL is the one; for a URL that names a method, whether its key says the same request.
@@ -33,7 +48,7 @@ struct CaptureMatcher: Sendable {
     /// Entries of other methods carry the request in their key: `org,example)/post?__wb_method=post&q=one`, with the
     /// arguments of URL and body sorted together, or joined as they were.
     func ranges(includesMethods: Bool, includesPlainKeys: Bool) -> [CDXJRange] {
-        var keys = SURT.candidates(for: url)
+        var keys = Self.spellings(of: url).flatMap { SURT.candidates(for: $0) }
         if includesPlainKeys { keys += Self.plainKeys(url) }
         var ranges: Set<CDXJRange> = []
         for key in keys {

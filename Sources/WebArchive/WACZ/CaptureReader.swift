@@ -82,7 +82,7 @@ public final class CaptureReader {
         log.add(
             .warning, isMissing ? "index-missing" : "index-empty",
             isMissing ? "The package has no index." : "The index names no capture.", at: "indexes/",
-            consequence: "Replay by ranges finds nothing; this program reads the WARC files instead, which is slow.")
+            consequence: "Replay by ranges finds nothing; lookups by this program find what the WARC files hold.")
     }
 
     private func nextInCurrent() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {

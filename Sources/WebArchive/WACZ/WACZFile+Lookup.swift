@@ -120,6 +120,13 @@ extension WACZFile {
         CaptureCursor(self, query, trustsOrder: trustsOrder)
     }
 
+    /// The entries of the URL without its query, and with any query.
+    func captures(withPathOf url: String, trustsOrder: Bool) -> CaptureCursor {
+        let path = String(url.prefix { $0 != "?" && $0 != "#" })
+        let ranges = SURT.candidates(for: path).flatMap { [CDXJRange(prefix: "\($0) "), CDXJRange(prefix: "\($0)?")] }
+        return CaptureCursor(self, ranges: ranges, trustsOrder: trustsOrder)
+    }
+
     /// Every capture that a scan of all indexes finds.
     func scannedCaptures(_ matcher: CaptureMatcher) throws(WebArchiveError) -> [CDXJEntry] {
         let reader = makeCaptureReader()

@@ -228,7 +228,7 @@ private struct WACZInspector {
                 log.add(
                     .warning, "idx-bad-line", "A line of the index of the index cannot be used.",
                     at: "\(entry.name) line \(line.number)",
-                    consequence: "Replay by ranges may miss captures; lookups by this program read the whole index.")
+                    consequence: "Replay by ranges may miss captures; lookups by this program find them.")
             }
         }
     }

@@ -15,6 +15,9 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Check that everything is in place: store, assets, engine, port, names.",
         discussion: """
+            What interrupted work left behind is cleaned up, and indexes that lookups need
+            are written where they are missing or damaged.
+
             Example:
               replayhost doctor
             """)
@@ -90,6 +93,7 @@ struct DoctorCommand: ParsableCommand {
                         what: report.changedAnything
                             ? "leftovers of interrupted work were cleaned up" : "nothing was left half done"))
             }
+            checks += try lookupChecks(store)
             if let server = ServerFile.running(layout: store.layout) {
                 checks.append(
                     Check(name: "server", verdict: .good, what: "runs at \(server.address) (process \(server.pid))"))
@@ -102,6 +106,18 @@ struct DoctorCommand: ParsableCommand {
                     name: "store", verdict: .bad, what: "\(location.path): \(fault.what)", hint: fault.hint)
             ]
         }
+    }
+
+    private func lookupChecks(_ store: ArchiveStore) throws -> [Check] {
+        let report = try store.prepareLookups()
+        var checks: [Check] = report.problems.map { Check(name: "lookups", verdict: .warning, what: $0) }
+        if !report.prepared.isEmpty {
+            let ids = report.prepared.map(\.text).joined(separator: ", ")
+            checks.append(Check(name: "lookups", verdict: .good, what: "indexes were prepared: \(ids)"))
+        } else if checks.isEmpty {
+            checks.append(Check(name: "lookups", verdict: .good, what: "captures of every archive can be searched"))
+        }
+        return checks
     }
 
     private func assetChecks() -> [Check] {

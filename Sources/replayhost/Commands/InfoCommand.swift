@@ -38,8 +38,16 @@ struct InfoCommand: ParsableCommand {
             ("pages", "\(archive.pageCount)"), ("captures", "\(archive.captureCount)"),
             ("first capture", archive.firstCapture.flatMap(RFC3339.text(ofTimestamp:))),
             ("last capture", archive.lastCapture.flatMap(RFC3339.text(ofTimestamp:))),
-            ("main page", archive.mainPageURL),
+            ("main page", archive.mainPageURL), ("lookups", lookups(archive)),
         ]
         return facts.compactMap { label, value in value.map { (label, $0) } }
+    }
+
+    /// How captures are looked up, and why so.
+    private static func lookups(_ archive: Archive) -> String {
+        guard let lookups = archive.lookups else {
+            return "not prepared, so that each may read the whole index; `replayhost doctor` prepares them"
+        }
+        return lookups.reason.map { "in a sidecar (\($0))" } ?? "in place"
     }
 }

@@ -44,6 +44,14 @@ enum Terminal {
             to: STDOUT_FILENO)
     }
 
+    /// Bytes of an archive on standard output, as they are; on a terminal without control characters but tabs and line ends.
+    static func writeBytes(_ bytes: [UInt8]) {
+        guard isatty(STDOUT_FILENO) == 1 else { return put(bytes, to: STDOUT_FILENO) }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let shown = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map { safe(String($0)) } }
+        put(shown.map { $0.joined(separator: "\t") }.joined(separator: "\n"), to: STDOUT_FILENO)
+    }
+
     static func writeError(_ line: String) {
         put(line + "\n", to: STDERR_FILENO)
     }

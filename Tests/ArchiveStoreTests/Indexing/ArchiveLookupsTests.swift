@@ -1,0 +1,176 @@
+import Foundation
+import TestSupport
+import Testing
+import WebArchive
+
+@testable import ArchiveStore
+
+/// What an import does for lookups, by the form that the package's index has.
+struct ArchiveLookupsTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let layout: GeneratedArchive.Layout
+        let way: ArchiveLookups.Way
+        /// Part of the reason; `nil` for none.
+        var reason: String?
+        var testDescription: String { layout.rawValue }
+    }
+
+    // PRODUCT: what cannot be searched in place gets a sorted copy; a compressed .idx a plain one.
+    static let cases = [
+        Case(layout: .plain, way: .inPlace), Case(layout: .zipNum, way: .inPlace),
+        Case(layout: .unsorted, way: .sortedCopy, reason: "indexes/index.cdx: the index is not sorted"),
+        Case(layout: .missing, way: .sortedCopy, reason: "indexes/: there is no index"),
+        Case(layout: .deflated, way: .sortedCopy, reason: "indexes/index.cdx: the ZIP compresses the index"),
+        Case(layout: .gzipped, way: .sortedCopy, reason: "the gzipped index has no .idx"),
+        Case(layout: .zipNumDeflated, way: .idxCopy, reason: "indexes/index.idx: the ZIP compresses the .idx"),
+        Case(layout: .zipNumOtherDigest, way: .sortedCopy, reason: "whose digest its .idx has"),
+        Case(layout: .zipNumGarbage, way: .sortedCopy, reason: "names no block"),
+    ]
+
+    @Test func everyLayoutIsACase() {
+        #expect(Set(Self.cases.map(\.layout)) == Set(GeneratedArchive.Layout.allCases))
+    }
+
+    @Test(arguments: cases)
+    func capturesAreSearchedWhateverTheIndex(_ c: Case) async throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: numberedPages(9), layout: c.layout).bytes()
+        let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
+        #expect(archive.lookups?.way == c.way)
+        #expect(archive.lookups?.reason?.contains(c.reason ?? "") == (c.reason == nil ? nil : true))
+        try await test.expectWhole()
+        try expectEveryCapture(of: archive, in: test.store, count: 9)
+        let indexed = try test.store.openArchives.lookups(archive)
+        #expect(indexed.trustsOrder)
+        #expect(try indexed.wacz.indexAccess(trustsOrder: true) == .search)
+        // Another process reads the same from the catalog.
+        let other = try test.reopened()
+        #expect(try other.catalog.archive(key: archive.key) == archive)
+        try expectEveryCapture(of: archive, in: other, count: 9)
+        #expect(try test.store.repair() == RepairReport())
+        #expect(try test.store.prepareLookups() == LookupsReport())
+        try test.store.remove(archive)
+        #expect(try test.state().isEmpty)
+        #expect(code { _ = try test.store.captures(of: archive, url: "http://example.org/0", limit: 1) } != nil)
+    }
+
+    /// docs/json.md.
+    @Test(arguments: [(GeneratedArchive.Layout.plain, "in-place"), (.missing, "sidecar"), (.zipNumDeflated, "sidecar")])
+    func jsonSaysHowAndWhy(layout: GeneratedArchive.Layout, lookups: String) throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: numberedPages(3), layout: layout).bytes()
+        var archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(archive)) as? [String: Any])
+        #expect(object["lookups"] as? String == lookups)
+        #expect((object["lookupsReason"] == nil) == (lookups == "in-place"))
+        archive.lookups = nil
+        let unknown = String(decoding: try JSONEncoder().encode(archive), as: UTF8.self)
+        #expect(!unknown.contains("lookups"))
+    }
+
+    /// A package may hold WARC files without a single capture; its lookups read nothing.
+    @Test func anArchiveWithoutCapturesNeedsNoIndex() async throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: [], layout: .missing).bytes()
+        let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
+        #expect(archive.captureCount == 0)
+        #expect(archive.lookups == ArchiveLookups(way: .empty))
+        #expect(try test.store.captures(of: archive, url: "http://example.org/", limit: 10).isEmpty)
+        #expect(try test.store.openArchives.lookups(archive).wacz.indexAccess() == .search)
+        try await test.expectWhole()
+    }
+
+    @Test func equalArchivesGetEqualIndexFiles() throws {
+        let bytes = GeneratedArchive(pages: numberedPages(9), layout: .unsorted).bytes()
+        let found = try (0..<2).map { _ in
+            let test = try TestStore()
+            let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
+            return try IndexFile.allCases.map { try contents(of: test.layout.index($0, key: archive.key)) }
+        }
+        #expect(found[0] == found[1])
+        let head = String(decoding: found[0][1].prefix { $0 != 0x0A }, as: UTF8.self)
+        #expect(head.wholeMatch(of: /!meta 0 \{"format": "cdxj-gzip-1.0", "filename": "[0-9a-f]{64}.cdx.gz"\}/) != nil)
+    }
+
+    @Test func aBlockOfAnotherDigestIsAFinding() throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: numberedPages(5), layout: .zipNumOtherDigest).bytes()
+        let path = try test.folder.write(bytes, to: "a.wacz")
+        let findings = try test.store.importFile(at: path).findings.filter { $0.code == "index-block-digest" }
+        #expect(findings.map(\.severity) == [.warning])
+        #expect(findings.first?.location == "indexes/index.cdx.gz")
+        #expect(findings.first?.consequence.isEmpty == false)
+        let strict = try TestStore()
+        #expect(
+            code { _ = try strict.store.importFile(at: path, options: ImportOptions(isStrict: true)) } == .refused)
+        #expect(try strict.state().isEmpty)
+    }
+
+    /// As an upload is: its bytes come one by one, and nobody looks at progress.
+    @Test func anUploadGetsItsIndexToo() async throws {
+        let test = try TestStore()
+        let incoming = try test.store.beginImport(name: "b.wacz", source: "browser", expectedSize: nil)
+        try GeneratedArchive(pages: numberedPages(5), layout: .deflated).bytes().withUnsafeBytes {
+            try incoming.write($0)
+        }
+        let archive = try test.store.finish(incoming).archive
+        try await test.expectWhole()
+        try expectEveryCapture(of: archive, in: test.store, count: 5)
+    }
+
+    private struct Stop: Error {}
+
+    @Test func anImportThatIsStoppedWhileItSortsLeavesNothing() throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: numberedPages(1100), layout: .unsorted).bytes()
+        let path = try test.folder.write(bytes, to: "a.wacz")
+        var wasIndexing = false
+        #expect(throws: Stop.self) {
+            _ = try test.store.importFile(at: path) { progress in
+                guard case .indexing(let done, let total) = progress else { return }
+                wasIndexing = done > 0 && done <= total
+                throw Stop()
+            }
+        }
+        #expect(wasIndexing)
+        #expect(try test.state().isEmpty)
+    }
+
+    /// Something in the way of the index file stands for any disk that cannot be written; `FaultInjectionTests` has others.
+    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.allCases)
+    func anIndexThatCannotBeWrittenFailsTheImport(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: numberedPages(9), layout: layout).bytes()
+        let path = try test.folder.write(bytes, to: "a.wacz")
+        var obstacle: String?
+        let found = code {
+            _ = try test.store.importFile(at: path) { progress in
+                guard case .checking = progress, obstacle == nil else { return }
+                let copy = try #require(names(in: test.layout.incoming).first)
+                obstacle = "\(test.layout.incoming)/\(copy)\(file.suffix)"
+                try FileManager.default.createDirectory(
+                    atPath: try #require(obstacle), withIntermediateDirectories: false)
+            }
+        }
+        let isInTheWay = layout == .unsorted || file == .idx
+        #expect(found == (isInTheWay ? .failed : nil))
+        try FileManager.default.removeItem(atPath: try #require(obstacle))
+        if isInTheWay { #expect(try test.state().isEmpty) }
+    }
+}
+
+/// Each of the numbered pages is captured once, at the one time that generated archives have; others are not.
+func expectEveryCapture(
+    of archive: Archive, in store: ArchiveStore, count: Int, stride step: Int = 1,
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    for number in stride(from: 0, to: count, by: step) {
+        let found = try store.captures(of: archive, url: "http://example.org/\(number)", limit: 10)
+        #expect(found.map(\.url) == ["http://example.org/\(number)"], sourceLocation: sourceLocation)
+        #expect(found.map(\.timestamp) == ["20240102030405"], sourceLocation: sourceLocation)
+    }
+    for url in ["http://example.org/\(count)", "http://example.org/0/", "http://example.com/0", "", "x"] {
+        #expect(try store.captures(of: archive, url: url, limit: 10).isEmpty, sourceLocation: sourceLocation)
+    }
+}

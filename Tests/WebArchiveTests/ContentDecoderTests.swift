@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@testable import WebArchive
+
+struct ContentDecoderTests {
+    static let text = "The quick brown fox jumps over the lazy dog. The quick brown fox."
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let coding: ContentCoding
+        let base64: String
+        var bytes: [UInt8] { Array(Data(base64Encoded: base64) ?? Data()) }
+        var testDescription: String { coding.rawValue }
+    }
+
+    /// Made by Python's zlib and gzip, and by the programs `brotli` 1.0.9 and `zstd` 1.5.4; the last are two frames.
+    static let cases = [
+        Case(
+            coding: .gzip,
+            base64:
+                "H4sIAAAAAAACAwvJSFUoLM1MzlZIKsovz1NIy69QyCrNLShWyC9LLVIoAUrnJFZVKqTkp+sphGAq1gMAjqX6nkEAAAA="),
+        Case(
+            coding: .deflate,
+            base64: "eJwLyUhVKCzNTM5WSCrKL89TSMuvUMgqzS0oVsgvSy1SKAFK5yRWVSqk5KfrKYRgKtYDAAumF2k="),
+        Case(
+            coding: .deflate,
+            base64: "C8lIVSgszUzOVkgqyi/PU0jLr1DIKs0tKFbIL0stUigBSuckVlUqpOSn6ymEYCrWAwA="),
+        Case(
+            coding: .br,
+            base64: "oQACQGRxwJuGruy6hNi9WElVhpZkZmwN4jKXt0HO8PRU2BtswIFDFsj+QnaDTiucOTxO1KaQEe77NMYG"),
+        Case(
+            coding: .zstd,
+            base64: "KLUv/SRBtQEA5AJUaGUgcXVpY2sgYnJvd24gZm94IGp1bXBzIG92ZXIgdGhlIGxhenkgZG9nLiAuAQCFiSoDqYC9ug=="),
+        Case(
+            coding: .zstd,
+            base64: "KLUv/QRYaQEAVGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZy4gzpb8pSi1L/0EWKEAAFRoZSBx"
+                + "dWljayBicm93biBmb3guBJzYMw=="),
+    ]
+
+    private static func decoded(_ bytes: [UInt8], _ codings: [ContentCoding], step: Int = 7) throws -> [UInt8] {
+        let stream = ContentDecoder.decode(
+            SourceStream(MemoryByteSource(bytes, name: "body")), codings)
+        var all: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try stream.read(into: buffer)
+            if count == 0 { return all }
+            all += buffer[..<count]
+            if all.count > 1 << 20 { return all }
+        }
+    }
+
+    @Test(arguments: cases)
+    func whatOtherProgramsEncodedIsDecoded(_ c: Case) throws {
+        #expect(String(decoding: try Self.decoded(c.bytes, [c.coding]), as: UTF8.self) == Self.text)
+        #expect(String(decoding: try Self.decoded(c.bytes, [c.coding], step: 4096), as: UTF8.self) == Self.text)
+    }
+
+    @Test func codingsAreUndoneFromTheLastToTheFirst() throws {
+        let twice = Deflater.gzip(Self.cases[3].bytes)
+        #expect(String(decoding: try Self.decoded(twice, [.br, .gzip]), as: UTF8.self) == Self.text)
+    }
+
+    @Test(arguments: ContentCoding.allCases)
+    func whatWasNeverEncodedIsPassedOn(_ coding: ContentCoding) throws {
+        let plain = "<!doctype html><title>Plain</title>" + String(repeating: "text ", count: 2000)
+        #expect(String(decoding: try Self.decoded(Array(plain.utf8), [coding]), as: UTF8.self) == plain)
+        #expect(try Self.decoded([], [coding]).isEmpty)
+    }
+
+    @Test(arguments: cases)
+    func aBodyThatEndsEarlyIsAnError(_ c: Case) throws {
+        let cut = Array(c.bytes.dropLast(c.coding == .gzip ? 4 : 6))
+        #expect(code { _ = try Self.decoded(cut, [c.coding], step: 4096) } == .truncated)
+    }
+
+    @Test(arguments: cases)
+    func damageNeverCrashes(_ c: Case) throws {
+        for position in c.bytes.indices {
+            var damaged = c.bytes
+            damaged[position] ^= 0x55
+            _ = try? Self.decoded(damaged, [c.coding], step: 4096)
+            _ = try? Self.decoded(Array(c.bytes[..<position]), [c.coding], step: 4096)
+        }
+    }
+
+    /// RFC 9659: as a content coding a window has at most 8 MB. A frame head that asks for 2 GB: RFC 8878 §3.1.1.
+    @Test func aWindowOfGigabytesIsRefused() {
+        let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA8, 0x01, 0x00, 0x00]
+        #expect(code { _ = try Self.decoded(frame, [.zstd]) } == .badEncoding)
+    }
+
+    @Test(
+        arguments: [
+            ("gzip", [.gzip]), ("br, gzip", [.br, .gzip]), ("X-GZIP", [.gzip]), ("identity", []), ("", []),
+            ("zstd;q=1", [.zstd]), ("compress", nil), ("gzip, dcb", nil),
+        ] as [(String, [ContentCoding]?)])
+    func fieldsNameCodings(_ field: String, _ expected: [ContentCoding]?) {
+        let fields = HeaderFields([.init(name: "content-encoding", value: field)])
+        #expect(ContentCoding.applied(in: fields) == expected)
+    }
+}
