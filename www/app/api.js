@@ -108,6 +108,29 @@ export async function captures(id, url) {
 }
 
 /**
+ * The capture that replay by lookups shows for an address: of another address too, where they differ in nothing that
+ * matters.
+ *
+ * @param {string} id
+ * @param {string} url
+ * @param {string} timestamp the time wanted; empty for the latest
+ * @returns {Promise<{url: string, timestamp: string}|null>} nothing when it was not captured
+ */
+export async function nearestCapture(id, url, timestamp) {
+    const path = `/c/${id}/${timestamp}ir_/${url.replace(/#.*$/s, "")}`;
+    let answer;
+    try {
+        answer = await fetch(path, { method: "HEAD", cache: "no-store" });
+    } catch {
+        throw serverAway();
+    }
+    if (answer.status === 404) return null;
+    const found = /^\/c\/[^/]+\/(\d{4,17})ir_\/(.+)$/s.exec(answer.headers.get("Content-Location") ?? "");
+    if (!answer.ok || !found) throw errorFrom("", answer.status);
+    return { timestamp: found[1], url: found[2] };
+}
+
+/**
  * @param {string} id
  * @returns {Promise<Response>}
  */

@@ -23,16 +23,17 @@ const restored = "The browser had cleared what replay needs; it was set up again
 
 /**
  * @param {import("./api.js").Archive} archive
+ * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
  */
-export function createViewer(archive, { onShown, onFailed }) {
+export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     const archiveTitle = plain(archive.title) || archive.id;
     const toolbar = createToolbar(archive, {
         onVisit: (typed) => visit(completeAddress(typed), current?.capture?.timestamp ?? ""),
         onReload: reload,
         onTime: (timestamp) => visit(current.url, timestamp),
     });
-    const agent = createAgent(archive, { onProgress: showProgress, onRestored: sayRestored });
+    const agent = createAgent(archive, chosenWay, { onProgress: showProgress, onRestored: sayRestored });
     const frame = createReplayFrame(archive, { onReport: hear, onDocument: lookAtDocument });
     const hint = make("p", { class: "hint-bar", role: "status", hidden: true });
     const stage = make("main", { class: "stage" }, frame.element);
@@ -48,6 +49,7 @@ export function createViewer(archive, { onShown, onFailed }) {
     let iconAddress = "";
     let lastAttempt = () => {};
     const knownCaptures = new Map();
+    let lastNearest = {};
 
     // Panels and hints ---------------------------------------------------------------------------------------------
 
@@ -109,6 +111,17 @@ export function createViewer(archive, { onShown, onFailed }) {
         return knownCaptures.get(key);
     }
 
+    /** What stands for an address that has no capture of its own: a capture of another one, and all those of that. */
+    async function nearest(url, timestamp) {
+        const key = `${timestamp} ${url}`;
+        if (lastNearest.key !== key) lastNearest = { key, answer: api.nearestCapture(archive.id, url, timestamp) };
+        const capture = await lastNearest.answer.catch((error) => {
+            lastNearest = {};
+            throw error;
+        });
+        return { capture, list: capture ? await capturesOf(capture.url) : [] };
+    }
+
     /**
      * @param {string} url
      * @param {string} timestamp the time wanted; empty for the latest capture
@@ -129,6 +142,7 @@ export function createViewer(archive, { onShown, onFailed }) {
         try {
             let list = await capturesOf(url);
             if (list.length === 0) list = await capturesOf(encodedAddress(url));
+            if (list.length === 0 && !how.trust) list = (await nearest(url, timestamp)).list;
             if (turn !== turns) return;
             if (list.length === 0 && !how.trust) {
                 showAbsence(url, false, false);
@@ -242,7 +256,17 @@ export function createViewer(archive, { onShown, onFailed }) {
     }
 
     async function confirm(report) {
-        const list = await capturesOf(report.url);
+        let list = await capturesOf(report.url);
+        let { url } = report;
+        if (list.length === 0 && /^https?:/i.test(url)) {
+            const found = await nearest(url, report.timestamp);
+            // By lookups the server's own words are the document then; by ranges the engine may know better.
+            if (!found.capture && report.kind === "load" && agent.way === "lookups") {
+                if (claimed === url) sayAbsence(url, false);
+                return;
+            }
+            if (found.list.length > 0) ({ capture: { url }, list } = found);
+        }
         if (waiting?.url === report.url && waiting.kind === "move") Object.assign(report, waiting);
         showPanel(null);
         toolbar.setBusy(false);
@@ -250,7 +274,7 @@ export function createViewer(archive, { onShown, onFailed }) {
             showHint(unconfirmed);
         } else {
             if (!wasRestored) showHint("");
-            setCurrent(report.url, closestCapture(list, report.timestamp), list);
+            setCurrent(url, closestCapture(list, report.timestamp), list);
         }
         setTitle(report.title || decodeName(current?.url ?? ""));
         if (visible) announce(pageTitle);
@@ -259,17 +283,23 @@ export function createViewer(archive, { onShown, onFailed }) {
         onShown();
     }
 
-    async function reportAbsence({ url }) {
+    /** The engine got nothing to show: there is no capture, or no reading of it, or no server. */
+    async function reportAbsence({ url, timestamp }) {
         claimed = url;
         let list;
         try {
             list = await capturesOf(url);
+            await api.nearestCapture(archive.id, url, timestamp);
         } catch (error) {
+            lastAttempt = () => visit(url, timestamp);
             showFailure(error);
             return;
         }
-        if (claimed !== url) return;
-        showAbsence(url, list.length > 0, true);
+        if (claimed === url) sayAbsence(url, list.length > 0);
+    }
+
+    function sayAbsence(url, indexed) {
+        showAbsence(url, indexed, true);
         onFailed(new Error(`"${url}" was not captured`));
     }
 
@@ -340,8 +370,8 @@ export function createViewer(archive, { onShown, onFailed }) {
             }
             const turn = turns;
             await new Promise((done) => setTimeout(done, settleMilliseconds * 3));
-            if (turn !== turns || sameDocument(url, claimed)) return;
-            visit(url, timestamp, { replace: true });
+            const isThere = sameDocument(url, claimed) || !panel && current && sameDocument(url, current.url);
+            if (turn === turns && !isThere) visit(url, timestamp, { replace: true });
         },
 
         /** @param {boolean} now whether the viewer or another view is in front */
