@@ -125,9 +125,10 @@ export async function nearestCapture(id, url, timestamp) {
         throw serverAway();
     }
     if (answer.status === 404) return null;
+    if (!answer.ok) throw errorFrom("", answer.status);
+    // A capture that cannot be read has no place to name.
     const found = /^\/c\/[^/]+\/(\d{4,17})ir_\/(.+)$/s.exec(answer.headers.get("Content-Location") ?? "");
-    if (!answer.ok || !found) throw errorFrom("", answer.status);
-    return { timestamp: found[1], url: found[2] };
+    return found ? { timestamp: found[1], url: found[2] } : { timestamp, url };
 }
 
 /**

@@ -19,6 +19,8 @@ const restoredSecondsMin = 8;
 
 const unconfirmed = "The page names an address that this archive has no capture of. The one shown above is the last "
     + "that is certain.";
+// What the server calls the document that it sends in place of a capture that is not there.
+const absentTitle = "Not in this archive";
 const restored = "The browser had cleared what replay needs; it was set up again.";
 
 /**
@@ -79,9 +81,10 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         }, restoredSecondsMin * 1000);
     }
 
-    function showFailure(error) {
+    function showFailure(error, overPage = true) {
         toolbar.setBusy(false);
-        showPanel(failurePanel(`“${archiveTitle}” cannot be opened`, error, () => lastAttempt(), archive), true);
+        const next = failurePanel(`“${archiveTitle}” cannot be opened`, error, () => lastAttempt(), archive);
+        showPanel(next, overPage);
         onFailed(error);
     }
 
@@ -258,14 +261,14 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     async function confirm(report) {
         let list = await capturesOf(report.url);
         let { url } = report;
-        if (list.length === 0 && /^https?:/i.test(url)) {
+        // A request with a body may have been captured at an address, and none without.
+        if ((list.length === 0 || report.title === absentTitle) && /^https?:/i.test(url)) {
             const found = await nearest(url, report.timestamp);
-            // By lookups the server's own words are the document then; by ranges the engine may know better.
-            if (!found.capture && report.kind === "load" && agent.way === "lookups") {
-                if (claimed === url) sayAbsence(url, false);
+            if (!found.capture && report.kind === "load" && await isAbsence(report)) {
+                if (claimed === url) sayAbsence(url, list.length > 0);
                 return;
             }
-            if (found.list.length > 0) ({ capture: { url }, list } = found);
+            if (found.list.length > 0 && list.length === 0) ({ capture: { url }, list } = found);
         }
         if (waiting?.url === report.url && waiting.kind === "move") Object.assign(report, waiting);
         showPanel(null);
@@ -283,6 +286,16 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         onShown();
     }
 
+    /**
+     * Whether the document is the server's word that nothing was captured, which only lookups show. A page that was
+     * captured may have given itself another address while it loaded.
+     */
+    async function isAbsence({ url, timestamp }) {
+        if (agent.way !== "lookups") return false;
+        const opened = archivedAddress((await agent.ask("look")).opened, archive);
+        return !opened || sameDocument(opened.url, url) || !(await nearest(opened.url, timestamp)).capture;
+    }
+
     /** The engine got nothing to show: there is no capture, or no reading of it, or no server. */
     async function reportAbsence({ url, timestamp }) {
         claimed = url;
@@ -292,13 +305,14 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             await api.nearestCapture(archive.id, url, timestamp);
         } catch (error) {
             lastAttempt = () => visit(url, timestamp);
-            showFailure(error);
+            showFailure(error, false);
             return;
         }
         if (claimed === url) sayAbsence(url, list.length > 0);
     }
 
     function sayAbsence(url, indexed) {
+        if (panel?.pageURL === url && panel.element.classList.contains("absence-panel")) return;
         showAbsence(url, indexed, true);
         onFailed(new Error(`"${url}" was not captured`));
     }
