@@ -35,18 +35,28 @@ class Recorder:
         self.visit = Visit()
         self.last = time.monotonic()
         context.on("request", lambda request: self._touch())
-        context.on("requestfailed", lambda request: self._touch())
+        context.on("requestfailed", self._note_failed)
         context.on("response", self._note)
 
     def _touch(self):
         self.last = time.monotonic()
 
+    @staticmethod
+    def _path(url):
+        parts = urlsplit(url)
+        is_ours = (parts.hostname or "").endswith(".replayhost.localhost")
+        return url[len(f"{parts.scheme}://{parts.netloc}"):] if is_ours else ""
+
+    def _note_failed(self, request):
+        """A style sheet or a script that is not there and comes as another type is refused by the browser."""
+        self._touch()
+        match = REPLAY_PATH.match(self._path(request.url))
+        if match and request.failure == "net::ERR_ABORTED" and request.resource_type in ("stylesheet", "script"):
+            self.visit.resources.setdefault((match["modifier"], match["url"]), set()).add(404)
+
     def _note(self, response):
         self._touch()
-        parts = urlsplit(response.url)
-        if not (parts.hostname or "").endswith(".replayhost.localhost"):
-            return
-        path = response.url[len(f"{parts.scheme}://{parts.netloc}"):]
+        path = self._path(response.url)
         match = REPLAY_PATH.match(path)
         if match and response.from_service_worker:
             self._note_resource(match, response)
