@@ -150,13 +150,15 @@ def odd_archive(host, tmp_path):
         return f"<!doctype html><meta charset=utf-8><title>{title}</title><h1>{title}</h1>{body}".encode()
 
     links = "".join(f'<p><a href="{path}">{path}</a>' for path in [
-        "/broken", "/gone", "/moved", "/picture.png", "/words.json", "/missing.png", "/missing", "/missing?x=1#part"])
+        "/broken", "/gone", "/moved", "/picture.png", "/words.json", "/missing.png", "/missing", "/missing?x=1#part",
+        "/tide?_=1732180000001"])
     picture = (FIXTURES / "site" / "media" / "anemone.png").read_bytes()
     host.add(write_captures(tmp_path / "odd.wacz", "Odd", [
         ({"url": f"{EXAMPLE}/"}, page("Odd", links)),
         ({"url": f"{EXAMPLE}/broken", "status": 500}, page("Broken then", "<p id=own>The database was away that day.")),
         ({"url": f"{EXAMPLE}/gone", "status": 404}, page("Gone then", "<p id=own>It was away already.")),
         ({"url": f"{EXAMPLE}/moved", "status": 301, "location": "/gone"}, page("Moved", "")),
+        ({"url": f"{EXAMPLE}/tide?_=1732179600000"}, page("Tide", "<p id=own>Low water at six.</p>")),
         ({"url": f"{EXAMPLE}/picture.png", "file": "picture.png"}, picture),
         ({"url": f"{EXAMPLE}/words.json", "file": "words.json"}, b'{"tide": "low"}'),
     ]))
@@ -182,6 +184,22 @@ def test_archived_errors_and_redirects_show_what_was_archived(odd_archive, page,
     expect(page.get_by_role("heading", name=UNCAPTURED)).to_have_count(0)
     page.reload()
     expect(viewer.read("#own")).to_have_text(words)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_page_that_stands_in_is_shown_under_its_own_address(odd_archive, page, way):
+    """Another cache buster in the link, and typed: what was captured is shown, and named as it was captured."""
+    viewer = open_odd(page, odd_archive, way)
+    captured = f"{EXAMPLE}/tide?_=1732179600000"
+    viewer.follow("/tide?_=1732180000001")
+    expect(viewer.read("#own")).to_have_text("Low water at six.")
+    expect(viewer.address).to_have_value(captured)
+    expect(page.locator(".hint-bar")).to_be_hidden()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(viewer.read("h1")).to_have_text("Odd")
+    viewer.visit("page.example/tide?_=5")
+    expect(viewer.read("#own")).to_have_text("Low water at six.")
+    expect(viewer.address).to_have_value(captured)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -160,6 +160,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             await agent.check();
             if (turn !== turns) return;
             const fragment = /#.*$/s.exec(url)?.[0] ?? "";
+            sent = url;
             frame.visit(capture ? capture.url + fragment : url, capture?.timestamp ?? timestamp, how.replace === true);
         } catch (error) {
             if (turn === turns) showFailure(error);
@@ -216,25 +217,29 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         await new Promise((done) => setTimeout(done, settleMilliseconds));
         const { href, clicked } = await agent.ask("look");
         if (turn !== turns || panel?.overPage) return;
-        if (!href) {
-            lookAtRefusal(clicked);
-            return;
-        }
+        if (href === "") lookAtRefusal(clicked);
+        if (!href) return;
+        sent = "";
         const address = archivedAddress(href, archive);
         if (!address || sameDocument(address.url, claimed)) return;
         arrive({ kind: "load", ...address, title: "", icons: [] });
     }
 
-    /** Nobody can see into the frame: the browser refused to show a document there, for example a PDF. */
+    /** Nobody can see into the frame: the browser refused to show a document there, for example a PDF, or got none. */
     async function lookAtRefusal(clicked) {
         const turn = turns;
-        const url = archivedAddress(clicked, archive)?.url ?? clicked;
+        const url = (archivedAddress(clicked, archive)?.url ?? clicked) || sent;
         if (typeof url !== "string" || url === "") return;
+        const timestamp = current?.capture?.timestamp ?? "";
         const list = await capturesOf(url).catch(() => []);
-        const capture = closestCapture(list, current?.capture?.timestamp ?? "");
-        if (turn === turns && isPDF(capture)) showDocument(capture, list, false);
+        const capture = closestCapture(list, timestamp);
+        if (turn !== turns) return;
+        if (isPDF(capture)) showDocument(capture, list, false);
+        else if (list.length > 0) reportAbsence({ url, timestamp });
     }
 
+    // Where the frame was sent last, until a document arrives there.
+    let sent = "";
     let claimed = "";
     let waiting = null;
     let confirming = false;
