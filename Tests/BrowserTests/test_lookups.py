@@ -247,6 +247,16 @@ def test_typed_address_that_was_not_captured(odd_archive, page, way):
     expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_capture_that_cannot_be_read_is_no_page(host, page, way):
+    """What the server says in its place is not taken for what was archived."""
+    host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
+    viewer = open_by(page, host, way, "index-past-the-end", "#url=https://leaf.example/")
+    expect(page.get_by_role("heading", name="This capture cannot be shown")).to_be_visible()
+    expect(page.get_by_text("The file may be damaged")).to_be_visible()
+    expect(viewer.read("h1")).to_be_hidden()
+
+
 def test_address_that_the_page_makes_up_is_no_absence(host, page, tmp_path):
     """A page that changes its own address, as applications do, is there: nothing covers it."""
     html = "<!doctype html><title>App</title><h1>App</h1><script>history.pushState(null, '', '/made-up');</script>"

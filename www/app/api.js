@@ -114,7 +114,7 @@ export async function captures(id, url) {
  * @param {string} id
  * @param {string} url
  * @param {string} timestamp the time wanted; empty for the latest
- * @returns {Promise<{url: string, timestamp: string}|null>} nothing when it was not captured
+ * @returns {Promise<{url: string, timestamp: string, isReadable: boolean}|null>} nothing when it was not captured
  */
 export async function nearestCapture(id, url, timestamp) {
     const path = `/c/${id}/${timestamp}ir_/${url.replace(/#.*$/s, "")}`;
@@ -128,7 +128,7 @@ export async function nearestCapture(id, url, timestamp) {
     if (!answer.ok) throw errorFrom("", answer.status);
     // A capture that cannot be read has no place to name.
     const found = /^\/c\/[^/]+\/(\d{4,17})ir_\/(.+)$/s.exec(answer.headers.get("Content-Location") ?? "");
-    return found ? { timestamp: found[1], url: found[2] } : { timestamp, url };
+    return { timestamp: found?.[1] ?? timestamp, url: found?.[2] ?? url, isReadable: found !== null };
 }
 
 /**

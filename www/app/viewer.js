@@ -19,8 +19,8 @@ const restoredSecondsMin = 8;
 
 const unconfirmed = "The page names an address that this archive has no capture of. The one shown above is the last "
     + "that is certain.";
-// What the server calls the document that it sends in place of a capture that is not there.
-const absentTitle = "Not in this archive";
+// What the server calls the documents that it sends in place of a capture that is not there, or cannot be read.
+const serverTitles = ["Not in this archive", "This capture cannot be read"];
 const restored = "The browser had cleared what replay needs; it was set up again.";
 
 /**
@@ -267,9 +267,9 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         let list = await capturesOf(report.url);
         let { url } = report;
         // A request with a body may have been captured at an address, and none without.
-        if ((list.length === 0 || report.title === absentTitle) && /^https?:/i.test(url)) {
+        if ((list.length === 0 || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
             const found = await nearest(url, report.timestamp);
-            if (!found.capture && report.kind === "load" && await isAbsence(report)) {
+            if (!found.capture?.isReadable && report.kind === "load" && await isAbsence(report)) {
                 if (claimed === url) sayAbsence(url, list.length > 0);
                 return;
             }
@@ -292,13 +292,13 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     }
 
     /**
-     * Whether the document is the server's word that nothing was captured, which only lookups show. A page that was
+     * Whether the document is the server's word that there is nothing to show, which only lookups bring. A page that was
      * captured may have given itself another address while it loaded.
      */
     async function isAbsence({ url, timestamp }) {
         if (agent.way !== "lookups") return false;
         const opened = archivedAddress((await agent.ask("look")).opened, archive);
-        return !opened || sameDocument(opened.url, url) || !(await nearest(opened.url, timestamp)).capture;
+        return !opened || sameDocument(opened.url, url) || !(await nearest(opened.url, timestamp)).capture?.isReadable;
     }
 
     /** The engine got nothing to show: there is no capture, or no reading of it, or no server. */

@@ -102,9 +102,7 @@ def seen(page, viewer, recorder):
         is_page = REPLAY_PATH.match(urlsplit(frame.url).path)
         return ("yes: no text; {} pictures, {} fields, {} frames".format(*found), "") \
             if is_page and (any(found) or recorder.is_quiet()) else None
-    # What the server says in place of a capture that is damaged.
-    is_archived = not text.startswith("This capture cannot be read: ")
-    return f"{'yes' if is_archived else 'no'}: “{shorten(text)}”", text
+    return f"yes: “{shorten(text)}”", text
 
 
 def shorten(text, length=70):
