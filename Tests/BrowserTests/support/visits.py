@@ -1,5 +1,6 @@
 """Visits to archived pages that write down what came: text, pictures, resources with their statuses, requests."""
 
+import contextlib
 import re
 import time
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class Recorder:
 
     def __init__(self, context):
         self.visit = Visit()
+        self.answered = []
         self.last = time.monotonic()
         context.on("request", lambda request: self._touch())
         context.on("requestfailed", self._note_failed)
@@ -63,7 +65,7 @@ class Recorder:
         elif not response.from_service_worker and path.startswith(("/c/", "/archives/")):
             self.visit.requests += 1
             if response.request.method != "HEAD":
-                self.visit.bytes += int(response.headers.get("content-length", 0))
+                self.answered.append(response.request)
 
     def _note_resource(self, match, response):
         """By ranges the engine first sends each page on to an address that names the package; that is no answer of its own."""
@@ -75,7 +77,14 @@ class Recorder:
 
     def begin(self):
         self.visit = Visit()
+        self.answered = []
         return self.visit
+
+    def count_bytes(self):
+        """Sizes are known only when an answer has ended; not all of them do."""
+        for request in self.answered:
+            with contextlib.suppress(Error):
+                self.visit.bytes += request.sizes()["responseBodySize"]
 
     def is_quiet(self):
         return time.monotonic() - self.last > QUIET_SECONDS
@@ -123,6 +132,7 @@ def visit(host, browser, recorder, identifier, url, timestamp, way="", seconds=S
         wait_until(lambda: with_retry(page, viewer, recorder), "something to read", seconds)
         result.milliseconds = round((time.monotonic() - began) * 1000)
         wait_until(lambda: page.wait_for_timeout(50) or recorder.is_quiet(), "no more requests", seconds)
+        recorder.count_bytes()
         result.shown, result.text = wait_until(lambda: with_retry(page, viewer, recorder), "something to read", seconds)
         return result
     except (Error, AssertionError) as error:
