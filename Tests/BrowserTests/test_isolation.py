@@ -72,7 +72,8 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_t
     for frame in [first.agent_frame, first.archived_frame]:
         assert "Harbour Notebook" not in frame.evaluate(text, lookup)
     own_host = f"sample.replayhost.localhost:{host.port}"
-    for path in [capture, lookup, "/archives/second.wacz", "/api/archives", "/api/health", "/index.html", "/app/main.js"]:
+    others = ["/archives/second.wacz", "/api/archives", "/api/health", "/index.html", "/app/main.js"]
+    for path in [capture, lookup, *others]:
         assert host.request("GET", path, host=own_host)[0] == 404, path
 
 

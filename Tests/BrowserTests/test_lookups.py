@@ -1,4 +1,4 @@
-"""The two ways to replay: by lookups, where the server answers for each capture, and by ranges, where the engine reads the file."""
+"""The two ways to replay: by lookups the server answers for each capture, by ranges the engine reads the file."""
 
 import re
 
@@ -15,7 +15,7 @@ from support.waiting import wait_until
 WAYS = ["lookups", "ranges"]
 UNCAPTURED = "This address was not captured"
 EXAMPLE = "https://page.example"
-TEXT_OF_A_FILM = '<!doctype html><title>Film</title><h1>Film</h1><video id="film" muted preload="auto" src="/film.webm"></video>'
+CINEMA = b'<!doctype html><title>Film</title><h1>Film</h1><video id="film" muted preload="auto" src="/film.webm"></video>'
 
 
 def open_by(page, host, way, identifier="sample", fragment=""):
@@ -41,7 +41,7 @@ def reads(browser):
 
 
 def expect_way(browser, way):
-    """By ranges the file is read again and again and no capture is asked for; by lookups the file is only looked for."""
+    """By ranges the file is read many times and no capture is asked for; by lookups the file is only looked for."""
     if way == "ranges":
         assert lookups(browser) == []
         assert len(reads(browser)) > 3
@@ -284,10 +284,12 @@ def test_server_that_went_away_is_no_absence(host_with_sample, browser):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_long_film_seeks(host, browser, tmp_path, way):
-    """Ten minutes, 8 MB: a moment near the end plays soon. By lookups without what lies between."""
+    """Ten minutes, 8 MB: a moment near the end plays soon. By lookups the engine passes the range on, and what lies
+    between is not read. By ranges it reads the film's record from its start at every seek, and drops what is not wanted.
+    """
     film = lengthen((FIXTURES / "site" / "media" / "waves.webm").read_bytes(), 100)
     host.add(write_captures(tmp_path / "cinema.wacz", "Cinema", [
-        ({"url": f"{EXAMPLE}/"}, TEXT_OF_A_FILM.encode()), ({"url": f"{EXAMPLE}/film.webm", "file": "film.webm"}, film)]))
+        ({"url": f"{EXAMPLE}/"}, CINEMA), ({"url": f"{EXAMPLE}/film.webm", "file": "film.webm"}, film)]))
     asked = []
     browser.context.on("request", lambda request: "film.webm" in request.url and "/c/" in request.url
         and asked.append(request.headers.get("range", "")))
@@ -299,7 +301,8 @@ def test_long_film_seeks(host, browser, tmp_path, way):
             video.addEventListener("error", () => failed(new Error(video.error.message)), { once: true });
             video.currentTime = time;
         });
-        const buffered = [...Array(video.buffered.length).keys()].map((i) => [video.buffered.start(i), video.buffered.end(i)]);
+        const ranges = video.buffered;
+        const buffered = [...Array(ranges.length).keys()].map((i) => [ranges.start(i), ranges.end(i)]);
         return { time: video.currentTime, state: video.readyState, width: video.videoWidth, buffered };
     }"""
     video = viewer.read("#film")

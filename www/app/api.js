@@ -117,7 +117,10 @@ export async function captures(id, url) {
  * @returns {Promise<{url: string, timestamp: string, isReadable: boolean}|null>} nothing when it was not captured
  */
 export async function nearestCapture(id, url, timestamp) {
-    const path = `/c/${id}/${timestamp}ir_/${url.replace(/#.*$/s, "")}`;
+    const start = `/c/${id}/${timestamp}ir_/`;
+    const path = start + url.replace(/#.*$/s, "");
+    // An address of dots leads elsewhere; none such is captured.
+    if (!new URL(path, location.href).pathname.startsWith(start)) return null;
     let answer;
     try {
         answer = await fetch(path, { method: "HEAD", cache: "no-store" });

@@ -292,8 +292,8 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     }
 
     /**
-     * Whether the document is the server's word that there is nothing to show, which only lookups bring. A page that was
-     * captured may have given itself another address while it loaded.
+     * Whether the document is the server's word that there is nothing to show, which only lookups bring. A page that
+     * was captured may have given itself another address while it loaded.
      */
     async function isAbsence({ url, timestamp }) {
         if (agent.way !== "lookups") return false;

@@ -11,7 +11,7 @@ CUE_POINT, CUE_TIME, CUE_POSITIONS, CUE_TRACK, CUE_PLACE = 0xBB, 0xB3, 0xB7, 0xF
 
 
 def lengthen(film, times):
-    """The film `times` times in a row, seekable at the start of every cluster. Times are in its own units (milliseconds)."""
+    """The film `times` times in a row, seekable at the start of every cluster. Its unit of time is the millisecond."""
     head, segment = [(name, data) for name, data in elements(film)][:2]
     parts = [(name, data) for name, data in elements(segment[1])]
     info = next(data for name, data in parts if name == INFO)

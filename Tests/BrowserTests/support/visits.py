@@ -19,7 +19,7 @@ REPLAY_PATH = re.compile(r"^/[^/]+-[0-9a-f]{12}/(?::[\w-]+/)?\d*(?P<modifier>[a-
 
 @dataclass
 class Visit:
-    """What one page came to. `shown` is what a reader sees, `resources` what the page got: (modifier, URL) to statuses."""
+    """What one page came to. `shown` is what a reader sees; `resources`, by (modifier, URL), the statuses that came."""
 
     shown: str = ""
     text: str = ""
@@ -68,7 +68,7 @@ class Recorder:
                 self.answered.append(response.request)
 
     def _note_resource(self, match, response):
-        """By ranges the engine first sends each page on to an address that names the package; that is no answer of its own."""
+        """By ranges the engine first sends a page on to an address that names the package: no answer of its own."""
         location = response.headers.get("location", "")
         if 300 <= response.status < 400 and re.search(r"/:[\w-]+/", location) and location.endswith(match["url"]):
             return
