@@ -37,11 +37,7 @@ package struct OpenCapture: Sendable {
         let isOwnHead = own.head?.status.map { !own.record.isRevisit || $0 != 304 } ?? false
         let head = isOwnHead ? own.head : payload.head
         status = head?.status ?? 200
-        reason =
-            switch head?.startLine {
-            case .response(_, let reason): reason
-            default: ""
-            }
+        reason = head?.reason ?? ""
         fields =
             head?.fields ?? HeaderFields(payload.contentType.map { [.init(name: "Content-Type", value: $0)] } ?? [])
         body = CaptureBody(content: payload)

@@ -1,0 +1,248 @@
+"""Measures a server that holds an archive of a million captures; called by Scripts/soak.d/30-million-captures and, with pywb
+beside it (`PYWB`), by Scripts/bench.d/10-million-captures, with an empty folder.
+
+Prints import time and memory for a ZipNum index and for one that is deflated in the ZIP; p50 and p99 of lookups over connections of
+their own, pywb and ours in turn; first byte, total time and memory of a list of everything; and what a client that goes away
+leaves behind. No time is asserted; memory, counts and answers are. COUNT= is another number of captures; MILLION= a folder with
+the files of an earlier run, to be kept.
+"""
+
+import contextlib
+import json
+import os
+import random
+import re
+import socket
+import sys
+import time
+from pathlib import Path
+
+import million_captures
+import pywb_server
+import serving
+
+COUNT = int(os.environ.get("COUNT", "1000000"))
+REQUESTS = int(os.environ.get("REQUESTS", "2000"))
+MEMORY_MAX = 64 << 20
+DOMAIN = f"url={million_captures.DOMAIN}&matchType=domain&limit={COUNT * 2}"
+
+
+class Stream:
+    """A GET in a connection of its own, whose body is read as it comes, without its chunks being taken apart."""
+
+    def __init__(self, port, path):
+        self.began = time.perf_counter()
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=600)
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode())
+        self.head = b""
+        while b"\r\n\r\n" not in self.head or self.head.endswith(b"\r\n\r\n"):
+            part = self.socket.recv(1 << 16)
+            if not part:
+                break
+            self.head += part
+        self.first_byte = time.perf_counter() - self.began
+        self.status = int(self.head.split(b" ", 2)[1])
+        self.start = self.head.partition(b"\r\n\r\n")[2]
+
+    def parts(self):
+        yield self.start
+        while part := self.socket.recv(1 << 20):
+            yield part
+
+    def close(self):
+        self.socket.close()
+
+
+def took(port, path):
+    """Seconds from connecting to the end of the answer, its status and its bytes."""
+    stream = Stream(port, path)
+    with contextlib.closing(stream):
+        whole = b"".join(stream.parts())
+    return time.perf_counter() - stream.began, stream.status, whole
+
+
+def samples():
+    """Addresses and times spread over the whole archive, in no order."""
+    chance, picks = random.Random(11), []
+    half = COUNT // 2
+    for _ in range(REQUESTS):
+        number = chance.randrange(half) // 2
+        if chance.random() < 0.5:
+            picks.append((f"https://big.{million_captures.DOMAIN}/page/{number:07}", chance.choice(million_captures.TIMES)))
+        else:
+            number = chance.randrange(COUNT - half)
+            host = number * million_captures.HOSTS // (COUNT - half)
+            picks.append((f"https://host{host:04}.{million_captures.DOMAIN}/page/{number:07}", million_captures.TIMES[0]))
+    return picks
+
+
+class Side:
+    """One of the two servers: a name, its process, its port and the path of its collection."""
+
+    def __init__(self, name, process, port, prefix):
+        self.name, self.pid, self.port, self.prefix = name, process.pid, port, prefix
+
+    def lookup(self, url, timestamp):
+        return took(self.port, f"{self.prefix}/cdx?url={serving.parameter(url)}&closest={timestamp}&limit=1")
+
+    def memento(self, url, timestamp):
+        return took(self.port, f"{self.prefix}/{timestamp}id_/{url}")
+
+
+def milliseconds(seconds):
+    return f"{seconds * 1000:.2f} ms"
+
+
+def compare_lookups(sides, picks):
+    for kind in ["lookup", "memento"]:
+        seconds = {side.name: [] for side in sides}
+        for start in range(0, len(picks), 200):
+            for side in sides:
+                for url, timestamp in picks[start : start + 200]:
+                    spent, status, body = getattr(side, kind)(url, timestamp)
+                    wanted = f'"url": "{url}"' if kind == "lookup" else f"<h1>{url}</h1>"
+                    assert status in (200, 404) and wanted.encode() in body and timestamp.encode() in body, (side.name, url, body)
+                    seconds[side.name].append(spent)
+        for side in sides:
+            p50, p99 = (serving.percentile(seconds[side.name], share) for share in (0.5, 0.99))
+            print(f"{kind} ({len(picks):,}, own connections): {side.name}: p50 {milliseconds(p50)}, p99 {milliseconds(p99)}")
+        if len(sides) == 2:
+            ratios = [serving.percentile(seconds[sides[1].name], share) / serving.percentile(seconds[sides[0].name], share)
+                      for share in (0.5, 0.99)]
+            print(f"{kind}: {sides[1].name} / {sides[0].name}: p50 {ratios[0]:.1f}, p99 {ratios[1]:.1f}")
+
+
+def list_everything(side, query, words):
+    """A list of the whole domain: times, lines, and what it takes of memory and processor."""
+    resting, spent = serving.resident(side.pid), serving.processor_seconds(side.pid)
+    with serving.Watch(side.pid) as watch, contextlib.closing(Stream(side.port, f"{side.prefix}/cdx?{query}")) as stream:
+        lines = sum(part.count(b"}\n") + part.count(b"}\r\n") for part in joined(stream.parts()))
+        total = time.perf_counter() - stream.began
+    spent = serving.processor_seconds(side.pid) - spent
+    print(f"{words}: {side.name}: {lines:,} lines, first byte {milliseconds(stream.first_byte)}, all {total:.2f} s, "
+          f"processor {spent:.2f} s, memory {resting / 1e6:.0f} MB before, {watch.peak / 1e6:.0f} MB peak "
+          f"({watch.peak_private / 1e6:.0f} MB of it its own)")
+    return lines, stream.first_byte, total, watch.peak_private
+
+
+def joined(parts):
+    """Parts cut after line ends, so that none is counted in halves."""
+    left = b""
+    for part in parts:
+        whole, newline, left = (left + part).rpartition(b"\n")
+        yield whole + newline
+    yield left
+
+
+def leave_early(side):
+    """Asks for everything, reads a kilobyte and goes; the processor time that the server still spends on it."""
+    stream = Stream(side.port, f"{side.prefix}/cdx?{DOMAIN}")
+    stream.close()
+    left = serving.processor_seconds(side.pid)
+    idle_after, before, began = None, left, time.monotonic()
+    while time.monotonic() - began < 30:
+        time.sleep(0.25)
+        now = serving.processor_seconds(side.pid)
+        if now - before < 0.02:
+            idle_after = time.monotonic() - began
+            break
+        before = now
+    spent = serving.processor_seconds(side.pid) - left
+    answer = side.lookup(*samples()[0])
+    print(f"client gone after the first kilobytes: {side.name}: {spent:.2f} s of processor afterwards, idle after "
+          f"{'more than 30' if idle_after is None else f'{idle_after:.2f}'} s; next lookup {milliseconds(answer[0])}")
+    return idle_after
+
+
+def leave_filtered(side):
+    """The same for a list whose filter lets nothing through, so that no write tells the server that nobody listens."""
+    connection = socket.create_connection(("127.0.0.1", side.port))
+    path = f"{side.prefix}/cdx?{DOMAIN}&filter=%3Dstatus:999"
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost:{side.port}\r\n\r\n".encode())
+    time.sleep(0.2)
+    connection.close()
+    left, began = serving.processor_seconds(side.pid), time.monotonic()
+    before = left
+    while time.monotonic() - began < 60:
+        time.sleep(0.25)
+        now = serving.processor_seconds(side.pid)
+        if now - before < 0.02:
+            break
+        before = now
+    print(f"client gone while a filter lets nothing through: {side.name}: "
+          f"{serving.processor_seconds(side.pid) - left:.2f} s of processor afterwards, idle after "
+          f"{time.monotonic() - began:.2f} s")
+
+
+def sleepy_reader(side, seconds=5):
+    """A client that reads nothing of a list of everything: memory of the server meanwhile, and lookups of others."""
+    stream = Stream(side.port, f"{side.prefix}/cdx?{DOMAIN}")
+    with serving.Watch(side.pid) as watch:
+        began, spent = time.monotonic(), []
+        for url, timestamp in samples()[:200]:
+            spent.append(side.lookup(url, timestamp)[0])
+        time.sleep(max(0, seconds - (time.monotonic() - began)))
+    stream.close()
+    print(f"client that reads nothing for {seconds} s: {side.name}: peak {watch.peak / 1e6:.0f} MB "
+          f"({watch.peak_private / 1e6:.0f} MB its own); lookups of others p50 {milliseconds(serving.percentile(spent, 0.5))}, "
+          f"p99 {milliseconds(serving.percentile(spent, 0.99))}")
+    return watch.peak_private
+
+
+def make(folder, store):
+    """Writes and imports both archives; returns their ids."""
+    kept = Path(os.environ.get("MILLION", folder))
+    ids = {}
+    for name, is_deflated in [("million", False), ("million-deflated", True)]:
+        path = kept / f"{name}.wacz"
+        if not path.exists():
+            million_captures.write(path, COUNT, is_deflated)
+        ids[name], seconds, memory = serving.import_file(store, path)
+        print(f"import of {name}.wacz ({COUNT:,} captures, {path.stat().st_size:,} bytes): {seconds:.1f} s, "
+              f"peak {memory / 1e6:.0f} MB", flush=True)
+        assert memory < MEMORY_MAX * 4, f"the import needed {memory} bytes"
+    return ids, kept / "million.wacz"
+
+
+def measure(folder, ids, beside):
+    with contextlib.ExitStack() as stack:
+        process, port = stack.enter_context(serving.serve(f"{folder}/store"))
+        ours = Side("replayhost", process, port, f"/c/{ids['million']}")
+        sides = [ours]
+        if beside:
+            theirs, port = stack.enter_context(pywb_server.serve(folder))
+            sides.append(Side("pywb", theirs, port, "/million"))
+        compare_lookups(sides, samples())
+        deflated = Side("replayhost, deflated index", process, ours.port, f"/c/{ids['million-deflated']}")
+        compare_lookups([deflated], samples())
+        peaks = []
+        for side in sides:
+            lines, _, _, peak = list_everything(side, DOMAIN, "everything")
+            assert lines == COUNT, (side.name, lines)
+            rare, _, _, other = list_everything(side, f"{DOMAIN}&filter=%3Dstatus:404", "filter that passes 1 of 100,000")
+            assert rare == COUNT // million_captures.RARE, (side.name, rare)
+            if side is not ours:
+                list_everything(side, re.sub("&limit.*", "", DOMAIN), "everything, no limit given")
+                leave_early(side)
+                continue
+            peaks += [peak, other, list_everything(deflated, DOMAIN, "everything")[3]]
+            assert leave_early(side) is not None, "the server works on for a client that has gone"
+            leave_filtered(side)
+            peaks.append(sleepy_reader(side))
+        assert max(peaks) < MEMORY_MAX * 2, f"the server needed {max(peaks)} bytes of its own"
+
+
+def main(folder):
+    store = f"{folder}/store"
+    ids, path = make(folder, store)
+    beside = "PYWB" in os.environ
+    if beside:
+        began = time.monotonic()
+        pywb_server.add(folder, "million", path)
+        print(f"wb-manager add --unpack-wacz: {time.monotonic() - began:.1f} s", flush=True)
+    measure(folder, ids, beside)
+    print(f"load average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,47 @@
+"""Puts the same questions to archives that hold the same captures in different layouts; all have to answer alike.
+
+    .venv/bin/python Scripts/lib/compare_layouts.py FILE.wacz FILE.wacz…
+
+The questions are those of compare_with_pywb.py. Names of WARCs, their offsets and lengths may differ, nothing else.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import compare_with_pywb
+import serving
+
+PLACE = re.compile(r'"(offset|length)": "\d+",? ?')
+
+
+def essence(port, archive, question):
+    answer = compare_with_pywb.Answer.of(port, f"/c/{archive}", question, question.path)
+    whole = answer.essence()
+    if answer.is_list and len(whole) == 2:
+        text = "output=text" in question.path
+        lines = [" ".join(line.split(" ")[:6]) if text else PLACE.sub("", line) for line in whole[1]]
+        return whole[0], lines
+    return whole
+
+
+def main(files):
+    questions = [each for each in compare_with_pywb.CDX + compare_with_pywb.MEMENTO if each.archive == "small"]
+    with tempfile.TemporaryDirectory() as store:
+        archives = [(Path(path).name, serving.import_file(store, path)[0]) for path in files]
+        with serving.serve(store) as (_, port):
+            differing = 0
+            for question in questions:
+                answers = [(name, essence(port, archive, question)) for name, archive in archives]
+                for name, answer in answers[1:]:
+                    if answer != answers[0][1]:
+                        differing += 1
+                        print(f"DIFFERS: {compare_with_pywb.shown(question)}: {name} and {answers[0][0]}")
+                        print(f"  {str(answer)[:400]}\n  {str(answers[0][1])[:400]}")
+    print(f"{len(questions)} questions to {len(archives)} archives, {differing} answers differ from the first one's")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

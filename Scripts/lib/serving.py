@@ -1,0 +1,131 @@
+"""The program as scripts use it: imports that are measured, a server on a free port, plain requests to it.
+
+`REPLAYHOST_BINARY` says which program; without it the release build is taken.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import subprocess
+import threading
+import time
+from urllib.parse import quote
+
+BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Refused(Exception):
+    """An import that the program refused, with its words."""
+
+
+def import_file(store, path):
+    """Imports a file; returns its id, the seconds it took and the peak of resident memory in bytes."""
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [BINARY, "import", "--json", "--store", str(store), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with process.stdout, process.stderr:
+        out, err = process.stdout.read(), process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if status != 0:
+        raise Refused(err.decode(errors="replace").strip())
+    return json.loads(out)["archive"]["id"], time.monotonic() - began, usage.ru_maxrss * 1024
+
+
+@contextlib.contextmanager
+def serve(store):
+    """A server of this store; gives its process and port."""
+    process = subprocess.Popen(
+        [BINARY, "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield process, int(json.loads(process.stdout.readline())["address"].rsplit(":", 1)[1])
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        process.stdout.close()
+
+
+def target(text):
+    """A path as it goes over the wire: what a field line cannot carry is percent-encoded, all else stays."""
+    return quote(text, safe="".join(chr(byte) for byte in range(0x21, 0x7F)).replace("#", ""))
+
+
+def get(port, path, method="GET", body="", timeout=60, **fields):
+    """Status, fields and body of one answer, in a connection of its own; redirects are not followed. A body that ends
+    early is given as far as it came, and told by a field `X-Cut-Off`.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.putrequest(method, target(path), skip_accept_encoding=True, skip_host=True)
+        connection.putheader("Host", f"localhost:{port}")
+        connection.putheader("Connection", "close")
+        for name, value in fields.items():
+            connection.putheader(name.replace("_", "-"), value)
+        if body:
+            connection.putheader("Content-Length", str(len(body.encode())))
+        connection.endheaders(body.encode() or None)
+        answer = connection.getresponse()
+        try:
+            received = answer.read()
+        except http.client.IncompleteRead as cut:
+            received = cut.partial
+            answer.headers["X-Cut-Off"] = "1"
+        return answer.status, answer.headers, received
+    finally:
+        connection.close()
+
+
+def parameter(text):
+    """A value in a query."""
+    return quote(text, safe="")
+
+
+def resident(pid):
+    """Resident bytes of a process."""
+    with open(f"/proc/{pid}/statm") as file:
+        return int(file.read().split()[1]) * PAGE
+
+
+def private(pid):
+    """Resident bytes that are the process's own: without the pages of files it has mapped."""
+    with open(f"/proc/{pid}/statm") as file:
+        words = file.read().split()
+    return (int(words[1]) - int(words[2])) * PAGE
+
+
+def processor_seconds(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        words = file.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / TICKS
+
+
+class Watch:
+    """Samples a process's memory every 50 ms while a block runs; `peak` and `peak_private` are bytes."""
+
+    def __init__(self, pid):
+        self.pid, self.peak, self.peak_private, self.done = pid, 0, 0, threading.Event()
+
+    def look(self):
+        while True:
+            self.peak = max(self.peak, resident(self.pid))
+            self.peak_private = max(self.peak_private, private(self.pid))
+            if self.done.wait(0.05):
+                return
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join()
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]

@@ -1,0 +1,176 @@
+"""One record of 3 GB, as gzip member and uncompressed; called by Scripts/soak.d/40-large-record with an empty folder.
+
+Fails when the server's memory grows with the record, when a byte is wrong, or when a client that sleeps makes the server read on.
+SIZE= is another number of bytes.
+"""
+
+import hashlib
+import http.client
+import json
+import os
+import random
+import sys
+import time
+import zipfile
+import zlib
+
+import serving
+
+SIZE = int(os.environ.get("SIZE", "3000000000"))
+MEMORY_MAX = 64 << 20
+URL = "https://large.example/film"
+TIMESTAMP = "20240101000000"
+FIXED = (2024, 1, 1, 0, 0, 0)
+PART = 1 << 20
+
+
+class Payload:
+    """Bytes of the record's body: half of each MB does not compress, half is text. Each MB begins with its number."""
+
+    def __init__(self):
+        self.noise = random.Random(5).randbytes(PART // 2 - 8)
+        self.text = (b"The tide comes in, the tide goes out. " * PART)[: PART // 2]
+
+    def part(self, number):
+        return (number.to_bytes(8, "big") + self.noise + self.text)[: SIZE - number * PART]
+
+    def parts(self):
+        return (self.part(number) for number in range((SIZE + PART - 1) // PART))
+
+    def range(self, first, length):
+        whole = b"".join(self.part(number) for number in range(first // PART, (first + length - 1) // PART + 1))
+        return whole[first % PART :][:length]
+
+
+class Member:
+    """Writes a gzip member, or plain bytes, and counts what was written."""
+
+    def __init__(self, file, is_compressed):
+        self.file, self.size = file, 0
+        self.deflater = zlib.compressobj(1, zlib.DEFLATED, 31) if is_compressed else None
+
+    def write(self, data):
+        self.put(self.deflater.compress(data) if self.deflater else data)
+
+    def close(self):
+        if self.deflater:
+            self.put(self.deflater.flush())
+
+    def put(self, data):
+        self.file.write(data)
+        self.size += len(data)
+
+
+def write(path, is_compressed):
+    """A WACZ of one capture; returns the SHA-256 of its payload."""
+    warc, payload, sha256 = "data.warc.gz" if is_compressed else "data.warc", Payload(), hashlib.sha256()
+    http_head = f"HTTP/1.1 200 OK\r\nContent-Type: video/webm\r\nContent-Length: {SIZE}\r\n\r\n".encode()
+    head = (
+        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {URL}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+        f"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http_head) + SIZE}\r\n\r\n"
+    ).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as package:
+        with package.open(zipfile.ZipInfo(f"archive/{warc}", FIXED), "w", force_zip64=True) as file:
+            member = Member(file, is_compressed)
+            member.write(head + http_head)
+            for part in payload.parts():
+                sha256.update(part)
+                member.write(part)
+            member.write(b"\r\n\r\n")
+            member.close()
+        entry = {"url": URL, "mime": "video/webm", "status": "200", "length": str(member.size), "offset": "0", "filename": warc}
+        line = f"example,large)/film {TIMESTAMP} {json.dumps(entry)}\n"
+        package.writestr(zipfile.ZipInfo("indexes/index.cdx", FIXED), line)
+        package.writestr(zipfile.ZipInfo("pages/pages.jsonl", FIXED), '{"format": "json-pages-1.0", "id": "pages"}\n')
+        package.writestr(zipfile.ZipInfo("datapackage.json", FIXED), json.dumps({
+            "profile": "data-package", "wacz_version": "1.1.1", "title": "A large record", "created": "2024-01-01T00:00:00Z",
+            "resources": []}))
+    return sha256.hexdigest()
+
+
+def request(port, archive, **fields):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    began = time.perf_counter()
+    connection.request("GET", f"/c/{archive}/{TIMESTAMP}id_/{URL}", headers={"Host": f"localhost:{port}", **fields})
+    answer = connection.getresponse()
+    return connection, answer, began
+
+
+def read_whole(pid, port, archive, digest):
+    """The whole body: its hash, the time, and the server's memory meanwhile."""
+    buffer, sha256, count = bytearray(PART), hashlib.sha256(), 0
+    with serving.Watch(pid) as watch:
+        connection, answer, began = request(port, archive)
+        first = None
+        while got := answer.readinto(buffer):
+            first = first or time.perf_counter() - began
+            count += got
+            sha256.update(memoryview(buffer)[:got])
+        spent = time.perf_counter() - began
+        connection.close()
+    assert (answer.status, count) == (200, SIZE), (answer.status, count)
+    assert sha256.hexdigest() == digest, "the body is not the payload"
+    print(f"  whole: {spent:.1f} s, {count / spent / 1e6:.0f} MB/s, first byte {first * 1000:.1f} ms, "
+          f"server peak {watch.peak / 1e6:.1f} MB ({watch.peak_private / 1e6:.1f} MB its own)")
+    return watch.peak
+
+
+def read_ranges(pid, port, archive):
+    payload = Payload()
+    for first in [0, SIZE // 2, SIZE - 1000]:
+        spent = serving.processor_seconds(pid)
+        with serving.Watch(pid) as watch:
+            connection, answer, began = request(port, archive, Range=f"bytes={first}-{first + 999}")
+            body = answer.read()
+            seconds = time.perf_counter() - began
+            connection.close()
+        assert answer.status == 206 and answer.headers["Content-Range"] == f"bytes {first}-{first + 999}/{SIZE}", answer.headers
+        assert body == payload.range(first, 1000), first
+        print(f"  1,000 bytes at {first:,}: {seconds * 1000:.1f} ms, processor {serving.processor_seconds(pid) - spent:.2f} s, "
+              f"server peak {watch.peak / 1e6:.1f} MB")
+        assert watch.peak < MEMORY_MAX, watch.peak
+
+
+def read_slowly(pid, port, archive, seconds=6):
+    """A client that reads a part and sleeps, then goes: the server neither reads ahead nor holds the rest."""
+    connection, answer, _ = request(port, archive)
+    answer.read(PART)
+    time.sleep(1)
+    settled, spent = serving.resident(pid), serving.processor_seconds(pid)
+    with serving.Watch(pid) as watch:
+        time.sleep(seconds)
+    spent = serving.processor_seconds(pid) - spent
+    connection.sock.close()
+    answer.close()
+    time.sleep(1)
+    left = serving.processor_seconds(pid)
+    time.sleep(1)
+    idle = serving.processor_seconds(pid) - left
+    print(f"  a reader that sleeps {seconds} s: server {settled / 1e6:.1f} MB before, peak {watch.peak / 1e6:.1f} MB, "
+          f"processor {spent:.2f} s meanwhile, {idle:.2f} s in the second second after it has gone")
+    assert spent < 0.5 and idle < 0.5, (spent, idle)
+    return watch.peak
+
+
+def main(folder):
+    for name, is_compressed in [("uncompressed", False), ("gzip", True)]:
+        path, store = f"{folder}/{name}.wacz", f"{folder}/store-{name}"
+        digest = write(path, is_compressed)
+        archive, seconds, memory = serving.import_file(store, path)
+        size = os.path.getsize(path)
+        os.unlink(path)
+        print(f"{name}: a record of {SIZE:,} bytes in a file of {size:,}: import {seconds:.1f} s, peak {memory / 1e6:.1f} MB")
+        assert memory < MEMORY_MAX, f"the import needed {memory} bytes"
+        with serving.serve(store) as (process, port):
+            peaks = [read_whole(process.pid, port, archive, digest)]
+            read_ranges(process.pid, port, archive)
+            peaks.append(read_slowly(process.pid, port, archive))
+            assert max(peaks) < MEMORY_MAX, f"the server needed {max(peaks)} bytes"
+        for place, _, names in os.walk(store):
+            for each in names:
+                os.unlink(os.path.join(place, each))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
