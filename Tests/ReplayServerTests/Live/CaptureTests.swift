@@ -300,19 +300,19 @@ struct CaptureTests {
             },
             { server in
                 // Fewer bytes than promised, then the end: no client takes that for a whole answer.
-            var wasCut = false
-            do {
-                _ = try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/")
-            } catch is HTTPConnectionError {
-                wasCut = true
-            }
-            #expect(wasCut)
-            // For the engine what is there is worth more than nothing.
-            let shown = try await server.ask("GET", "/c/crawl/20240102030405ir_/http://a.example/")
-            #expect(shown.status == 200)
-            #expect(shown.text.hasPrefix("AAAA"))
-            let health = try await server.ask("GET", "/api/health")
-            #expect(health.status == 200)
+                var wasCut = false
+                do {
+                    _ = try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/")
+                } catch is HTTPConnectionError {
+                    wasCut = true
+                }
+                #expect(wasCut)
+                // For the engine what is there is worth more than nothing.
+                let shown = try await server.ask("GET", "/c/crawl/20240102030405ir_/http://a.example/")
+                #expect(shown.status == 200)
+                #expect(shown.text.hasPrefix("AAAA"))
+                let health = try await server.ask("GET", "/api/health")
+                #expect(health.status == 200)
             })
     }
 
