@@ -22,7 +22,7 @@ TYPES = {
     ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg",
     ".ico": "image/x-icon", ".webm": "video/webm",
 }
-REASONS = {200: "OK", 301: "Moved Permanently", 404: "Not Found"}
+REASONS = {200: "OK", 301: "Moved Permanently", 404: "Not Found", 500: "Internal Server Error"}
 
 
 def sha256(data):

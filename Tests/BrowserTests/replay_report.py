@@ -1,9 +1,12 @@
-"""What happens to each archive of some folders, as Markdown tables: imported or refused, findings, and its main page.
+"""What happens to each archive of some folders, as Markdown tables: imported or refused, findings, and its pages.
 
-    .venv/bin/python Tests/BrowserTests/replay_report.py FOLDER... [--seconds 20]
+    .venv/bin/python Tests/BrowserTests/replay_report.py FOLDER... [--seconds 20] [--pages 1]
 
 One table for each FOLDER. Each archive is imported by the command line; then its main page, or else the first page
-listed, or else the first captures that are HTML, is opened in Chromium, and the table says what a reader sees.
+listed, or else the first captures that are HTML, is opened in Chromium by lookups and by ranges, each in a browser of
+its own. The table says what a reader sees, and for both ways how many requests reached the server and how long it took
+until the page was there; what differed is listed under it. With `--pages` more pages are opened: those listed, then
+captures of the index.
 """
 
 import argparse
@@ -15,25 +18,18 @@ import tempfile
 import zipfile
 from collections import Counter
 from pathlib import Path
-from urllib.parse import quote
 
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from support.browser import Browser
 from support.host import Host
-from support.viewer import Viewer
+from support.visits import SECONDS, Recorder, differences, visit
 from support.waiting import wait_until
 
-WORDS_SHOWN = 70
-
+WAYS = ["lookups", "ranges"]
 
 def cell(text):
     return " ".join(str(text).split()).replace("|", "\\|")
-
-
-def shorten(text):
-    line = " ".join(text.split())
-    return line if len(line) <= WORDS_SHOWN else f"{line[:WORDS_SHOWN]}…"
 
 
 def import_file(host, file):
@@ -57,117 +53,126 @@ def index_lines(file):
                 yield from (gzip.decompress(data) if name.endswith(".gz") else data).splitlines()
 
 
-def first_capture(file):
-    """The first HTML answer that the index of the package lists, read independently of the host."""
+def captures(file):
+    """Addresses and times that the index of the package lists, read independently of the host; HTML first."""
+    found = []
     with contextlib.suppress(Exception):
         for line in index_lines(file):
             _, timestamp, fields = line.decode().split(" ", 2)
-            entry = json.loads(fields)
-            if entry.get("mime") == "text/html" and str(entry.get("status")) == "200":
-                return entry["url"], timestamp
-    return None
+            with contextlib.suppress(KeyError, ValueError):
+                entry = json.loads(fields)
+                is_page = entry.get("mime") == "text/html" and str(entry.get("status")) == "200"
+                found.append((not is_page, entry["url"], timestamp))
+    return [(url, timestamp) for _, url, timestamp in sorted(found, key=lambda one: one[0])]
 
 
-def start_page(host, archive, file):
-    """Where a visit starts: address, time, and which of the three ways named it."""
+def start_pages(host, archive, file, count):
+    """Where visits start: addresses and times, and which of the three ways named the first."""
+    found = {}
     if "mainPage" in archive:
-        return archive["mainPage"]["url"], archive["mainPage"].get("timestamp", ""), "main page"
-    _, _, body = host.request("GET", f"/api/archives/{archive['id']}/pages?limit=1")
-    pages = json.loads(body).get("pages", [])
-    if pages:
-        return pages[0]["url"], pages[0].get("timestamp", ""), "first page"
-    found = first_capture(file)
-    return (*found, "first HTML capture") if found else None
+        found.setdefault((archive["mainPage"]["url"], archive["mainPage"].get("timestamp", "")), "main page")
+    _, _, body = host.request("GET", f"/api/archives/{archive['id']}/pages?limit={min(count, 1000)}")
+    for page in json.loads(body).get("pages", []):
+        found.setdefault((page["url"], page.get("timestamp", "")), "first page")
+    for capture in captures(file):
+        found.setdefault(capture, "first capture")
+    return list(found.items())[:count]
 
 
-def seen(page, viewer):
-    """What the reader sees now, or nothing as long as it is not settled."""
-    if page.get_by_role("alert").count():
-        return f"no: {page.get_by_role('alert').first.inner_text()}"
-    for heading in ["This address was not captured", "This capture cannot be shown", "A PDF document"]:
-        if page.get_by_role("heading", name=heading).count():
-            return f"{'yes' if 'PDF' in heading else 'no'}: {heading}"
-    frame = viewer.archived_frame
-    if not frame or page.locator(".panel").count() or page.locator(".toolbar.busy").count():
-        return None
-    if frame.evaluate("document.readyState") != "complete":
-        return None
-    text = frame.evaluate("`${document.title}: ${document.body?.innerText ?? ''}`")
-    if not text.strip(" :\n"):
-        pictures = frame.evaluate("document.images.length")
-        return f"yes: no text, {pictures} pictures" if pictures else None
-    return f"yes: “{shorten(text)}”"
+def visit_both_ways(host, browsers, archive, start, seconds):
+    url, timestamp = start
+    return [visit(host, browser, recorder, archive["id"], url, timestamp, way, seconds)
+        for way, (browser, recorder) in zip(WAYS, browsers, strict=True)]
 
 
-def visit(host, browser, archive, start, seconds):
-    page = browser.context.new_page()
-    viewer = Viewer(page)
-    url, timestamp, _ = start
-    try:
-        page.goto(f"{host.home}/?archive=/archives/{archive['id']}.wacz#url={quote(url, safe='')}&ts={timestamp}")
-        return wait_until(lambda: with_retry(page, viewer), "something to read", seconds)
-    except (Error, AssertionError) as error:
-        state = shorten(page.locator("main").first.inner_text() or "an empty page")
-        return f"no: {cell(str(error))[:120]}; shown: {state}"
-    finally:
-        page.close()
+class Tally:
+    """What a table comes to."""
+
+    def __init__(self):
+        self.kinds = Counter()
+        self.same = 0
+        self.lines = []
+        self.first = []
 
 
-def with_retry(page, viewer):
-    """A frame that moves on while it is read is read again."""
-    try:
-        return seen(page, viewer)
-    except Error:
-        page.wait_for_timeout(50)
-        return None
-
-
-def row(host, browser, folder, file, seconds):
+def rows(host, browsers, folder, file, arguments, tally):
     archive, outcome = import_file(host, file)
     name = file.relative_to(folder)
     if not archive:
-        return f"| {name} | {cell(outcome)} | | not imported |", "refused"
+        tally.kinds["refused"] += 1
+        yield f"| {name} | {cell(outcome)} | | not imported | | | |"
+        return
     wait_until(lambda: archive["id"] in host.ids(), "the server knows the archive")
     findings = Counter(f"{one['severity']} {one['code']}" for one in archive.get("findings", []))
     codes = ", ".join(code + (f" ×{count}" if count > 1 else "") for code, count in sorted(findings.items()))
-    start = start_page(host, archive, file)
-    shown = visit(host, browser, archive, start, seconds) if start else "no: it lists no page and no HTML capture"
-    which = f" ({start[2]})" if start and start[2] != "main page" else ""
-    return f"| {name} | {outcome} | {codes} | {cell(shown)}{which} |", shown.split(":")[0]
+    starts = start_pages(host, archive, file, arguments.pages)
+    if not starts:
+        tally.kinds["no"] += 1
+        yield f"| {name} | {outcome} | {codes} | no: it lists no page and no capture | | | |"
+    differing = []
+    for number, (start, which) in enumerate(starts):
+        both = visit_both_ways(host, browsers, archive, start, arguments.seconds)
+        found = differences(*both)
+        differing += [f"- {name}: {start[0]} at {start[1]}: {cell(line)}" for line in found]
+        tally.kinds[both[0].shown.split(":")[0]] += 1
+        if number == 0 and all(one.shown.startswith("yes") for one in both):
+            tally.first.append(both)
+        costs = " | ".join(f"{one.requests} requests, {one.bytes // 1000} kB, {one.milliseconds} ms" for one in both)
+        first = f"{name} | {outcome} | {codes}" if number == 0 else f"… {cell(start[0][:80])} | |"
+        how = f" ({which})" if which != "main page" and number == 0 else ""
+        yield f"| {first} | {cell(both[0].shown)}{how} | {costs} | {'no' if found else 'yes'} |"
+    tally.lines += differing
+    tally.same += not differing
 
 
-def report(playwright, folder, seconds):
+def report(playwright, folder, arguments):
     files = sorted(folder.rglob("*.wacz"))
     print(f"\n## {folder.name}: {len(files)} files\n")
-    print("| file | import | findings | replayed |\n| --- | --- | --- | --- |")
-    counts = Counter()
+    print("| file | import | findings | replayed | by lookups | by ranges | same |\n" + "| --- " * 7 + "|")
+    tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         host = Host(Path(temporary)).start()
-        browser = Browser(playwright, Path(temporary) / "profile")
+        opened = [Browser(playwright, Path(temporary) / way) for way in WAYS]
+        browsers = [(browser, Recorder(browser.context)) for browser in opened]
         try:
             for file in files:
-                line, kind = row(host, browser, folder, file, seconds)
-                counts[kind] += 1
-                print(line, flush=True)
+                for line in rows(host, browsers, folder, file, arguments, tally):
+                    print(line, flush=True)
         finally:
-            browser.close()
+            for browser in opened:
+                browser.close()
             host.stop()
-    print(f"\nReplayed {counts['yes']}, not replayed {counts['no']}, refused {counts['refused']}.")
-    if browser.sink.from_pages:
-        print(f"Left this computer: {sorted(set(browser.sink.from_pages))}")
+    summarize(tally, opened)
+
+
+def summarize(tally, browsers):
+    kinds = tally.kinds
+    print(f"\nPages replayed {kinds['yes']}, not replayed {kinds['no']}; files refused {kinds['refused']}.")
+    print(f"Archives that came to the same by lookups and by ranges: {tally.same}.")
+    for number, way in enumerate(WAYS):
+        visits = sorted(both[number].milliseconds for both in tally.first)
+        requests = sum(both[number].requests for both in tally.first)
+        if visits:
+            print(f"By {way}, first pages: {requests} requests, median {visits[len(visits) // 2]} ms.")
+    if tally.lines:
+        print("\nWhat differed (lookups / ranges):\n", *tally.lines, sep="\n")
+    left = {name for browser in browsers for name in browser.sink.from_pages}
+    if left:
+        print(f"Left this computer: {sorted(left)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--seconds", type=float, default=20, help="how long a page may take")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a page may take")
+    parser.add_argument("--pages", type=int, default=1, help="how many pages of each archive are opened")
     arguments = parser.parse_args()
     for folder in arguments.folders:
         if not folder.is_dir():
             sys.exit(f"error: {folder} is no folder")
     with sync_playwright() as playwright:
         for folder in arguments.folders:
-            report(playwright, folder, arguments.seconds)
+            report(playwright, folder, arguments)
 
 
 if __name__ == "__main__":

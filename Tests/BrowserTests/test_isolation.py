@@ -17,19 +17,22 @@ from support.website import WebSite
 ATTACKS = (Path(__file__).parent / "support" / "attacks.js").read_text(encoding="utf-8")
 
 
-def open_archive(page, host, identifier):
-    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz")
+WAYS = ["lookups", "ranges"]
+
+
+def open_archive(page, host, identifier, way):
+    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz&replay={way}")
     return Viewer(page)
 
 
-@pytest.fixture
-def two_tabs(host, browser):
-    """sample.wacz and second.wacz, captures of the same addresses, open side by side."""
+@pytest.fixture(params=WAYS)
+def two_tabs(request, host, browser):
+    """sample.wacz and second.wacz, captures of the same addresses, open side by side, in each way to replay."""
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
-    first = open_archive(browser.page, host, "sample")
+    first = open_archive(browser.page, host, "sample", request.param)
     expect_home(first)
-    second = open_archive(browser.context.new_page(), host, "second")
+    second = open_archive(browser.context.new_page(), host, "second", request.param)
     expect(second.read("#shared")).to_have_text("This archive must never show a tidepool.")
     return first, second
 
@@ -65,8 +68,12 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_t
     capture = f"/{host.archive('second')['collection']}/20241121090000mp_/{SITE}/"
     assert "Harbour Notebook" not in first.agent_frame.evaluate(text, capture)
     assert "Harbour Notebook" in second.agent_frame.evaluate(text, capture)
+    lookup = f"/c/second/20241121090000ir_/{SITE}/"
+    for frame in [first.agent_frame, first.archived_frame]:
+        assert "Harbour Notebook" not in frame.evaluate(text, lookup)
     own_host = f"sample.replayhost.localhost:{host.port}"
-    for path in [capture, "/archives/second.wacz", "/api/archives", "/api/health", "/index.html", "/app/main.js"]:
+    others = ["/archives/second.wacz", "/api/archives", "/api/health", "/index.html", "/app/main.js"]
+    for path in [capture, lookup, *others]:
         assert host.request("GET", path, host=own_host)[0] == 404, path
 
 
@@ -123,14 +130,15 @@ def test_another_site_cannot_ask_or_change_anything_at_the_library(host_with_sam
         other.close()
 
 
-def test_archived_page_cannot_call_the_network(host, browser, tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_archived_page_cannot_call_the_network(host, browser, tmp_path, way):
     """Pictures, sockets, beacons, prefetches, pings, workers, inner frames: nothing leaves this computer."""
     run = "attackNetwork().then((log) => { document.body.dataset.tried = log.length; });"
     page_script = f"<script>{ATTACKS}\n{run}</script>"
     markup = (Path(__file__).parent / "support" / "leaks.html").read_text(encoding="utf-8")
     html = markup.replace("<!-- script -->", page_script)
     host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": html}))
-    viewer = open_archive(browser.page, host, "leaks")
+    viewer = open_archive(browser.page, host, "leaks", way)
     expect(viewer.read("h1")).to_have_text("A page that calls out")
     expect(viewer.read("body")).to_have_attribute("data-tried", "8")
     viewer.read("#ping").click()

@@ -26,6 +26,8 @@ struct ExitCodeTests {
         Case("info have", 0),
         Case("pages have", 0), Case("pages have --match nothing", 0), Case("remove have --yes", 0),
         Case("cdx example.org", 0), Case("cdx http://nowhere.test/ have", 0), Case("cdx *.example.org --json", 0),
+        Case("get", 2), Case("get http://a.example/ --at noon", 2, golden: "error-get-at"),
+        Case("get http://a.example/ --head --record", 2, golden: "error-get-two-parts"),
         Case("cdx", 2), Case("cdx *", 2, golden: "error-cdx-no-url"),
         Case("cdx a.org --limit ten", 2, golden: "error-cdx-limit"),
         Case("cdx a.org --filter ~url:(", 2, golden: "error-cdx-filter"),

@@ -7,7 +7,7 @@ import Testing
 ///
 /// `Scripts/soak.d/20-killed-imports` does the same more often and with larger archives.
 struct KilledImportTests {
-    private static let rounds = 10
+    private static let rounds = 6
 
     struct Kind: Sendable, CustomTestStringConvertible {
         let layout: GeneratedArchive.Layout

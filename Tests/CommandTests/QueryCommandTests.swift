@@ -15,6 +15,7 @@ struct QueryCommandTests {
             ("json-import", imported), ("json-list", try await store.run("list", "--json")),
             ("json-info", try await store.run("info", "unsorted", "--json")),
             ("json-pages", try await store.run("pages", "sample", "--json")),
+            ("json-get", try await store.run("get", "https://fieldguide.example/", "--at", "2024", "--json")),
             ("json-cdx", try await store.run("cdx", "*.example", "--json", "--limit", "3")),
             ("json-remove", try await store.run("remove", "sample", "--yes", "--json")),
         ]

@@ -37,7 +37,7 @@ extension GeneratedArchive {
         ]
     }
 
-    private static func gzip(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
+    static func gzip(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
 
     /// With zlib's own `deflate`.
     static func deflated(_ bytes: [UInt8], windowBits: Int32) -> [UInt8] {

@@ -122,7 +122,7 @@ package struct GeneratedArchive: Sendable {
     }
 
     /// A ZIP. APPNOTE.TXT 6.3.10, §4.3.
-    private static func zip(_ entries: [Entry]) -> [UInt8] {
+    static func zip(_ entries: [Entry]) -> [UInt8] {
         var file: [UInt8] = []
         var directory: [UInt8] = []
         for entry in entries {

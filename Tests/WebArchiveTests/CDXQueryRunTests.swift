@@ -73,7 +73,9 @@ struct CDXQueryRunTests {
         Case("url=*.org&limit=2", [1, 2]), Case("url=*.org&sort=reverse", [8, 7, 6, 4, 5, 3, 2, 1]),
         Case("url=*.org&sort=reverse&limit=3", [8, 7, 6]),
         Case("url=*.org&reverse=1&filter=mime:html&limit=2", [8, 7]),
-        Case("url=*.org&closest=20230104", [4, 3, 5, 6, 2, 7, 1, 8]),
+        Case("url=*.org&closest=20230104000000", [4, 3, 5, 6, 2, 7, 1, 8]),
+        // A shortened time is the end of its period.
+        Case("url=*.org&closest=20230104", [5, 4, 6, 3, 7, 2, 8, 1]),
         Case("url=example.org&closest=2022&limit=1", [1]), Case("url=example.org&closest=2025&limit=1", [3]),
         // Half way between two: the later first.
         Case("url=example.org&closest=20230101120000&limit=2", [2, 1]),

@@ -68,8 +68,9 @@ struct CDXQueryTests {
 
     /// pywb: `closest` sorts without `sort=closest`, and wins over `reverse`; `reverse` is another `sort=reverse`.
     @Test(arguments: [
-        ("closest=2024", "2024"), ("closest=2024&sort=closest", "2024"), ("closest=2024&sort=reverse", "2024"),
-        ("closest=2&reverse=1", "2000"), ("closest=20240203040506", "20240203040506"),
+        ("closest=2024", "20241231235959"), ("closest=2024&sort=closest", "20241231235959"),
+        ("closest=2024&sort=reverse", "20241231235959"),
+        ("closest=2&reverse=1", "29991231235959"), ("closest=20240203040506", "20240203040506"),
     ])
     func closestSorts(_ text: String, _ digits: String) throws {
         let query = try CDXQuery(parameters: CDXQueries.parameters("url=a.org&" + text))

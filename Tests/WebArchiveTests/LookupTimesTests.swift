@@ -13,7 +13,8 @@ struct LookupTimesTests {
         var random = SystemRandomNumberGenerator()
         var times: [Duration] = []
         for round in 0..<20_500 {
-            let url = String(format: "https://big.million.example/page/%07d", Int.random(in: 0..<250_000, using: &random))
+            let url = String(
+                format: "https://big.million.example/page/%07d", Int.random(in: 0..<250_000, using: &random))
             let clock = ContinuousClock()
             let began = clock.now
             let found = try wacz.closestCapture(toURL: url, at: time)
@@ -22,6 +23,8 @@ struct LookupTimesTests {
             #expect(found?.url == url)
         }
         times.sort()
-        print("closest capture, \(times.count) lookups: p50 \(times[times.count / 2]), p99 \(times[times.count * 99 / 100])")
+        print(
+            "closest capture, \(times.count) lookups: p50 \(times[times.count / 2]), p99 \(times[times.count * 99 / 100])"
+        )
     }
 }

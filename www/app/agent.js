@@ -69,16 +69,19 @@ const steps = {
 
 /**
  * @param {import("./api.js").Archive} archive
+ * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onProgress: (text: string) => void, onRestored: () => void}} listener
  */
-export function createAgent(archive, { onProgress, onRestored }) {
+export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
     const origin = new URL(archive.replayOrigin).origin;
-    const frame = make("iframe", { hidden: true, title: "Replay engine", tabindex: "-1", "aria-hidden": "true",
-        sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin", src: `${origin}/` });
+    const address = `${origin}/${chosenWay ? `?replay=${chosenWay}` : ""}`;
+    const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: "Replay engine", tabindex: "-1",
+        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin", src: address });
     const requests = new Map();
     let requestCount = 0;
     let attempt = null;
     let worked = false;
+    let way = "";
 
     function begin() {
         const current = {};
@@ -104,7 +107,7 @@ export function createAgent(archive, { onProgress, onRestored }) {
     /** Loads the agent's page anew: it then sets up by itself. */
     function restart(current) {
         current.rebuilt = worked;
-        frame.src = `${origin}/`;
+        frame.src = address;
         keepWaiting(current, silenceSecondsMax);
     }
 
@@ -117,13 +120,14 @@ export function createAgent(archive, { onProgress, onRestored }) {
             const share = percent > 0 && percent < 100 ? ` ${Math.round(percent)} %` : "";
             if (text) onProgress(text + share);
         },
-        ready: ({ collection }) => {
+        ready: ({ collection, way: used }) => {
             if (collection !== archive.collection) {
                 settle("reject", new AgentFailure("file-missing"));
                 return;
             }
             const rebuilt = attempt.rebuilt;
             worked = true;
+            way = used === "ranges" ? "ranges" : "lookups";
             settle("resolve");
             if (rebuilt) onRestored();
         },
@@ -151,6 +155,11 @@ export function createAgent(archive, { onProgress, onRestored }) {
 
     return {
         element: frame,
+
+        /** @returns {""|"lookups"|"ranges"} how the engine gets at captures; empty as long as it is not set up */
+        get way() {
+            return way;
+        },
 
         /** @returns {Promise<void>} when the engine is set up; rejects with an {@link AgentFailure} */
         ready: () => attempt.promise,

@@ -108,6 +108,33 @@ export async function captures(id, url) {
 }
 
 /**
+ * The capture that replay by lookups shows for an address: of another address too, where they differ in nothing that
+ * matters.
+ *
+ * @param {string} id
+ * @param {string} url
+ * @param {string} timestamp the time wanted; empty for the latest
+ * @returns {Promise<{url: string, timestamp: string, isReadable: boolean}|null>} nothing when it was not captured
+ */
+export async function nearestCapture(id, url, timestamp) {
+    const start = `/c/${id}/${timestamp}ir_/`;
+    const path = start + url.replace(/#.*$/s, "");
+    // An address of dots leads elsewhere; none such is captured.
+    if (!new URL(path, location.href).pathname.startsWith(start)) return null;
+    let answer;
+    try {
+        answer = await fetch(path, { method: "HEAD", cache: "no-store" });
+    } catch {
+        throw serverAway();
+    }
+    if (answer.status === 404) return null;
+    if (!answer.ok) throw errorFrom("", answer.status);
+    // A capture that cannot be read has no place to name.
+    const found = /^\/c\/[^/]+\/(\d{4,17})ir_\/(.+)$/s.exec(answer.headers.get("Content-Location") ?? "");
+    return { timestamp: found?.[1] ?? timestamp, url: found?.[2] ?? url, isReadable: found !== null };
+}
+
+/**
  * @param {string} id
  * @returns {Promise<Response>}
  */

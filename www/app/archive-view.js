@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import { createArchivePage } from "./archive-page.js";
 import { make, plain } from "./dom.js";
 import { errorBlock } from "./messages.js";
-import { pagesAddress } from "./routes.js";
+import { chosenWay, pagesAddress } from "./routes.js";
 import { canReplay, pageHeader, showBanners } from "./shell.js";
 import { createViewer } from "./viewer.js";
 
@@ -79,7 +79,7 @@ export function showArchive(root, name, firstRoute, { onRefused }) {
         if (page) page.hidden = true;
         document.body.dataset.view = "viewer";
         if (!viewer) {
-            viewer = createViewer(archive, { onShown: shown.resolve, onFailed });
+            viewer = createViewer(archive, chosenWay(location), { onShown: shown.resolve, onFailed });
             root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;

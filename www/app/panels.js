@@ -59,8 +59,7 @@ export function absencePanel(archive, url, indexed, goBack) {
         make("h1", { text: indexed ? "This capture cannot be shown" : "This address was not captured" }),
         make("p", { class: "address wrap", dir: "ltr", text: plain(url, 600) }),
         make("p", { role: "status" }, indexed
-            ? `The index of “${title}” lists it, but the replay engine found no record for it. The file may be `
-                + "damaged; "
+            ? `The index of “${title}” lists it, but there is nothing to show for it. The file may be damaged; `
             : `“${title}” has no capture of it. Nothing was fetched from the network.`,
         ...(indexed ? withCode(`\`replayhost info ${archive.id}\` tells more.`) : [])),
         nearby,

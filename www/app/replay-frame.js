@@ -10,7 +10,7 @@ const urlCharactersMax = 8192;
 
 /**
  * @typedef {object} Report
- * @property {"load"|"move"|"not-found"|"title"|"hash"} kind
+ * @property {"load"|"move"|"not-found"|"title"|"hash"} kind `not-found`: the engine got nothing to show
  * @property {string} [url] untrusted
  * @property {string} [timestamp] untrusted, digits only
  * @property {string} [title] untrusted
@@ -83,6 +83,7 @@ function read(data) {
     case "replace-url":
         return url ? { kind: "move", url, timestamp, title } : null;
     case "archive-not-found":
+    case "live-proxy-url-error":
         return url ? { kind: "not-found", url, timestamp } : null;
     case "title":
         return { kind: "title", title };

@@ -5,6 +5,9 @@
  *     /?archive=/archives/NAME.wacz                  an archive at its main page
  *     /?archive=/archives/NAME.wacz#view=pages       what is in the archive
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  the viewer at that page
+ *
+ * `&replay=ranges` or `&replay=lookups` behind the archive chooses the way to replay, and stays on the addresses that
+ * are made while it is there.
  */
 
 /**
@@ -73,11 +76,21 @@ export function readRoute(here) {
 }
 
 /**
+ * @param {Location} here
+ * @returns {""|"lookups"|"ranges"} the way to replay that the address chooses
+ */
+export function chosenWay(here) {
+    const way = new URLSearchParams(here.search).get("replay");
+    return way === "lookups" || way === "ranges" ? way : "";
+}
+
+/**
  * @param {string} name of the archive
  * @returns {string}
  */
 export function mainAddress(name) {
-    return `/?archive=/archives/${encodeURIComponent(name)}.wacz`;
+    const way = chosenWay(location);
+    return `/?archive=/archives/${encodeURIComponent(name)}.wacz${way ? `&replay=${way}` : ""}`;
 }
 
 /**

@@ -19,20 +19,23 @@ const restoredSecondsMin = 8;
 
 const unconfirmed = "The page names an address that this archive has no capture of. The one shown above is the last "
     + "that is certain.";
+// What the server calls the documents that it sends in place of a capture that is not there, or cannot be read.
+const serverTitles = ["Not in this archive", "This capture cannot be read"];
 const restored = "The browser had cleared what replay needs; it was set up again.";
 
 /**
  * @param {import("./api.js").Archive} archive
+ * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
  */
-export function createViewer(archive, { onShown, onFailed }) {
+export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     const archiveTitle = plain(archive.title) || archive.id;
     const toolbar = createToolbar(archive, {
         onVisit: (typed) => visit(completeAddress(typed), current?.capture?.timestamp ?? ""),
         onReload: reload,
         onTime: (timestamp) => visit(current.url, timestamp),
     });
-    const agent = createAgent(archive, { onProgress: showProgress, onRestored: sayRestored });
+    const agent = createAgent(archive, chosenWay, { onProgress: showProgress, onRestored: sayRestored });
     const frame = createReplayFrame(archive, { onReport: hear, onDocument: lookAtDocument });
     const hint = make("p", { class: "hint-bar", role: "status", hidden: true });
     const stage = make("main", { class: "stage" }, frame.element);
@@ -48,6 +51,7 @@ export function createViewer(archive, { onShown, onFailed }) {
     let iconAddress = "";
     let lastAttempt = () => {};
     const knownCaptures = new Map();
+    let lastNearest = {};
 
     // Panels and hints ---------------------------------------------------------------------------------------------
 
@@ -77,9 +81,10 @@ export function createViewer(archive, { onShown, onFailed }) {
         }, restoredSecondsMin * 1000);
     }
 
-    function showFailure(error) {
+    function showFailure(error, overPage = true) {
         toolbar.setBusy(false);
-        showPanel(failurePanel(`“${archiveTitle}” cannot be opened`, error, () => lastAttempt(), archive), true);
+        const next = failurePanel(`“${archiveTitle}” cannot be opened`, error, () => lastAttempt(), archive);
+        showPanel(next, overPage);
         onFailed(error);
     }
 
@@ -109,6 +114,17 @@ export function createViewer(archive, { onShown, onFailed }) {
         return knownCaptures.get(key);
     }
 
+    /** What stands for an address that has no capture of its own: a capture of another one, and all those of that. */
+    async function nearest(url, timestamp) {
+        const key = `${timestamp} ${url}`;
+        if (lastNearest.key !== key) lastNearest = { key, answer: api.nearestCapture(archive.id, url, timestamp) };
+        const capture = await lastNearest.answer.catch((error) => {
+            lastNearest = {};
+            throw error;
+        });
+        return { capture, list: capture ? await capturesOf(capture.url) : [] };
+    }
+
     /**
      * @param {string} url
      * @param {string} timestamp the time wanted; empty for the latest capture
@@ -129,6 +145,7 @@ export function createViewer(archive, { onShown, onFailed }) {
         try {
             let list = await capturesOf(url);
             if (list.length === 0) list = await capturesOf(encodedAddress(url));
+            if (list.length === 0 && !how.trust) list = (await nearest(url, timestamp)).list;
             if (turn !== turns) return;
             if (list.length === 0 && !how.trust) {
                 showAbsence(url, false, false);
@@ -143,6 +160,7 @@ export function createViewer(archive, { onShown, onFailed }) {
             await agent.check();
             if (turn !== turns) return;
             const fragment = /#.*$/s.exec(url)?.[0] ?? "";
+            sent = url;
             frame.visit(capture ? capture.url + fragment : url, capture?.timestamp ?? timestamp, how.replace === true);
         } catch (error) {
             if (turn === turns) showFailure(error);
@@ -199,25 +217,29 @@ export function createViewer(archive, { onShown, onFailed }) {
         await new Promise((done) => setTimeout(done, settleMilliseconds));
         const { href, clicked } = await agent.ask("look");
         if (turn !== turns || panel?.overPage) return;
-        if (!href) {
-            lookAtRefusal(clicked);
-            return;
-        }
+        if (href === "") lookAtRefusal(clicked);
+        if (!href) return;
+        sent = "";
         const address = archivedAddress(href, archive);
         if (!address || sameDocument(address.url, claimed)) return;
         arrive({ kind: "load", ...address, title: "", icons: [] });
     }
 
-    /** Nobody can see into the frame: the browser refused to show a document there, for example a PDF. */
+    /** Nobody can see into the frame: the browser refused to show a document there, for example a PDF, or got none. */
     async function lookAtRefusal(clicked) {
         const turn = turns;
-        const url = archivedAddress(clicked, archive)?.url ?? clicked;
+        const url = (archivedAddress(clicked, archive)?.url ?? clicked) || sent;
         if (typeof url !== "string" || url === "") return;
+        const timestamp = current?.capture?.timestamp ?? "";
         const list = await capturesOf(url).catch(() => []);
-        const capture = closestCapture(list, current?.capture?.timestamp ?? "");
-        if (turn === turns && isPDF(capture)) showDocument(capture, list, false);
+        const capture = closestCapture(list, timestamp);
+        if (turn !== turns) return;
+        if (isPDF(capture)) showDocument(capture, list, false);
+        else if (list.length > 0) reportAbsence({ url, timestamp });
     }
 
+    // Where the frame was sent last, until a document arrives there.
+    let sent = "";
     let claimed = "";
     let waiting = null;
     let confirming = false;
@@ -242,7 +264,17 @@ export function createViewer(archive, { onShown, onFailed }) {
     }
 
     async function confirm(report) {
-        const list = await capturesOf(report.url);
+        let list = await capturesOf(report.url);
+        let { url } = report;
+        // A request with a body may have been captured at an address, and none without.
+        if ((list.length === 0 || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
+            const found = await nearest(url, report.timestamp);
+            if (!found.capture?.isReadable && report.kind === "load" && await isAbsence(report)) {
+                if (claimed === url) sayAbsence(url, list.length > 0);
+                return;
+            }
+            if (found.list.length > 0 && list.length === 0) ({ capture: { url }, list } = found);
+        }
         if (waiting?.url === report.url && waiting.kind === "move") Object.assign(report, waiting);
         showPanel(null);
         toolbar.setBusy(false);
@@ -250,7 +282,7 @@ export function createViewer(archive, { onShown, onFailed }) {
             showHint(unconfirmed);
         } else {
             if (!wasRestored) showHint("");
-            setCurrent(report.url, closestCapture(list, report.timestamp), list);
+            setCurrent(url, closestCapture(list, report.timestamp), list);
         }
         setTitle(report.title || decodeName(current?.url ?? ""));
         if (visible) announce(pageTitle);
@@ -259,17 +291,34 @@ export function createViewer(archive, { onShown, onFailed }) {
         onShown();
     }
 
-    async function reportAbsence({ url }) {
+    /**
+     * Whether the document is the server's word that there is nothing to show, which only lookups bring. A page that
+     * was captured may have given itself another address while it loaded.
+     */
+    async function isAbsence({ url, timestamp }) {
+        if (agent.way !== "lookups") return false;
+        const opened = archivedAddress((await agent.ask("look")).opened, archive);
+        return !opened || sameDocument(opened.url, url) || !(await nearest(opened.url, timestamp)).capture?.isReadable;
+    }
+
+    /** The engine got nothing to show: there is no capture, or no reading of it, or no server. */
+    async function reportAbsence({ url, timestamp }) {
         claimed = url;
         let list;
         try {
             list = await capturesOf(url);
+            await api.nearestCapture(archive.id, url, timestamp);
         } catch (error) {
-            showFailure(error);
+            lastAttempt = () => visit(url, timestamp);
+            showFailure(error, false);
             return;
         }
-        if (claimed !== url) return;
-        showAbsence(url, list.length > 0, true);
+        if (claimed === url) sayAbsence(url, list.length > 0);
+    }
+
+    function sayAbsence(url, indexed) {
+        if (panel?.pageURL === url && panel.element.classList.contains("absence-panel")) return;
+        showAbsence(url, indexed, true);
         onFailed(new Error(`"${url}" was not captured`));
     }
 
@@ -340,8 +389,8 @@ export function createViewer(archive, { onShown, onFailed }) {
             }
             const turn = turns;
             await new Promise((done) => setTimeout(done, settleMilliseconds * 3));
-            if (turn !== turns || sameDocument(url, claimed)) return;
-            visit(url, timestamp, { replace: true });
+            const isThere = sameDocument(url, claimed) || !panel && current && sameDocument(url, current.url);
+            if (turn === turns && !isThere) visit(url, timestamp, { replace: true });
         },
 
         /** @param {boolean} now whether the viewer or another view is in front */

@@ -14,8 +14,7 @@ package enum CapturedURL {
     /// What a person or a client put for a URL: slashes that something on the way has merged come back, a missing scheme is `http`.
     package static func completed(_ text: String) -> String {
         for scheme in ["http:", "https:"] where text.lowercased().hasPrefix(scheme) {
-            let rest = text.dropFirst(scheme.count)
-            return rest.hasPrefix("//") ? text : "\(scheme)//\(rest.drop { $0 == "/" })"
+            return "\(text.prefix(scheme.count))//\(text.dropFirst(scheme.count).drop { $0 == "/" })"
         }
         if text.hasPrefix("//") { return "http:\(text)" }
         return isAbsolute(text) ? text : "http://\(text)"
@@ -29,8 +28,8 @@ package enum CapturedURL {
         guard scheme.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || "+-".utf8.contains($0) }) else {
             return false
         }
-        let rest = text[colon...].utf8.dropFirst()
-        return rest.first == UInt8(ascii: "/") || !rest.prefix(5).allSatisfy { (0x30...0x39).contains($0) }
+        let port = text[colon...].dropFirst().prefix { !"/?#".contains($0) }
+        return port.isEmpty || !port.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

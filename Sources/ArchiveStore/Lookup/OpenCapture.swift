@@ -35,11 +35,7 @@ package struct OpenCapture: Sendable {
         self.payloadCapture = payloadCapture
         let head = Self.isAnswer(own) ? own.head : payload.head
         status = head?.status ?? 200
-        reason =
-            switch head?.startLine {
-            case .response(_, let reason): reason
-            default: ""
-            }
+        reason = head?.reason ?? ""
         fields =
             head?.fields ?? HeaderFields(payload.contentType.map { [.init(name: "Content-Type", value: $0)] } ?? [])
         body = CaptureBody(content: payload)

@@ -12,16 +12,10 @@ extension ArchiveStore {
         of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
+        if let found = try payload(of: record, entry, digest: digest, in: archive) { return found }
         let required = try requiredArchives(of: archive)
-        for place in [archive] + required {
-            guard let found = try payload(of: record, entry, digest: digest, in: place) else { continue }
-            let content = try RecordContent(openArchives.wacz(of: place).record(of: found))
-            // An index may call a revisit by the type of its payload.
-            guard !content.record.isRevisit else { continue }
-            return (
-                content,
-                OpenCapture.PayloadPlace(archiveID: place.id, url: found.url, timestamp: found.timestamp)
-            )
+        for other in required {
+            if let found = try payload(of: record, entry, digest: digest, in: other) { return found }
         }
         let target = record.refersToTargetURI ?? entry.url
         let files = required.isEmpty ? "this archive" : "this archive or the ones that it requires"
@@ -33,7 +27,7 @@ extension ArchiveStore {
 
     private func payload(
         of record: WARCRecord, _ entry: CDXJEntry, digest: String?, in archive: Archive
-    ) throws -> CDXJEntry? {
+    ) throws -> (RecordContent, OpenCapture.PayloadPlace)? {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
         var urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
         urls = urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }.map(\.element)
@@ -43,7 +37,12 @@ extension ArchiveStore {
                 !$0.isRevisit && Self.mayBeEqual($0.digest, digest) && ($0.method ?? "GET") == (entry.method ?? "GET")
             }
             let best = date.flatMap { $0.closest(in: candidates, at: \.captureTime) } ?? candidates.first
-            if let best { return best }
+            guard let best else { continue }
+            let content = try RecordContent(index.wacz.record(of: best))
+            // An index may call a revisit by the type of its payload.
+            guard !content.record.isRevisit else { continue }
+            let place = OpenCapture.PayloadPlace(archiveID: archive.id, url: best.url, timestamp: best.timestamp)
+            return (content, place)
         }
         return nil
     }

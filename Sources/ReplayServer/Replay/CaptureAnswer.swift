@@ -36,7 +36,7 @@ struct CaptureAnswer: Sendable {
             let length = part.length.map { Int(clamping: $0) }
             return Response(status: part.status, headers: fields, body: part.hasBody ? Self.unsent(length) : .init())
         }
-        return Response(status: part.status, headers: fields, body: body(part))
+        return Response(status: part.status, headers: fields, body: try await body(part))
     }
 
     // The part
@@ -137,13 +137,21 @@ struct CaptureAnswer: Sendable {
 
     // The body
 
-    private func body(_ part: Part) -> ResponseBody {
+    /// The first piece is read before anything is sent, so that damage at the beginning is an error and no broken answer.
+    private func body(_ part: Part) async throws -> ResponseBody {
         let (body, blocking) = (capture.body, blocking)
+        let reader = try await blocking { try body.open(decoded: part.isDecoded, from: part.offset) }
+        while try await blocking({ try reader.advance() }) { try Task.checkCancellation() }
+        let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
+        let first = try await blocking { try reader.read(upTo: wanted) }
+        if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {
+            // Damaged: for somebody who looks at it what is there is worth more than nothing, and in range mode it is shown.
+            return ResponseBody(byteBuffer: ByteBuffer(bytes: first))
+        }
         return ResponseBody(contentLength: part.length.map { Int(clamping: $0) }) { writer in
-            let reader = try await blocking { try body.open(decoded: part.isDecoded, from: part.offset) }
-            while try await blocking({ try reader.advance() }) { try Task.checkCancellation() }
-            var left = part.length ?? .max
-            while left > 0 {
+            var left = (part.length ?? .max) - UInt64(first.count)
+            try await writer.write(ByteBuffer(bytes: first))
+            while left > 0, !first.isEmpty {
                 let wanted = Int(min(left, UInt64(Self.chunkBytes)))
                 let bytes = try await blocking { try reader.read(upTo: wanted) }
                 if bytes.isEmpty { break }

@@ -25,7 +25,8 @@ struct CaptureRoutes: Sendable {
         }
         guard Self.isAllowed(request.method, address.target, place) else {
             throw ErrorResponse(
-                .methodNotAllowed, code: "method", "captures are read with GET, HEAD, POST and PUT, lists with GET and HEAD",
+                .methodNotAllowed, code: "method",
+                "captures are read with GET, HEAD, POST and PUT, lists with GET and HEAD",
                 fields: [.allow: "GET, HEAD, POST, PUT"])
         }
         // A worker that an archive brings would stand between its pages and the engine.
@@ -135,7 +136,9 @@ struct CaptureRoutes: Sendable {
         }
         guard let archive = archives.first else { throw ErrorResponse.notFound }
         do {
-            let opened = try await site.blocking.long { try site.store.openCapture(wanted, in: archive, allowsStandIn: true) }
+            let opened = try await site.blocking.long {
+                try site.store.openCapture(wanted, in: archive, allowsStandIn: true)
+            }
             guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
             return try await answer(opened, timestamp, modifier, memento, request, place)
         } catch  where modifier == .engine {
@@ -149,7 +152,8 @@ struct CaptureRoutes: Sendable {
     ) async throws -> Response {
         let address = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, capture.entry.url)
         // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
-        if timestamp != capture.entry.timestamp, modifier != .engine, request.method == .get || request.method == .head {
+        if timestamp != capture.entry.timestamp, modifier != .engine, request.method == .get || request.method == .head
+        {
             return Responses.empty(
                 .found,
                 fields: [

@@ -9,8 +9,19 @@ final class CDXMergedLines {
         let source: Int
     }
 
+    /// A search of one index; an object, so that handing it on costs little.
+    private final class Search {
+        let lines: CDXJRangeReader
+        let wacz: WACZFile
+
+        init(_ lines: CDXJRangeReader, _ wacz: WACZFile) {
+            self.lines = lines
+            self.wacz = wacz
+        }
+    }
+
     private enum Reader {
-        case search(CDXJRangeReader, WACZFile)
+        case search(Search)
         case sorted(CDXJSortedLines)
     }
 
@@ -64,7 +75,7 @@ final class CDXMergedLines {
             if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
-                    try advance(.search(reader, wacz), source: number, place: place)
+                    try advance(.search(Search(reader, wacz)), source: number, place: place)
                     place += 1
                 }
             } else {
@@ -92,8 +103,8 @@ final class CDXMergedLines {
     private func advance(_ reader: Reader, source: Int, place: Int) throws(WebArchiveError) {
         let line: Line
         switch reader {
-        case .search(let lines, let wacz):
-            guard let found = try searched(lines, wacz) else { return }
+        case .search(let search):
+            guard let found = try searched(search) else { return }
             line = Line(bytes: found, source: source)
         case .sorted(let lines):
             guard let marked = try lines.next() else { return }
@@ -108,16 +119,16 @@ final class CDXMergedLines {
         heads.insert(head, at: low)
     }
 
-    private func searched(_ lines: CDXJRangeReader, _ wacz: WACZFile) throws(WebArchiveError) -> [UInt8]? {
+    private func searched(_ search: Search) throws(WebArchiveError) -> [UInt8]? {
         do throws(WebArchiveError) {
-            while let line = try lines.peek() {
+            while let line = try search.lines.peek() {
                 try progress.step()
-                lines.advance()
+                search.lines.advance()
                 if matcher.accepts(line, limits: limits) { return line.bytes }
             }
             return nil
         } catch let error where error.isIndexFault {
-            wacz.captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
+            search.wacz.captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
             foundFault = true
             throw error
         }

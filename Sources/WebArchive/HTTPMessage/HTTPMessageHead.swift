@@ -26,6 +26,12 @@ public struct HTTPMessageHead: Sendable, Hashable {
         return status
     }
 
+    /// The reason phrase of a response, which may be empty; `nil` for a request.
+    public var reason: String? {
+        guard case .response(_, let reason) = startLine else { return nil }
+        return reason
+    }
+
     /// The media type without parameters, in lower case: `text/html`.
     public var mime: String? { Self.mime(ofType: fields["Content-Type"]) }
 

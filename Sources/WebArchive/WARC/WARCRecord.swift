@@ -81,12 +81,15 @@ public struct WARCRecord: Sendable {
             return block
         }
         let start = offset + headerLength
-        guard count <= contentLength, contentLength <= source.size - min(start, source.size) else {
+        let there = min(contentLength, source.size - min(start, source.size))
+        guard count <= there else {
             throw WebArchiveError(
-                code: .truncated, problem: "WARC record needs \(contentLength) bytes, its file ends before", file: file,
-                offset: offset)
+                code: .truncated, problem: "byte \(count) is wanted of a block of which \(there) bytes are there",
+                file: file, offset: offset)
         }
-        return SourceStream(try SubrangeByteSource(source, offset: start + count, length: contentLength - count))
+        let window = try SubrangeByteSource(source, offset: start + count, length: there - count)
+        return WARCBlockReader(
+            BufferedInput(SourceStream(window)), length: contentLength - count, file: file, recordOffset: offset)
     }
 
     /// Opens the HTTP message in the block.

@@ -60,7 +60,8 @@ struct GetCommand: ParsableCommand {
                 .notFound, "this address was not captured", place: request.url,
                 hint: "`replayhost cdx \"*.HOST\"` lists what was captured of a host")
         }
-        common.remark("\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(capture.status)")
+        common.remark(
+            "\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(capture.status)")
         if common.json { return Terminal.write(Terminal.json(CaptureDescription(capture))) }
         if head { return writeHead(of: capture) }
         if record { return try writeRecord(of: capture, in: store) }

@@ -46,7 +46,7 @@ struct IndexedArchiveTests {
         guard archive.lookups?.files.contains(file) == true else { return }
         let path = test.layout.index(file, key: archive.key)
         let whole = try contents(of: path)
-        for length in stride(from: 0, to: whole.count, by: max(1, whole.count / 40)) {
+        for length in stride(from: 0, to: whole.count, by: max(1, whole.count / 15)) {
             try put(whole.prefix(length), to: path)
             try expectRight(fresh(test), archive, "cut to \(length) of \(whole.count)", count: count)
         }
@@ -64,7 +64,7 @@ struct IndexedArchiveTests {
         let path = test.layout.index(file, key: archive.key)
         let whole = try contents(of: path)
         var generator = SeededGenerator(seed: 20_261_121)
-        for place in stride(from: 0, to: whole.count, by: max(1, whole.count / 150)) {
+        for place in stride(from: 0, to: whole.count, by: max(1, whole.count / 50)) {
             var damaged = whole
             damaged[place] ^= 1 << UInt8.random(in: 0...7, using: &generator)
             try put(damaged, to: path)

@@ -13,7 +13,11 @@ OLD_WORDS = ["What the sea leaves behind", "Autumn edition", "Spring edition", "
 
 def journey(page, address):
     """Opens the library, an archive in it and a page of that, and tries what archived pages consist of."""
-    viewer = open_page_from_library(page, address)
+    read_all(open_page_from_library(page, address))
+
+
+def read_all(viewer):
+    """From the archive's main page, which is shown."""
     read_home(viewer)
     choose_earlier_capture(viewer)
     read_species(viewer)

@@ -46,4 +46,4 @@ class Viewer:
     def agent_frame(self):
         """The hidden frame that keeps the engine: a page of ours at the archive's origin, its functions unchanged."""
         origin = urlsplit(self.archived_frame.url)
-        return self.page.frame(url=f"{origin.scheme}://{origin.netloc}/")
+        return self.page.frame(url=re.compile(rf"^{re.escape(f'{origin.scheme}://{origin.netloc}')}/(\?replay=\w+)?$"))

@@ -1,0 +1,320 @@
+"""The two ways to replay: by lookups the server answers for each capture, by ranges the engine reads the file."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from support.archives import write_archive, write_captures
+from support.film import lengthen
+from support.journey import SITE, TITLE, expect_home, expect_species, read_all
+from support.places import FIXTURES
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+WAYS = ["lookups", "ranges"]
+UNCAPTURED = "This address was not captured"
+EXAMPLE = "https://page.example"
+CINEMA = b'<!doctype html><title>Film</title><h1>Film</h1><video id="film" muted preload="auto" src="/film.webm"></video>'
+
+
+def open_by(page, host, way, identifier="sample", fragment=""):
+    """Opens an archive in a way that the address chooses; without one the host's own choice."""
+    chosen = f"&replay={way}" if way else ""
+    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz{chosen}{fragment}")
+    return Viewer(page)
+
+
+def lookups(browser, identifier="sample"):
+    """Captures that the engine asked the server for."""
+    return [url for url in browser.requests if f"//{identifier}.replayhost" in url and f"/c/{identifier}/" in url
+        and re.search(r"/\d*ir_/", url)]
+
+
+def forget(browser):
+    browser.requests.clear()
+
+
+def reads(browser):
+    """Requests for bytes of an archive's file."""
+    return [url for url in browser.requests if "/archives/" in url and "view=replay" in url]
+
+
+def expect_way(browser, way):
+    """By ranges the file is read many times and no capture is asked for; by lookups the file is only looked for."""
+    if way == "ranges":
+        assert lookups(browser) == []
+        assert len(reads(browser)) > 3
+    else:
+        assert len(lookups(browser)) > 3
+        assert len(reads(browser)) <= 2
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_journey_in_either_way(host_with_sample, browser, way):
+    """All that archived pages consist of, from the list of pages; the choice stays in the address to the end."""
+    page = browser.page
+    open_by(page, host_with_sample, way, fragment="#view=pages")
+    row = page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC")
+    row.get_by_role("link", name=TITLE, exact=True).click()
+    read_all(Viewer(page))
+    assert f"&replay={way}#url=" in page.url
+    expect_way(browser, way)
+
+
+def test_lookups_are_the_way_when_nobody_chooses(host_with_sample, browser):
+    expect_home(open_by(browser.page, host_with_sample, ""))
+    expect_way(browser, "lookups")
+    assert "replay=" not in browser.page.url
+
+
+def test_deep_link_at_the_replay_origin_uses_lookups(host_with_sample, browser):
+    """Typed in a browser that was never here, and in one where only the frame's document is asked for again."""
+    collection = host_with_sample.archive("sample")["collection"]
+    browser.page.goto(f"{host_with_sample.replay_origin('sample')}/{collection}/20241121090006mp_/{SITE}/species/")
+    expect_species(Viewer(browser.page))
+    expect_way(browser, "lookups")
+
+
+@pytest.mark.parametrize("answer", ["503", "none"])
+def test_ranges_take_over_when_the_server_answers_no_lookups(host_with_sample, browser, answer):
+    """Also where lookups were chosen: a page is worth more than the choice."""
+    def refuse(route):
+        if answer == "503":
+            route.fulfill(status=503, body="not now")
+        else:
+            route.abort()
+
+    browser.context.route("**/c/sample/cdx?*", refuse)
+    viewer = open_by(browser.page, host_with_sample, "lookups")
+    expect_home(viewer)
+    viewer.follow("Species")
+    expect_species(viewer)
+    expect_way(browser, "ranges")
+
+
+def test_ranges_take_over_when_the_engine_refuses_lookups(host_with_own_assets, own_assets, browser):
+    script = own_assets / "vendor" / "sw.js"
+    code = script.read_text(encoding="utf-8")
+    assert code.count('case"live":') == 1, "the engine knows collections of lookups by another word now"
+    script.write_text(code.replace('case"live":', 'case"unknown":'), encoding="utf-8")
+    host_with_own_assets.add(FIXTURES / "sample.wacz")
+    expect_home(open_by(browser.page, host_with_own_assets, ""))
+    expect_way(browser, "ranges")
+
+
+def test_another_way_replaces_the_collection(host_with_sample, browser):
+    """There and back in one browser profile; what the engine kept of the former way is not used."""
+    for way in ["lookups", "ranges", "lookups"]:
+        browser.page.goto("about:blank")
+        forget(browser)
+        expect_home(open_by(browser.page, host_with_sample, way))
+        expect_way(browser, way)
+
+
+def test_collection_of_a_former_release_is_added_anew(host_with_sample, browser):
+    """Releases before lookups kept the policy alone beside a collection that reads ranges."""
+    page = browser.page
+    viewer = open_by(page, host_with_sample, "ranges")
+    expect_home(viewer)
+    former = viewer.agent_frame.evaluate("""() => {
+        const former = localStorage.getItem("replayhost-policy").replace("ranges; ", "");
+        localStorage.setItem("replayhost-policy", former);
+        return former;
+    }""")
+    assert former.startswith("default-src ")
+    page.goto("about:blank")
+    forget(browser)
+    expect_home(open_by(page, host_with_sample, ""))
+    expect_way(browser, "lookups")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_way_stays_when_the_browser_cleared_its_storage(host_with_sample, browser, way):
+    """A link followed then is answered by our own page in the frame, which sets up what the viewer's address chose."""
+    viewer = open_by(browser.page, host_with_sample, way)
+    expect_home(viewer)
+    browser.clear_storage(host_with_sample.replay_origin("sample"))
+    forget(browser)
+    viewer.follow("Species")
+    expect_species(viewer)
+    viewer.follow("Film")
+    expect(viewer.read("#film")).to_be_visible()
+    expect_way(browser, way)
+
+
+@pytest.fixture
+def odd_archive(host, tmp_path):
+    """Errors that were captured, documents without the engine's script, links to what was not captured."""
+    def page(title, body):
+        return f"<!doctype html><meta charset=utf-8><title>{title}</title><h1>{title}</h1>{body}".encode()
+
+    links = "".join(f'<p><a href="{path}">{path}</a>' for path in [
+        "/broken", "/gone", "/moved", "/picture.png", "/words.json", "/missing.png", "/missing", "/missing?x=1#part",
+        "/tide?_=1732180000001"])
+    picture = (FIXTURES / "site" / "media" / "anemone.png").read_bytes()
+    host.add(write_captures(tmp_path / "odd.wacz", "Odd", [
+        ({"url": f"{EXAMPLE}/"}, page("Odd", links)),
+        ({"url": f"{EXAMPLE}/broken", "status": 500}, page("Broken then", "<p id=own>The database was away that day.")),
+        ({"url": f"{EXAMPLE}/gone", "status": 404}, page("Gone then", "<p id=own>It was away already.")),
+        ({"url": f"{EXAMPLE}/moved", "status": 301, "location": "/gone"}, page("Moved", "")),
+        ({"url": f"{EXAMPLE}/tide?_=1732179600000"}, page("Tide", "<p id=own>Low water at six.</p>")),
+        ({"url": f"{EXAMPLE}/picture.png", "file": "picture.png"}, picture),
+        ({"url": f"{EXAMPLE}/words.json", "file": "words.json"}, b'{"tide": "low"}'),
+    ]))
+    return host
+
+
+def open_odd(page, host, way):
+    viewer = open_by(page, host, way, "odd")
+    expect(viewer.read("h1")).to_have_text("Odd")
+    return viewer
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("path, words", [
+    ("/broken", "The database was away that day."), ("/gone", "It was away already."),
+    ("/moved", "It was away already."),
+])
+def test_archived_errors_and_redirects_show_what_was_archived(odd_archive, page, way, path, words):
+    viewer = open_odd(page, odd_archive, way)
+    viewer.follow(path)
+    expect(viewer.read("#own")).to_have_text(words)
+    expect(viewer.address).to_have_value(f"{EXAMPLE}{path}".replace("moved", "gone"))
+    expect(page.get_by_role("heading", name=UNCAPTURED)).to_have_count(0)
+    page.reload()
+    expect(viewer.read("#own")).to_have_text(words)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_page_that_stands_in_is_shown_under_its_own_address(odd_archive, page, way):
+    """Another cache buster in the link, and typed: what was captured is shown, and named as it was captured."""
+    viewer = open_odd(page, odd_archive, way)
+    captured = f"{EXAMPLE}/tide?_=1732179600000"
+    viewer.follow("/tide?_=1732180000001")
+    expect(viewer.read("#own")).to_have_text("Low water at six.")
+    expect(viewer.address).to_have_value(captured)
+    expect(page.locator(".hint-bar")).to_be_hidden()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(viewer.read("h1")).to_have_text("Odd")
+    viewer.visit("page.example/tide?_=5")
+    expect(viewer.read("#own")).to_have_text("Low water at six.")
+    expect(viewer.address).to_have_value(captured)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_documents_without_a_script_are_shown_with_their_address(odd_archive, page, way):
+    """A picture and a text in the frame itself; from there back to the page."""
+    viewer = open_odd(page, odd_archive, way)
+    for path, selector in [("/picture.png", "img"), ("/words.json", "pre")]:
+        viewer.follow(path)
+        expect(viewer.read(selector)).to_be_visible()
+        expect(viewer.address).to_have_value(f"{EXAMPLE}{path}")
+        expect(page.locator(".panel")).to_have_count(0)
+        page.get_by_role("button", name="Back", exact=True).click()
+        expect(viewer.read("h1")).to_have_text("Odd")
+        expect(viewer.address).to_have_value(f"{EXAMPLE}/")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("path", ["/missing", "/missing?x=1#part", "/missing.png"])
+def test_link_to_what_was_not_captured_leads_to_our_words(odd_archive, page, way, path):
+    """There, back, forward, and back again by the panel's button."""
+    viewer = open_odd(page, odd_archive, way)
+    panel = page.get_by_role("heading", name=UNCAPTURED)
+    viewer.follow(path)
+    expect(panel).to_be_visible()
+    expect(page.get_by_text(f"{EXAMPLE}{path}").first).to_be_visible()
+    expect(page).to_have_title(re.compile("^Not captured"))
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(panel).to_have_count(0)
+    expect(viewer.read("h1")).to_have_text("Odd")
+    page.get_by_role("button", name="Forward", exact=True).click()
+    expect(panel).to_be_visible()
+    page.get_by_role("button", name="Go back").click()
+    expect(panel).to_have_count(0)
+    expect(viewer.address).to_have_value(f"{EXAMPLE}/")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_typed_address_that_was_not_captured(odd_archive, page, way):
+    """The page stays behind the words, and is there again after "Go back"."""
+    viewer = open_odd(page, odd_archive, way)
+    viewer.visit("page.example/nowhere")
+    expect(page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
+    page.get_by_role("button", name="Go back").click()
+    expect(viewer.read("h1")).to_be_visible()
+    expect(viewer.address).to_have_value(f"{EXAMPLE}/")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_capture_that_cannot_be_read_is_no_page(host, page, way):
+    """What the server says in its place is not taken for what was archived."""
+    host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
+    viewer = open_by(page, host, way, "index-past-the-end", "#url=https://leaf.example/")
+    expect(page.get_by_role("heading", name="This capture cannot be shown")).to_be_visible()
+    expect(page.get_by_text("The file may be damaged")).to_be_visible()
+    expect(viewer.read("h1")).to_be_hidden()
+
+
+def test_address_that_the_page_makes_up_is_no_absence(host, page, tmp_path):
+    """A page that changes its own address, as applications do, is there: nothing covers it."""
+    html = "<!doctype html><title>App</title><h1>App</h1><script>history.pushState(null, '', '/made-up');</script>"
+    host.add(write_archive(tmp_path / "app.wacz", "App", {f"{EXAMPLE}/": html}))
+    viewer = open_by(page, host, "lookups", "app")
+    expect(page.get_by_text("The page names an address that this archive has no capture of.")).to_be_visible()
+    expect(viewer.read("h1")).to_be_visible()
+    expect(page.get_by_role("heading", name=UNCAPTURED)).to_have_count(0)
+    expect(viewer.address).to_have_value(f"{EXAMPLE}/")
+
+
+def test_server_that_went_away_is_no_absence(host_with_sample, browser):
+    """A link followed then, to a page that was captured: the words name the server, and "Try again" leads there."""
+    page = browser.page
+    browser.allow("ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE")
+    viewer = open_by(page, host_with_sample, "lookups")
+    expect_home(viewer)
+    host_with_sample.stop()
+    viewer.follow("Species")
+    expect(page.get_by_role("alert")).to_contain_text("server does not answer")
+    host_with_sample.start()
+    page.get_by_role("button", name="Try again").click()
+    expect_species(viewer)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_long_film_seeks(host, browser, tmp_path, way):
+    """Ten minutes, 8 MB: a moment near the end plays soon. By lookups the engine passes the range on, and what lies
+    between is not read. By ranges it reads the film's record from its start at every seek, and drops what is not wanted.
+    """
+    film = lengthen((FIXTURES / "site" / "media" / "waves.webm").read_bytes(), 100)
+    host.add(write_captures(tmp_path / "cinema.wacz", "Cinema", [
+        ({"url": f"{EXAMPLE}/"}, CINEMA), ({"url": f"{EXAMPLE}/film.webm", "file": "film.webm"}, film)]))
+    asked = []
+    browser.context.on("request", lambda request: "film.webm" in request.url and "/c/" in request.url
+        and asked.append(request.headers.get("range", "")))
+    viewer = open_by(browser.page, host, way, "cinema")
+    expect(viewer.read("h1")).to_have_text("Film")
+    seek = """async (video, time) => {
+        await new Promise((done, failed) => {
+            video.addEventListener("seeked", done, { once: true });
+            video.addEventListener("error", () => failed(new Error(video.error.message)), { once: true });
+            video.currentTime = time;
+        });
+        const ranges = video.buffered;
+        const buffered = [...Array(ranges.length).keys()].map((i) => [ranges.start(i), ranges.end(i)]);
+        return { time: video.currentTime, state: video.readyState, width: video.videoWidth, buffered };
+    }"""
+    video = viewer.read("#film")
+    wait_until(lambda: video.evaluate("film => film.readyState") >= 1, "the film says how long it is")
+    assert round(video.evaluate("film => film.duration")) == 600
+    for time in [580, 30, 300]:
+        came = video.evaluate(seek, time)
+        assert came["time"] == time and came["state"] >= 2 and came["width"] == 640
+        assert any(start <= time <= end for start, end in came["buffered"])
+    if way == "lookups":
+        starts = [int(number) for number in re.findall(r"bytes=(\d+)-", " ".join(asked))]
+        assert max(starts) > 0.8 * len(film), "the end was asked for by itself"
+        assert not any(start <= 100 and end >= 500 for start, end in came["buffered"])
+    else:
+        assert asked == []

@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `get`: one capture, by URL and time.
+struct GetCommandTests {
+    typealias Record = RecordedArchive.Record
+
+    private func store() async throws -> CommandStore {
+        let store = try CommandStore()
+        let early = Record("http://a.example/", "early", timestamp: "20200101000000")
+        let late = Record("http://a.example/", "late", timestamp: "20220101000000").with { $0.head += "\r\nX-Own: 1" }
+        let escape = Record("http://a.example/escape", "x").with { $0.head += "\r\nX-Bell: \u{1B}[31m\u{07}" }
+        let archive = RecordedArchive([early, late, escape])
+        try store.folder.write(archive.bytes(), to: "one.wacz")
+        try store.folder.write(
+            RecordedArchive([Record("http://a.example/", "middle", timestamp: "20210101000000")]).bytes(),
+            to: "two.wacz")
+        _ = try await store.run("import", "one.wacz", "two.wacz")
+        return store
+    }
+
+    @Test func theClosestCaptureOfAllArchivesIsWritten() async throws {
+        let store = try await store()
+        #expect(try await store.run("get", "http://a.example/").output == "late")
+        #expect(try await store.run("get", "https://a.example", "--at", "20210201").output == "middle")
+        #expect(try await store.run("get", "a.example/", "one", "--at", "20210201").output == "early")
+        #expect(try await store.run("get", "a.example/", "one", "two", "--at", "2020").output == "middle")
+        let told = try await store.run("get", "http://a.example/")
+        #expect(told.errors == "one: http://a.example/, 20220101000000, status 200\n")
+        #expect(try await store.run("get", "http://a.example/", "--quiet").errors.isEmpty)
+    }
+
+    @Test func headAndRecordAreAsArchived() async throws {
+        let store = try await store()
+        let head = try await store.run("get", "http://a.example/", "--head")
+        #expect(head.output == "HTTP 200 Reason\nContent-Type: text/html\nX-Own: 1\n")
+        let record = try await store.run("get", "http://a.example/", "--record")
+        #expect(record.output.hasPrefix("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n"))
+        #expect(
+            record.output.hasSuffix("\r\n\r\nHTTP/1.1 200 Reason\r\nContent-Type: text/html\r\nX-Own: 1\r\n\r\nlate"))
+        let escape = try await store.run("get", "http://a.example/escape", "--head")
+        #expect(!escape.output.contains("\u{1B}") && !escape.output.contains("\u{07}"))
+    }
+
+    @Test func whatWasNotCapturedIsNotFound() async throws {
+        let store = try await store()
+        let none = try await store.run("get", "http://none.example/")
+        #expect(none.code == 3)
+        #expect(none.output.isEmpty)
+        #expect(none.errors.contains("not captured"))
+        // A capture of another query is another thing for somebody who asks by address.
+        #expect(try await store.run("get", "http://a.example/?x=1").code == 3)
+        #expect(try await store.run("get", "http://a.example/", "three").code == 3)
+    }
+}

@@ -1,0 +1,371 @@
+import ArchiveStore
+import Foundation
+import TestSupport
+import Testing
+
+/// `/c/…` over real sockets: captures, Memento, lists. Expected values are of RFC 7089, RFC 9110 and docs/cdx.md.
+struct CaptureTests {
+    typealias Record = RecordedArchive.Record
+
+    /// Runs a server with one archive, `crawl`, of these records.
+    private func withCaptures(
+        _ records: [Record], isCompressed: Bool = true, _ body: (LiveServer) async throws -> Void
+    ) async throws {
+        try await withServer(
+            prepare: { store, folder in
+                let path = try folder.write(
+                    RecordedArchive(records, isCompressed: isCompressed).bytes(), to: "crawl.wacz")
+                _ = try store.importFile(at: path)
+            }, body)
+    }
+
+    private static let page = Record("http://a.example/", "<p>one</p>")
+
+    @Test func aCaptureIsGivenAsArchived() async throws {
+        let record = Self.page.with {
+            $0.head +=
+                "\r\nSet-Cookie: a=b\r\nCache-Control: max-age=9\r\nContent-Security-Policy: default-src *\r\n"
+                + "Clear-Site-Data: \"storage\"\r\nX-Own: 1\r\nContent-Language: de"
+        }
+        try await withCaptures([record]) { server in
+            let path = "/c/crawl/20240102030405id_/http://a.example/"
+            let answer = try await server.ask("GET", path)
+            #expect(answer.status == 200)
+            #expect(answer.text == "<p>one</p>")
+            #expect(answer["content-type"] == "text/html")
+            #expect(answer["content-language"] == "de")
+            #expect(answer["memento-datetime"] == "Tue, 02 Jan 2024 03:04:05 GMT")
+            #expect(answer["content-location"] == path)
+            #expect(answer["x-archive-orig-set-cookie"] == "a=b")
+            #expect(answer["x-archive-orig-x-own"] == "1")
+            for acting in ["set-cookie", "clear-site-data", "x-own"] { #expect(answer[acting] == nil) }
+            #expect(answer["cache-control"] == "no-cache")
+            // RFC 7089 §2.2: the links that every memento has.
+            let link = try #require(answer["link"])
+            for part in [
+                "<http://a.example/>; rel=\"original\"",
+                "<\(server.origin)/c/crawl/http://a.example/>; rel=\"timegate\"",
+                "<\(server.origin)/c/crawl/timemap/link/http://a.example/>; rel=\"timemap\"",
+                "<\(server.origin)\(path)>; rel=\"memento\"; datetime=\"Tue, 02 Jan 2024 03:04:05 GMT\"",
+            ] { #expect(link.contains(part)) }
+        }
+    }
+
+    @Test func theControlOriginNeverRendersWhatIsArchived() async throws {
+        try await withCaptures([Self.page]) { server in
+            let path = "/c/crawl/20240102030405id_/http://a.example/"
+            for host in [server.host, "replayhost.localhost:\(server.port)", "127.0.0.1:\(server.port)"] {
+                let answer = try await server.ask("GET", path, host: host)
+                #expect(answer["content-security-policy"] == "sandbox")
+                #expect(answer["x-content-type-options"] == "nosniff")
+                let visit = try await server.ask("GET", path, host: host, [("Sec-Fetch-Mode", "navigate")])
+                #expect(visit.status == 302)
+                #expect(visit["location"] == "http://\(server.host(of: "crawl"))\(path)")
+                #expect(visit.body.isEmpty)
+            }
+            let person = try await server.ask(
+                "GET", "/c/crawl/2024/http://a.example/", [("Sec-Fetch-Mode", "navigate")])
+            let collection = try #require(try server.store.catalog.archive(named: "crawl")).collection
+            #expect(person["location"] == "http://\(server.host(of: "crawl"))/\(collection)/2024mp_/http://a.example/")
+        }
+    }
+
+    @Test func onItsOwnOriginACaptureIsLiveAndCallsNobody() async throws {
+        try await withCaptures([Self.page]) { server in
+            let path = "/c/crawl/20240102030405id_/http://a.example/"
+            let answer = try await server.ask("GET", path, host: server.host(of: "crawl"))
+            let policy = try #require(answer["content-security-policy"])
+            #expect(policy.hasPrefix("default-src 'unsafe-eval' 'unsafe-inline' 'self' data: blob: mediastream:;"))
+            #expect(!policy.contains("sandbox"))
+            #expect(!policy.contains("*"))
+            // Another archive's captures, and all archives', are not there.
+            for other in ["/c/all/cdx?url=a.example", "/c/other/cdx?url=a.example", "/c/other/2024/http://a.example/"] {
+                #expect(try await server.ask("GET", other, host: server.host(of: "crawl")).status == 404)
+            }
+            // Nor can an archived script become the worker that stands between pages and engine.
+            let worker = try await server.ask(
+                "GET", path, host: server.host(of: "crawl"), [("Service-Worker", "script")])
+            #expect(worker.status == 403)
+        }
+    }
+
+    @Test func theEngineIsToldOfErrorsAndRedirects() async throws {
+        let gone = Record("http://a.example/gone", "<p>gone</p>", status: 503)
+        let moved = Record("http://a.example/moved", "", status: 301).with { $0.head += "\r\nLocation: /next?a#b" }
+        try await withCaptures([gone, moved]) { server in
+            let host = server.host(of: "crawl")
+            let error = try await server.ask("GET", "/c/crawl/2024ir_/http://a.example/gone", host: host)
+            #expect(error.status == 200)
+            #expect(error["x-redirect-status"] == "503")
+            #expect(error.text == "<p>gone</p>")
+            #expect(error["x-content-type-options"] == nil)
+            let redirect = try await server.ask("GET", "/c/crawl/2024ir_/http://a.example/moved", host: host)
+            #expect(redirect.status == 200)
+            #expect(redirect["x-redirect-status"] == "301")
+            #expect(redirect["x-orig-location"] == "http://a.example/next?a#b")
+            let absent = try await server.ask("GET", "/c/crawl/2024ir_/http://a.example/none", host: host)
+            #expect(absent.status == 404)
+            #expect(absent["x-redirect-status"] == nil)
+            // The same for a client that is no engine.
+            #expect(try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/gone").status == 503)
+            let plain = try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/moved")
+            #expect(plain.status == 301)
+            #expect(plain["location"] == "/c/crawl/20240102030405id_/http://a.example/next?a#b")
+        }
+    }
+
+    @Test func timeIsNegotiated() async throws {
+        let times = ["20200101000000", "20210101000000", "20220101000000"]
+        try await withCaptures(times.map { Record("http://a.example/", $0, timestamp: $0) }) { server in
+            func ask(_ date: String?) async throws -> HTTPAnswer {
+                try await server.ask("GET", "/c/crawl/http://a.example/", date.map { [("Accept-Datetime", $0)] } ?? [])
+            }
+            // RFC 7089 §4.5.1 to §4.5.3: the most recent without a date, the first before the first, 400 for what is none.
+            for (date, expected) in [
+                (nil, times[2]), ("Thu, 31 May 2007 20:35:00 GMT", times[0]),
+                ("Fri, 01 Jan 2021 00:00:00 GMT", times[1]),
+                ("Mon, 06 Jul 2020 00:00:00 GMT", times[1]), ("Sat, 01 Jan 2050 00:00:00 GMT", times[2]),
+            ] as [(String?, String)] {
+                let answer = try await ask(date)
+                #expect(answer.status == 302)
+                #expect(answer["location"] == "/c/crawl/\(expected)/http://a.example/")
+                #expect(answer["vary"]?.lowercased() == "accept-datetime")
+                #expect(answer["memento-datetime"] == nil)
+            }
+            #expect(try await ask("yesterday").status == 400)
+            #expect(try await server.ask("GET", "/c/crawl/http://none.example/").status == 404)
+            // Near is not the same: an address of a memento names one capture.
+            let near = try await server.ask("GET", "/c/crawl/20200601id_/http://a.example/")
+            #expect(near.status == 302)
+            #expect(near["location"] == "/c/crawl/20200101000000id_/http://a.example/")
+            // The engine takes the near one at once, and is told which.
+            let engine = try await server.ask("GET", "/c/crawl/20200601ir_/http://a.example/")
+            #expect(engine.text == "20200101000000")
+            #expect(engine["content-location"] == "/c/crawl/20200101000000ir_/http://a.example/")
+            // An incomplete time means the end of its period, as in pywb.
+            #expect(try await server.ask("GET", "/c/crawl/2021ir_/http://a.example/").text == "20220101000000")
+        }
+    }
+
+    @Test func timeMapsListEveryMemento() async throws {
+        let times = ["20200101000000", "20210101000000"]
+        try await withCaptures(times.map { Record("http://a.example/", $0, timestamp: $0) }) { server in
+            let answer = try await server.ask("GET", "/c/crawl/timemap/link/http://a.example/")
+            #expect(answer["content-type"] == "application/link-format")
+            let origin = server.origin
+            // RFC 7089 §5.
+            let expected = """
+                <http://a.example/>; rel="original",
+                <\(origin)/c/crawl/timemap/link/http://a.example/>; rel="self"; type="application/link-format",
+                <\(origin)/c/crawl/http://a.example/>; rel="timegate",
+                <\(origin)/c/crawl/20200101000000/http://a.example/>; rel="memento"; datetime="Wed, 01 Jan 2020 00:00:00 GMT",
+                <\(origin)/c/crawl/20210101000000/http://a.example/>; rel="memento"; datetime="Fri, 01 Jan 2021 00:00:00 GMT"
+
+                """
+            #expect(answer.text == expected)
+            let all = try await server.ask("GET", "/c/all/timemap/json/http://a.example/")
+            #expect(all.text.split(separator: "\n").count == 2)
+            #expect(all.text.contains("\"source\": \"crawl\""))
+            #expect(try await server.ask("GET", "/c/crawl/timemap/pdf/http://a.example/").status == 404)
+            #expect(try await server.ask("GET", "/c/crawl/timemap/link/http://none.example/").status == 404)
+        }
+    }
+
+    @Test func theStoreAsAWholeSendsOnToTheArchiveThatHasIt() async throws {
+        try await withServer(
+            prepare: { store, folder in
+                for (name, time) in [("old", "20100101000000"), ("new", "20200101000000")] {
+                    let archive = RecordedArchive([Record("http://a.example/", name, timestamp: time)])
+                    _ = try store.importFile(at: try folder.write(archive.bytes(), to: "\(name).wacz"))
+                }
+            },
+            { server in
+                let early = try await server.ask(
+                    "GET", "/c/all/http://a.example/", [("Accept-Datetime", "Fri, 01 Jan 2010 00:00:00 GMT")])
+                #expect(early["location"] == "/c/old/20100101000000/http://a.example/")
+                let exact = try await server.ask("GET", "/c/all/2019id_/http://a.example/")
+                #expect(exact["location"] == "/c/new/20200101000000id_/http://a.example/")
+                let lines = try await server.ask("GET", "/c/all/cdx?url=a.example/*&fl=timestamp,source&output=text")
+                #expect(lines.text == "20100101000000 old\n20200101000000 new\n")
+            })
+    }
+
+    @Test(arguments: [true, false])
+    func rangesAreOfTheBody(_ isCompressed: Bool) async throws {
+        let digits = String(repeating: "0123456789", count: 30_000)
+        let bytes = [UInt8](digits.utf8)
+        let plain = Record("http://a.example/v", digits)
+        let chunked = Record("http://a.example/c").with {
+            $0.head += "\r\nTransfer-Encoding: chunked"
+            $0.body = Array("5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n".utf8)
+        }
+        try await withCaptures([plain, chunked], isCompressed: isCompressed) { server in
+            func ask(_ name: String, _ range: String) async throws -> HTTPAnswer {
+                try await server.ask("GET", "/c/crawl/2024ir_/http://a.example/\(name)", [("Range", range)])
+            }
+            for (range, first, last) in [
+                ("bytes=0-9", 0, 9), ("bytes=299990-", 299_990, 299_999), ("bytes=-5", 299_995, 299_999),
+                ("bytes=100000-200001", 100_000, 200_001), ("bytes=299999-400000", 299_999, 299_999),
+            ] {
+                let answer = try await ask("v", range)
+                #expect(answer.status == 206)
+                #expect(answer["content-range"] == "bytes \(first)-\(last)/300000")
+                #expect(answer.body == [UInt8](bytes[first...last]))
+            }
+            let none = try await ask("v", "bytes=300000-")
+            #expect(none.status == 416)
+            #expect(none["content-range"] == "bytes */300000")
+            #expect(try await ask("v", "bytes=a-b").status == 200)
+            // The body is what the chunks hold; how much that is, only reading tells.
+            let middle = try await ask("c", "bytes=3-6")
+            #expect(middle.status == 206)
+            #expect(middle["content-range"] == "bytes 3-6/10")
+            #expect(middle.text == "3456")
+            #expect(try await ask("c", "bytes=-3").text == "789")
+            let whole = try await server.ask("GET", "/c/crawl/2024ir_/http://a.example/c")
+            #expect(whole.text == "0123456789")
+            let tag = try #require(whole["etag"])
+            let unchanged = try await server.ask(
+                "GET", "/c/crawl/2024ir_/http://a.example/c", [("If-None-Match", tag)])
+            #expect(unchanged.status == 304)
+            #expect(unchanged.body.isEmpty)
+            let head = try await server.ask("HEAD", "/c/crawl/2024ir_/http://a.example/v")
+            #expect(head["content-length"] == "300000")
+            #expect(head.body.isEmpty)
+        }
+    }
+
+    @Test func anArchivedPartIsGivenAsThePartItIs() async throws {
+        let part = Record("http://a.example/v", "3456", status: 206).with {
+            $0.head += "\r\nContent-Range: bytes 3-6/10"
+        }
+        let whole = Record("http://a.example/w", "0123", status: 206).with {
+            $0.head += "\r\nContent-Range: bytes 0-3/4"
+        }
+        try await withCaptures([part, whole]) { server in
+            func ask(_ name: String, _ range: String?) async throws -> HTTPAnswer {
+                try await server.ask(
+                    "GET", "/c/crawl/2024ir_/http://a.example/\(name)", range.map { [("Range", $0)] } ?? [])
+            }
+            let plain = try await ask("v", nil)
+            #expect(plain.status == 206)
+            #expect(plain["content-range"] == "bytes 3-6/10")
+            let inner = try await ask("v", "bytes=4-5")
+            #expect(inner["content-range"] == "bytes 4-5/10")
+            #expect(inner.text == "45")
+            #expect(try await ask("v", "bytes=5-9").text == "56")
+            #expect(try await ask("v", "bytes=0-1").status == 416)
+            let all = try await ask("w", nil)
+            #expect(all.status == 200)
+            #expect(all.text == "0123")
+            #expect(try await ask("w", "bytes=1-2").text == "12")
+        }
+    }
+
+    @Test func encodedBodiesFollowTheClient() async throws {
+        let encoded = Record("http://a.example/").with {
+            $0.head += "\r\nContent-Encoding: br"
+            $0.body = Array(
+                Data(
+                    base64Encoded:
+                        "oQACQGRxwJuGruy6hNi9WElVhpZkZmwN4jKXt0HO8PRU2BtswIFDFsj+QnaDTiucOTxO1KaQEe77NMYG")
+                    ?? Data())
+        }
+        try await withCaptures([encoded]) { server in
+            func ask(_ accept: String?) async throws -> HTTPAnswer {
+                try await server.ask(
+                    "GET", "/c/crawl/2024ir_/http://a.example/", accept.map { [("Accept-Encoding", $0)] } ?? [])
+            }
+            let passed = try await ask("gzip, br")
+            #expect(passed["content-encoding"] == "br")
+            #expect(passed.body == encoded.body)
+            #expect(passed["vary"]?.contains("Accept-Encoding") == true)
+            let decoded = try await ask("gzip")
+            #expect(decoded["content-encoding"] == nil)
+            #expect(decoded.text == "The quick brown fox jumps over the lazy dog. The quick brown fox.")
+            #expect(decoded["etag"] != passed["etag"])
+            #expect(try await ask(nil).text == decoded.text)
+        }
+    }
+
+    @Test func aDamagedBodyEndsTheConnectionAndNotWithAWholeAnswer() async throws {
+        let record = Self.page.with { $0.body = Array(repeating: 65, count: 1000) }
+        try await withServer(
+            prepare: { store, folder in
+                var bytes = RecordedArchive([record], isCompressed: false).bytes()
+                // The record says one digit more than it holds: 1000 becomes 9000 and more.
+                let place = try #require(bytes.firstRange(of: Array("Content-Length: 1".utf8)))
+                bytes[place.upperBound - 1] = UInt8(ascii: "9")
+                _ = try store.importFile(at: try folder.write(bytes, to: "crawl.wacz"))
+            },
+            { server in
+                // Fewer bytes than promised, then the end: no client takes that for a whole answer.
+                var wasCut = false
+                do {
+                    _ = try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/")
+                } catch is HTTPConnectionError {
+                    wasCut = true
+                }
+                #expect(wasCut)
+                // For the engine what is there is worth more than nothing.
+                let shown = try await server.ask("GET", "/c/crawl/20240102030405ir_/http://a.example/")
+                #expect(shown.status == 200)
+                #expect(shown.text.hasPrefix("AAAA"))
+                let health = try await server.ask("GET", "/api/health")
+                #expect(health.status == 200)
+            })
+    }
+
+    @Test func badQueriesAreNamed() async throws {
+        try await withCaptures([Self.page]) { server in
+            for (query, name) in [
+                ("", "url"), ("url=a.example&limit=ten", "limit"), ("url=a.example&filter=~url:((", "filter"),
+                ("url=a.example&output=xml", "output"), ("url=a.example&matchType=near", "matchType"),
+                ("url=%FF%GG", "url"), ("url=a.example&from=x", "from"), ("url=a.example&page=-1", "page"),
+            ] {
+                let answer = try await server.ask("GET", "/c/crawl/cdx?\(query)")
+                #expect(answer.status == 400)
+                #expect(answer.text.contains(name), "\(query): \(answer.text)")
+            }
+            #expect(try await server.ask("GET", "/c/crawl/cdx?url=none.example").body.isEmpty)
+            #expect(try await server.ask("DELETE", "/c/crawl/cdx?url=a.example").status == 405)
+            #expect(try await server.ask("POST", "/c/crawl/cdx?url=a.example").status == 405)
+        }
+    }
+
+    @Test func requestsWithABodyFindTheirCaptures() async throws {
+        let post = Record("http://a.example/find", "found").with {
+            $0.key = "example,a)/find?__wb_method=post&q=sea%20shore"
+            $0.index += ",\"method\":\"POST\",\"requestBody\":\"q=sea shore\""
+        }
+        try await withCaptures([post]) { server in
+            let path = "/c/crawl/2024ir_/http://a.example/find"
+            let form = [("Content-Type", "application/x-www-form-urlencoded")]
+            let body = [UInt8]("q=sea+shore".utf8)
+            let posted = try await server.ask("POST", path, form, body: body)
+            #expect(posted.text == "found")
+            // As the engine asks.
+            #expect(try await server.ask("GET", "\(path)?__wb_method=POST&q=sea+shore").text == "found")
+            #expect(try await server.ask("GET", path).status == 404)
+            #expect(try await server.ask("DELETE", path).status == 405)
+            #expect(try await server.ask("DELETE", path, host: server.host(of: "crawl")).status == 404)
+        }
+    }
+
+    @Test func aLargeListIsStreamedAndEndsWithItsClient() async throws {
+        let records = (0..<3000).map { Record("http://a.example/\($0)", "") }
+        try await withCaptures(records) { server in
+            let all = try await server.ask("GET", "/c/crawl/cdx?url=a.example&matchType=host&fl=url&output=text")
+            #expect(all.text.split(separator: "\n").count == 3000)
+            #expect(all["content-length"] == nil)
+            // A client that goes away in the middle of it; the server goes on for others.
+            let (port, host) = (server.port, server.host)
+            try await onThread {
+                let connection = try HTTPConnection(port: port, isIPv6: false)
+                try connection.send(
+                    Array("GET /c/crawl/cdx?url=a.example&matchType=host HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8))
+            }
+            #expect(try await server.ask("GET", "/c/crawl/cdx?url=a.example/7&limit=1").status == 200)
+        }
+    }
+}

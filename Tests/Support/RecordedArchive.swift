@@ -1,0 +1,90 @@
+/// A WACZ made for a test out of chosen records: what was asked for, when, and what the server answered.
+package struct RecordedArchive: Sendable {
+    package struct Record: Sendable {
+        package var type = "response"
+        package var url: String
+        /// 14 digits.
+        package var timestamp = "20240102030405"
+        /// Status line and fields, without the empty line; empty for a record without an HTTP message.
+        package var head = "HTTP/1.1 200 OK\r\nContent-Type: text/html"
+        package var body: [UInt8]
+        /// Further fields of the WARC record.
+        package var fields: [String] = []
+        /// What the index says of the record, beside URL and place.
+        package var index = "\"mime\":\"text/html\",\"status\":\"200\""
+        /// The key in the index; that of a plain address when `nil`.
+        package var key: String?
+
+        package init(_ url: String, _ body: String = "", timestamp: String = "20240102030405", status: Int = 200) {
+            self.url = url
+            self.body = Array(body.utf8)
+            self.timestamp = timestamp
+            head = "HTTP/1.1 \(status) Reason\r\nContent-Type: text/html"
+            index = "\"mime\":\"text/html\",\"status\":\"\(status)\""
+        }
+
+        /// The same record after a change.
+        package func with(_ change: (inout Record) -> Void) -> Record {
+            var changed = self
+            change(&changed)
+            return changed
+        }
+    }
+
+    package var records: [Record]
+    /// Whether each record is a gzip member.
+    package var isCompressed: Bool
+    /// SHA-256 of another file that this one needs, in hex.
+    package var requires: String?
+
+    package init(_ records: [Record], isCompressed: Bool = true, requires: String? = nil) {
+        self.records = records
+        self.isCompressed = isCompressed
+        self.requires = requires
+    }
+
+    /// The whole file.
+    package func bytes() -> [UInt8] {
+        let name = isCompressed ? "data.warc.gz" : "data.warc"
+        var warc: [UInt8] = []
+        var index: [String] = []
+        for record in records {
+            let bytes = isCompressed ? GeneratedArchive.gzip(Self.bytes(of: record)) : Self.bytes(of: record)
+            index.append(
+                "\(record.key ?? Self.key(record.url)) \(record.timestamp) {\"url\":\"\(record.url)\",\(record.index),"
+                    + "\"filename\":\"\(name)\",\"offset\":\"\(warc.count)\",\"length\":\"\(bytes.count)\"}\n")
+            warc += bytes
+        }
+        let relation = requires.map {
+            "\"relation\":{\"requires\":[{\"filename\":\"a.wacz\",\"hash\":\"sha256:\($0)\"}]},"
+        }
+        let package = "{\"profile\":\"data-package\",\(relation ?? "")\"wacz_version\":\"1.1.1\",\"resources\":[]}"
+        return GeneratedArchive.zip([
+            .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.sorted().joined().utf8)),
+            .init("pages/pages.jsonl", Array("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n".utf8)),
+            .init("datapackage.json", Array(package.utf8)),
+        ])
+    }
+
+    /// The SURT of an address with a plain host name and no `www`.
+    private static func key(_ url: String) -> String {
+        let rest = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? ""
+        let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let host = parts[0].split(separator: ".").reversed().joined(separator: ",")
+        return "\(host))/\(parts.count > 1 ? parts[1].lowercased() : "")"
+    }
+
+    private static func bytes(of record: Record) -> [UInt8] {
+        let time = record.timestamp
+        func part(_ from: Int, _ to: Int) -> Substring {
+            time[time.index(time.startIndex, offsetBy: from)..<time.index(time.startIndex, offsetBy: to)]
+        }
+        let date = "\(part(0, 4))-\(part(4, 6))-\(part(6, 8))T\(part(8, 10)):\(part(10, 12)):\(part(12, 14))Z"
+        let block = (record.head.isEmpty ? [] : Array("\(record.head)\r\n\r\n".utf8)) + record.body
+        var lines = ["WARC/1.1", "WARC-Type: \(record.type)", "WARC-Target-URI: \(record.url)", "WARC-Date: \(date)"]
+        lines.append("WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>")
+        if !record.head.isEmpty { lines.append("Content-Type: application/http; msgtype=response") }
+        lines += record.fields + ["Content-Length: \(block.count)"]
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + block + Array("\r\n\r\n".utf8)
+    }
+}
