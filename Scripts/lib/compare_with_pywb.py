@@ -212,15 +212,12 @@ BAD = "a value that cannot be meant is refused, with words, and not ignored"
 PAGES = "pywb has pages for ZipNum indexes only and ignores the parameter with others; ours answer alike for each index"
 LOCATION = "pywb's `id_` leads to the live web; ours to the capture of the target"
 EXACT = "an address names one capture: near ones are sent on to the exact address"
-PARTIAL = "pywb takes the end of the period, ours its beginning"
 WHY = {
     f"/cdx?url={EDGE}/*&from=yesterday": BAD,
     f"/cdx?url={EDGE}/*&limit=-1": BAD,
     f"/cdx?url={EDGE}/*&limit=many": "500 is for the server's faults",
     f"/cdx?url={EDGE}/*&filter=~status:[": "500 is for the server's faults",
-    f"/cdx?url={EDGE}/gz&closest=20261120&sort=closest&limit=2": PARTIAL,
-    "/cdx?url=fieldguide.example/&closest=202408&limit=1 (sample)": PARTIAL,
-    f"/2026id_/{EDGE}/time": f"{EXACT}; {PARTIAL}",
+    f"/2026id_/{EDGE}/time": EXACT,
     f"/cdx?url={EDGE}/gz&closest=20261120233041": "of two that are equally near ours has the later first, pywb the earlier",
     "/cdx?url=fieldguide.example/&sort=upwards (sample)": BAD,
     f"/cdx?url={EDGE}/*&filter=nothing:x": FUZZY,
