@@ -33,14 +33,18 @@ package struct OpenCapture: Sendable {
         self.archive = archive
         self.entry = entry
         self.payloadCapture = payloadCapture
-        // A revisit tells what its server said this time, unless that was only "not modified". WARC 1.1 §6.7.
-        let isOwnHead = own.head?.status.map { !own.record.isRevisit || $0 != 304 } ?? false
-        let head = isOwnHead ? own.head : payload.head
+        let head = Self.isAnswer(own) ? own.head : payload.head
         status = head?.status ?? 200
         reason = head?.reason ?? ""
         fields =
             head?.fields ?? HeaderFields(payload.contentType.map { [.init(name: "Content-Type", value: $0)] } ?? [])
         body = CaptureBody(content: payload)
+    }
+
+    /// Whether a record tells what its server said: a revisit does, unless that was only "not modified". WARC 1.1 §6.7.
+    private static func isAnswer(_ content: RecordContent) -> Bool {
+        guard let head = content.head, let status = head.status else { return false }
+        return !content.record.isRevisit || status != 304
     }
 
     /// The moment of the capture.
