@@ -21,6 +21,7 @@ BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 MEMORY_MAX = 64 << 20
 CAPTURES = 5_000
 BYTES_EACH = {"small": 1_000, "large": 1_000_000}
+WAYS = ["lookups", "ranges"]
 CHROMIUM = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -66,15 +67,21 @@ def check_ranges(port, name, path):
             assert hashlib.sha256(body).digest() == hashlib.sha256(file.read(length)).digest(), asked
 
 
-def requests_to_open(browser, address, name):
-    """The ranges asked for to show the first page, in an empty browser, and then the last in a tab of its own."""
+def requests_to_open(browser, address, name, way):
+    """The requests made to show the first page, in an empty browser, and then the last in a tab of its own."""
     context = browser.new_context()
     asked = []
-    context.on("request", lambda request: asked.append(request) if "/archives/" in request.url else None)
+
+    def note(request):
+        if "view=replay" in request.url or f"/c/{name}/" in request.url:
+            asked.append(request)
+
+    context.on("request", note)
     counts = []
     for place, title in [("/", "First page"), ("/last", "Last page")]:
         page = context.new_page()
-        page.goto(f"{address}/?archive=/archives/{name}.wacz#url=https://large.example{place}&ts=20240101000000")
+        archive = f"/archives/{name}.wacz&replay={way}"
+        page.goto(f"{address}/?archive={archive}#url=https://large.example{place}&ts=20240101000000")
         frame = page.frame_locator('iframe[name="___wb_replay_top_frame"]')
         frame.get_by_role("heading", name=title).wait_for(timeout=60_000)
         page.wait_for_load_state("networkidle")
@@ -106,11 +113,15 @@ def main(folder):
         print(f"200 ranges of the large archive are right; server peak {peak_memory(server.pid) / 1e6:.1f} MB")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
-            results = {name: requests_to_open(browser, address, ids[name]) for name in files}
+            results = {
+                (way, name): requests_to_open(browser, address, ids[name], way) for way in WAYS for name in files}
             browser.close()
-        for name, (counts, received) in results.items():
-            print(f"opening {name}: {counts[0]} requests to the first page, {counts[1]} to the last, {received:,} bytes asked for")
-        assert results["large"][0][0] <= results["small"][0][0], "the large archive takes more requests to open"
+        for (way, name), (counts, received) in results.items():
+            print(f"opening {name} by {way}: {counts[0]} requests to the first page, {counts[1]} to the last, "
+                f"{received:,} bytes of the file asked for")
+        for way in WAYS:
+            large, small = results[way, "large"][0][0], results[way, "small"][0][0]
+            assert large <= small, f"the large archive takes more requests to open by {way}"
         memory = peak_memory(server.pid)
         print(f"server peak {memory / 1e6:.1f} MB")
         assert memory < MEMORY_MAX, f"the server needed {memory} bytes"

@@ -24,7 +24,7 @@ struct GetCommandTests {
         let store = try await store()
         #expect(try await store.run("get", "http://a.example/").output == "late")
         #expect(try await store.run("get", "https://a.example", "--at", "20210201").output == "middle")
-        #expect(try await store.run("get", "a.example/", "one", "--at", "20210201").output == "early")
+        #expect(try await store.run("get", "a.example/", "one", "--at", "20201201").output == "early")
         #expect(try await store.run("get", "a.example/", "one", "two", "--at", "2020").output == "middle")
         let told = try await store.run("get", "http://a.example/")
         #expect(told.errors == "one: http://a.example/, 20220101000000, status 200\n")
