@@ -2,7 +2,7 @@
 # PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup.
 export PORT ENGINE_DIR ENGINE
 
-.PHONY: help run build test soak setup format lint clean
+.PHONY: help run build test soak bench setup format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -19,6 +19,9 @@ test: ## all tests: Swift and browser; ends with the count
 
 soak: ## long tests with large archives; needs time and disk
 	@Scripts/soak
+
+bench: ## measure beside pywb; needs `make build`, time and disk
+	@Scripts/bench
 
 setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup
