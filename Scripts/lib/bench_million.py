@@ -96,20 +96,24 @@ def milliseconds(seconds):
 def compare_lookups(sides, picks):
     for kind in ["lookup", "memento"]:
         seconds = {side.name: [] for side in sides}
+        spent = {side.name: serving.processor_seconds(side.pid) for side in sides}
         for start in range(0, len(picks), 200):
             for side in sides:
                 for url, timestamp in picks[start : start + 200]:
-                    spent, status, body = getattr(side, kind)(url, timestamp)
+                    taken, status, body = getattr(side, kind)(url, timestamp)
                     wanted = f'"url": "{url}"' if kind == "lookup" else f"<h1>{url}</h1>"
                     assert status in (200, 404) and wanted.encode() in body and timestamp.encode() in body, (side.name, url, body)
-                    seconds[side.name].append(spent)
+                    seconds[side.name].append(taken)
         for side in sides:
             p50, p99 = (serving.percentile(seconds[side.name], share) for share in (0.5, 0.99))
-            print(f"{kind} ({len(picks):,}, own connections): {side.name}: p50 {milliseconds(p50)}, p99 {milliseconds(p99)}")
+            spent[side.name] = (serving.processor_seconds(side.pid) - spent[side.name]) / len(picks)
+            print(f"{kind} ({len(picks):,}, own connections): {side.name}: p50 {milliseconds(p50)}, p99 {milliseconds(p99)}, "
+                  f"processor {milliseconds(spent[side.name])} a request")
         if len(sides) == 2:
             ratios = [serving.percentile(seconds[sides[1].name], share) / serving.percentile(seconds[sides[0].name], share)
                       for share in (0.5, 0.99)]
-            print(f"{kind}: {sides[1].name} / {sides[0].name}: p50 {ratios[0]:.1f}, p99 {ratios[1]:.1f}")
+            print(f"{kind}: {sides[1].name} / {sides[0].name}: p50 {ratios[0]:.1f}, p99 {ratios[1]:.1f}, "
+                  f"processor {spent[sides[1].name] / spent[sides[0].name]:.1f}")
 
 
 def list_everything(side, query, words):

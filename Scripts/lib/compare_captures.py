@@ -1,6 +1,7 @@
 """Holds every capture that cdxj-indexer finds in the WARCs of some WACZ files against what the server says and serves.
 
-    REPLAYHOST_BINARY=… .venv/bin/python Scripts/lib/compare_captures.py FILE_OR_FOLDER…
+    pip install cdxj-indexer warcio brotlipy zstandard
+    python Scripts/lib/compare_captures.py FILE_OR_FOLDER…
 
 For each file that imports: every capture is in `/c/ID/cdx?url=…` with the same WARC, offset, length and digest, and
 `/c/ID/<timestamp>id_/<url>` answers with the payload that warcio reads. Prints a table and a line for each difference;
@@ -20,6 +21,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import zstandard
 from cdxj_indexer.main import CDXJIndexer
 from warcio.archiveiterator import ArchiveIterator
 
@@ -86,7 +88,6 @@ def decoded(body, coding):
     """Undoes zstd, which warcio leaves."""
     if coding != "zstd":
         return body
-    import zstandard
     return zstandard.ZstdDecompressor().stream_reader(body).read()
 
 
