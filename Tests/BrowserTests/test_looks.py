@@ -121,7 +121,10 @@ def test_keyboard_alone_opens_an_archive_and_a_page(host_with_sample, page):
 
 def test_keyboard_alone_imports_and_removes(host, page):
     """Enter on the import button opens the picker; the removal asks, and Escape keeps the archive."""
+    # The browser is told here already that a picker is for us: told at the last moment it may open its own instead.
+    page.on("filechooser", lambda chooser: None)
     page.goto(host.home)
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     tab_to(page, "button", "Import a WACZ file…")
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Enter")

@@ -20,6 +20,8 @@ from support.waiting import wait_until
 
 
 def import_by_picker(page, address, file):
+    # The browser is told here already that a picker is for us: told at the last moment it may open its own instead.
+    page.on("filechooser", lambda chooser: None)
     page.goto(address)
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Import a WACZ file").first.click()

@@ -37,7 +37,9 @@ export function showLibrary(root, { navigate }) {
         on: { input: () => list() } });
     const filterBox = make("div", { class: "filter", hidden: true }, filter);
     const summary = make("p", { class: "quiet" });
+    // Which of the two buttons there is shows once the list is here: one that goes again would take the focus with it.
     const headPick = pick();
+    headPick.hidden = true;
     const body = make("div", { class: "library-body", "aria-busy": "true" });
     const problems = make("div");
     root.replaceChildren(
@@ -50,9 +52,12 @@ export function showLibrary(root, { navigate }) {
 
     async function refresh() {
         try {
-            known = await api.archives();
+            const latest = await api.archives();
+            const isShown = !body.hasAttribute("aria-busy") && JSON.stringify(latest) === JSON.stringify(known);
+            known = latest;
             problems.replaceChildren();
-            if (open) list();
+            // The same list stays as it is, and whoever is at one of its buttons stays there.
+            if (open && !isShown) list();
         } catch (error) {
             problems.replaceChildren(errorBlock(error, "The library could not be read"));
         }
