@@ -10,14 +10,13 @@ struct CaptureLists: Sendable {
     let archives: [Archive]
     /// Whether all archives are asked, so that each line has to say where it is from.
     let isOfAll: Bool
-    let place: CaptureRoutes.Place
-    let isClientThere: @Sendable () -> Bool
+    let context: ConnectionContext
 
     /// `/c/ID/cdx?url=…`
     func cdx(_ request: Request) async throws -> Response {
         let query = try Self.query(Self.parameters(request.uri.query ?? ""))
         let origin = "http://\(request.head.authority?.lowercased() ?? "")"
-        let answer = answer(query, origin: origin)
+        let answer = try await answer(query, origin: origin)
         guard let first = try await Self.wordsForBadParameters({ try await site.blocking.long { try answer.first() } })
         else { return respond([], type: query.mediaType) }
         return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
@@ -31,7 +30,7 @@ struct CaptureLists: Sendable {
         }
         let query = try Self.query([("url", memento.url), ("matchType", "exact"), ("output", output)])
         let opening = form == "link" ? memento.timeMapOpening : ""
-        let answer = answer(query, origin: memento.origin, opening: opening)
+        let answer = try await answer(query, origin: memento.origin, opening: opening)
         guard let first = try await site.blocking.long({ try answer.first() }) else {
             throw CaptureRoutes.notCaptured(memento.url, fields: [.link: memento.links()])
         }
@@ -40,8 +39,8 @@ struct CaptureLists: Sendable {
             fields: [.link: memento.links()])
     }
 
-    private func answer(_ query: CDXQuery, origin: String, opening: String = "") -> CDXAnswer {
-        let store = site.store
+    private func answer(_ query: CDXQuery, origin: String, opening: String = "") async throws -> CDXAnswer {
+        let (store, client) = (site.store, try await context.watchClient())
         let sources = archives.map { archive in
             CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
                 let indexed = try store.openArchives.lookups(archive)
@@ -51,7 +50,7 @@ struct CaptureLists: Sendable {
         return CDXAnswer(
             query, sources: sources, namesSources: isOfAll, temporaryFolder: store.layout.incoming, opening: opening,
             mementoURL: { source, timestamp, url in "\(origin)\(CaptureAddress.prefix)\(source)/\(timestamp)/\(url)" },
-            isClientThere: isClientThere)
+            isClientThere: { client.isThere })
     }
 
     private func respond(type: String, body: ResponseBody, fields own: HTTPFields = [:]) -> Response {

@@ -35,8 +35,8 @@ struct CaptureRoutes: Sendable {
         }
         let archives = try await archives(address.scope, at: place)
         let lists = CaptureLists(
-            site: site, archives: archives, isOfAll: address.scope == .all, place: place,
-            isClientThere: context.isClientThere)
+            site: site, archives: archives, isOfAll: address.scope == .all,
+            context: context)
         switch address.target {
         case .cdx: return try await lists.cdx(request)
         case .timeMap(let form, let url): return try await lists.timeMap(memento(address, url, request), form: form)

@@ -11,8 +11,6 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
-    /// Whether the client is still there, for work that takes long before anything can be sent.
-    var isClientThere: @Sendable () -> Bool {
-        { [channel] in channel.isActive }
-    }
+    /// Watches whether the client still waits for its answer.
+    func watchClient() async throws -> ClientPresence { try await ClientPresence.watch(channel) }
 }

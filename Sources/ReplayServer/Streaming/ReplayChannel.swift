@@ -27,6 +27,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
+            try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(ConnectionGuard(stop: stop))
             try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts, threads: threads))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))

@@ -1,0 +1,32 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import ReplayServer
+
+struct ClientPresenceTests {
+    private let channel = EmbeddedChannel(handler: PresenceHandler())
+
+    private func watch() -> ClientPresence {
+        let presence = ClientPresence()
+        channel.pipeline.triggerUserOutboundEvent(presence, promise: nil)
+        return presence
+    }
+
+    @Test func aClientThatClosesItsSideIsGone() {
+        let presence = watch()
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.outputClosed)
+        #expect(presence.isThere)
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(!presence.isThere)
+        // Also for those who ask afterwards.
+        #expect(!watch().isThere)
+    }
+
+    @Test func aConnectionThatEndsIsGone() {
+        let presence = watch()
+        #expect(presence.isThere)
+        channel.pipeline.fireChannelInactive()
+        #expect(!presence.isThere)
+    }
+}
