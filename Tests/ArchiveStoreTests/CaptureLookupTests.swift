@@ -91,6 +91,7 @@ struct CaptureLookupTests {
         let base = RecordedArchive([
             Record("http://a.example/", "payload", timestamp: "20240101000000").with {
                 $0.index += ",\"digest\":\"\(Self.digest)\""
+                $0.fields = ["WARC-Payload-Digest: \(Self.digest)"]
             }
         ])
         let again = [
@@ -100,6 +101,15 @@ struct CaptureLookupTests {
         let naming = try add(RecordedArchive(again, requires: whole.sha256), as: "naming")
         #expect(try text("http://a.example/", in: naming) == "payload")
         let silent = try add(RecordedArchive(again), as: "silent")
+        // Nor what it does not know: a revisit without a digest gets nothing out of another archive.
+        let guessing = again.map { record in
+            record.with {
+                $0.fields.removeAll { $0.hasPrefix("WARC-Payload-Digest") }
+                $0.index = "\"mime\":\"warc/revisit\""
+            }
+        }
+        let thief = try add(RecordedArchive(guessing, requires: whole.sha256), as: "thief")
+        #expect(throws: StoreError.self) { try text("http://a.example/", in: thief) }
         #expect(throws: StoreError.self) { try text("http://a.example/", in: silent) }
         try store.remove(whole)
         do {

@@ -91,6 +91,25 @@ struct ContentDecoderTests {
         #expect(code { _ = try Self.decoded(frame, [.zstd]) } == .badEncoding)
     }
 
+    /// A reader would never come back, and nothing would end it.
+    @Test func dataThatHoldsNothingIsRefused() {
+        let members = [UInt8](Array(repeating: Deflater.gzip([]), count: 2000).joined())
+        #expect(code { _ = try Self.decoded(members, [.gzip]) } == .badEncoding)
+        #expect(code { _ = try Self.decoded(Deflater.gzip(members), [.gzip, .gzip]) } == .badEncoding)
+        // A member whose name goes on: RFC 1952 §2.3.1, flag FNAME.
+        let named: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + Array(repeating: 65, count: 20 << 20)
+        #expect(code { _ = try Self.decoded(named, [.gzip], step: 4096) } == .badEncoding)
+        // Skippable frames of zstd, each of a megabyte. RFC 8878 §3.1.2.
+        let frame: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 16, 0] + Array(repeating: 0, count: 1 << 20)
+        let frames = [UInt8](Array(repeating: frame, count: 20).joined())
+        #expect(code { _ = try Self.decoded(frames, [.zstd], step: 4096) } == .badEncoding)
+    }
+
+    @Test func moreCodingsThanAnyServerUsesStayAsTheyAre() {
+        let many = Array(repeating: "gzip", count: 10_000).joined(separator: ",")
+        #expect(ContentCoding.applied(in: HeaderFields([.init(name: "Content-Encoding", value: many)])) == nil)
+    }
+
     @Test(
         arguments: [
             ("gzip", [.gzip]), ("br, gzip", [.br, .gzip]), ("X-GZIP", [.gzip]), ("identity", []), ("", []),

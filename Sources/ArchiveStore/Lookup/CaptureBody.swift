@@ -18,14 +18,30 @@ package struct CaptureBody: Sendable {
     /// Whether the body lies in its file as it is sent, so that any part of it is at hand.
     package var isSeekable: Bool { !content.record.isCompressed && content.bodyLength != nil }
 
-    /// The part that an archived partial answer holds. RFC 9110 §14.4.
-    package var storedRange: (first: UInt64, last: UInt64, total: UInt64?)? {
-        guard content.head?.status == 206, let field = content.head?.fields["Content-Range"] else { return nil }
-        let words = field.split(whereSeparator: { " -/".contains($0) })
-        guard words.count == 4, words[0].lowercased() == "bytes", let first = UInt64(words[1]),
-            let last = UInt64(words[2]), first <= last
-        else { return nil }
-        return (first, last, UInt64(words[3]))
+    /// The part that an archived partial answer says it holds; `nil` when it does not say. RFC 9110 §14.4.
+    package var storedRange: StoredRange? { content.head?.fields["Content-Range"].flatMap { StoredRange($0) } }
+
+    /// A `Content-Range` that makes sense.
+    package struct StoredRange: Sendable, Hashable {
+        package let first: UInt64
+        package let last: UInt64
+        /// Bytes of the whole; `nil` for `*`.
+        package let total: UInt64?
+
+        init?(_ field: String) {
+            let words = field.split(whereSeparator: { " -/".contains($0) })
+            guard words.count == 4, words[0].lowercased() == "bytes", let first = UInt64(words[1]),
+                let last = UInt64(words[2]), first <= last, last < .max
+            else { return nil }
+            total = UInt64(words[3])
+            guard total != nil || words[3] == "*", last < total ?? .max else { return nil }
+            (self.first, self.last) = (first, last)
+        }
+
+        /// Whether it is all there is.
+        package var isWhole: Bool { first == 0 && total == last + 1 }
+
+        package var totalText: String { total.map { "\($0)" } ?? "*" }
     }
 
     /// Opens the body at its first byte.

@@ -50,13 +50,7 @@ extension ArchiveStore {
             guard allowsStandIn else { return nil }
             return try index.fuzzyCapture(request).map { try open($0, in: archive) }
         }
-        do {
-            let capture = try open(first, in: archive)
-            if !Self.isLoop(capture, for: request.url) { return capture }
-        } catch let error as StoreError where error.code == .payloadMissing {
-            // Another capture may stand in for it.
-        }
-        return try openAnother(than: first, request, in: archive, index)
+        return try openFirstThatAnswers(from: first, request, index)
     }
 
     /// Opens the very capture that an index line names.
@@ -72,28 +66,33 @@ extension ArchiveStore {
         return OpenCapture(archive: archive, entry: entry, own: own, payload: payload, payloadCapture: place)
     }
 
-    private func openAnother(
-        than first: CDXJEntry, _ request: CaptureRequest, in archive: Archive, _ index: IndexedArchive
-    ) throws -> OpenCapture? {
-        let candidates = try index.captures(ofURL: request.url)
-            .filter { $0 != first && ($0.method ?? "GET") == (first.method ?? "GET") }
-            .compactMap { entry in entry.captureTime.map { (entry, $0) } }
-            .sorted { Self.isCloser($0.1, than: $1.1, to: request.time) }
+    /// After a capture that cannot answer, those are left out that the index shows to be of its kind.
+    private func openFirstThatAnswers(
+        from first: CDXJEntry, _ request: CaptureRequest, _ index: IndexedArchive
+    ) throws -> OpenCapture {
+        var (passesRedirects, passesRevisits) = (false, false)
+        var tried: Set<CDXJEntry> = []
+        var candidate: CDXJEntry? = first
         var missing: (any Error)?
-        for (entry, _) in candidates.prefix(Self.attemptsMax) {
+        while let entry = candidate, tried.count < Self.attemptsMax {
             do {
-                let capture = try open(entry, in: archive)
+                let capture = try open(entry, in: index.archive)
                 if !Self.isLoop(capture, for: request.url) { return capture }
+                passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {
                 missing = missing ?? error
+                passesRevisits = true
+            }
+            tried.insert(entry)
+            candidate = try index.closestCapture(request) { other in
+                !tried.contains(other) && !(passesRevisits && other.isRevisit)
+                    && !(passesRedirects && (300...399).contains(other.status ?? 0))
             }
         }
-        if let missing { throw missing }
-        // Nothing better: what was asked for, as it is, or the reason why it cannot be had.
-        let capture = try open(first, in: archive)
-        guard Self.isLoop(capture, for: request.url) else { return capture }
-        throw StoreError(
-            .redirectsToItself, "the captures of this address only redirect to the address itself", place: request.url)
+        throw missing
+            ?? StoreError(
+                .redirectsToItself, "the captures of this address only redirect to the address itself",
+                place: request.url)
     }
 
     /// Whether following the capture would lead to a request for the same URL, and so to the same capture.
@@ -111,19 +110,17 @@ extension ArchiveStore {
         return near == far ? one > other : near < far
     }
 
-    private static let attemptsMax = 20
+    private static let attemptsMax = 8
 }
 
 extension IndexedArchive {
-    func closestCapture(_ request: ArchiveStore.CaptureRequest) throws -> CDXJEntry? {
-        try wacz.closestCapture(toURL: request.url, at: request.time, trustsOrder: trustsOrder)
+    func closestCapture(
+        _ request: ArchiveStore.CaptureRequest, where condition: (CDXJEntry) -> Bool = { _ in true }
+    ) throws -> CDXJEntry? {
+        try wacz.closestCapture(toURL: request.url, at: request.time, trustsOrder: trustsOrder, where: condition)
     }
 
     func fuzzyCapture(_ request: ArchiveStore.CaptureRequest) throws -> CDXJEntry? {
         try wacz.fuzzyCapture(ofURL: request.url, at: request.time, trustsOrder: trustsOrder)
-    }
-
-    func captures(ofURL url: String) throws -> [CDXJEntry] {
-        try wacz.captures(ofURL: url, trustsOrder: trustsOrder)
     }
 }

@@ -4,18 +4,22 @@ extension ArchiveStore {
     /// Finds the payload that a revisit points at: in its own archive, else in those that the package requires.
     ///
     /// Looked for in this order: the capture that `WARC-Refers-To-Target-URI` and `-Date` name (WARC 1.1 §5.13, §5.14), then
-    /// the closest one of the same URL whose digest is the same. A capture with another digest is never taken, unless
-    /// one of the two digests is unknown.
+    /// the closest one of the same URL whose digest is the same. A capture with another digest is never taken; in another
+    /// archive none without a digest either, so that an archive gets nothing out of another one that it does not know already.
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
         of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
-        if let found = try payload(of: record, entry, digest: digest, in: archive) { return found }
+        if let found = try payload(of: record, entry, digest: digest, in: archive, isOther: false) {
+            return found
+        }
         let required = try requiredArchives(of: archive)
         for other in required {
-            if let found = try payload(of: record, entry, digest: digest, in: other) { return found }
+            if let found = try payload(of: record, entry, digest: digest, in: other, isOther: true) {
+                return found
+            }
         }
         let target = record.refersToTargetURI ?? entry.url
         let files = required.isEmpty ? "this archive" : "this archive or the ones that it requires"
@@ -26,25 +30,33 @@ extension ArchiveStore {
     }
 
     private func payload(
-        of record: WARCRecord, _ entry: CDXJEntry, digest: String?, in archive: Archive
+        of record: WARCRecord, _ entry: CDXJEntry, digest: String?, in archive: Archive, isOther: Bool
     ) throws -> (RecordContent, OpenCapture.PayloadPlace)? {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
         var urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
         urls = urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }.map(\.element)
         let index = try openArchives.lookups(archive)
         for url in urls {
-            let candidates = try index.captures(ofURL: url).filter {
+            let request = CaptureRequest(url: url, time: date)
+            let best = try index.closestCapture(request) {
                 !$0.isRevisit && Self.mayBeEqual($0.digest, digest) && ($0.method ?? "GET") == (entry.method ?? "GET")
             }
-            let best = date.flatMap { $0.closest(in: candidates, at: \.captureTime) } ?? candidates.first
             guard let best else { continue }
             let content = try RecordContent(index.wacz.record(of: best))
             // An index may call a revisit by the type of its payload.
             guard !content.record.isRevisit else { continue }
+            guard !isOther || Self.areEqual(content.record.payloadDigest, digest) else { continue }
             let place = OpenCapture.PayloadPlace(archiveID: archive.id, url: best.url, timestamp: best.timestamp)
             return (content, place)
         }
         return nil
+    }
+
+    private static func areEqual(_ one: String?, _ other: String?) -> Bool {
+        guard let one = one.flatMap({ WARCDigest($0) }), let other = other.flatMap({ WARCDigest($0) }) else {
+            return false
+        }
+        return one == other
     }
 
     /// Whether two digests can be of the same bytes; unknown ones and those of different algorithms can.

@@ -46,7 +46,7 @@ package enum SecurityHeaders {
     /// calls nobody outside.
     static func capture(_ hosts: HostPolicy, at place: CaptureRoutes.Place, isForEngine: Bool) -> HTTPFields {
         switch place {
-        case .control: return common.adding([.contentSecurityPolicy: "sandbox"])
+        case .control: return common.adding([.contentSecurityPolicy: "sandbox; \(inert)"])
         case .replay:
             var fields = common.adding([.contentSecurityPolicy: archived(hosts)])
             // Sniffing was allowed when the page was archived, and the engine hands this on to it.
@@ -55,11 +55,13 @@ package enum SecurityHeaders {
         }
     }
 
-    /// An archived document on its own origin without the engine: it may do what it likes there, and nothing elsewhere.
+    /// An archived document on its own origin without the engine: it may do what it likes there. It opens no windows and fetches
+    /// nothing from elsewhere; that it sends its own tab elsewhere, or WebRTC packets, no policy prevents.
     private static func archived(_ hosts: HostPolicy) -> String {
         [
             "default-src 'unsafe-eval' 'unsafe-inline' 'self' data: blob: mediastream:", "worker-src blob: data:",
             "frame-src 'self' data: about: blob:", "object-src 'none'", "form-action 'self'",
+            "sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads",
             "frame-ancestors 'self' \(hosts.controlOrigins.joined(separator: " "))",
         ].joined(separator: "; ")
     }

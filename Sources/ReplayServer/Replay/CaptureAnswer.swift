@@ -12,9 +12,11 @@ struct CaptureAnswer: Sendable {
     let modifier: CaptureModifier
     let request: Request
     let blocking: BlockingReads
+    /// Asked while a body is passed over or measured, which nothing that is sent would end.
+    let client: ClientPresence
 
     /// What is sent of a body.
-    private struct Part {
+    struct Part {
         var status: HTTPResponse.Status
         var fields: HTTPFields
         /// First byte and number of bytes; no number when only reading tells where the body ends.
@@ -39,111 +41,15 @@ struct CaptureAnswer: Sendable {
         return Response(status: part.status, headers: fields, body: try await body(part))
     }
 
-    // The part
-
-    private func part() async throws -> Part {
-        let stored = capture.body
-        let isDecoded = !stored.codings.isEmpty && !Self.accepts(stored.codings, request.headers[.acceptEncoding])
-        var fields: HTTPFields = [
-            .eTag: tag(isDecoded: isDecoded).description, .cacheControl: "no-cache", .vary: "Accept-Encoding",
-            .acceptRanges: "bytes",
-        ]
-        if !isDecoded, !stored.codings.isEmpty {
-            fields[.contentEncoding] = stored.codings.map(\.rawValue).joined(separator: ", ")
-        }
-        var part = Part(
-            status: Self.status(capture.status), fields: fields, length: isDecoded ? nil : stored.storedLength,
-            isDecoded: isDecoded)
-        if let partial = stored.storedRange, capture.status == 206, !isDecoded, let length = part.length {
-            try choose(of: partial, length: length, &part)
-            return part
-        }
-        guard capture.status == 200 || capture.status == 206 else {
-            part.fields[.acceptRanges] = nil
-            return part
-        }
-        try await chooseRange(&part)
-        return part
-    }
-
-    /// A range of a whole body. RFC 9110 §14.2; of several ranges the whole is sent.
-    private func chooseRange(_ part: inout Part) async throws {
-        let conditions = ConditionalRequest(
-            ifNoneMatch: request.headers[.ifNoneMatch], ifRange: request.headers[.ifRange],
-            range: request.headers[.range])
-        let tag = tag(isDecoded: part.isDecoded)
-        if conditions.answer(tag: tag, modifiedAt: -1, size: 0, isHead: true) == .notModified {
-            part.status = .notModified
-            part.hasBody = false
-            return
-        }
-        part.status = .ok
-        guard conditions.range != nil, request.method == .get else { return }
-        let size = try await size(isDecoded: part.isDecoded)
-        switch conditions.answer(tag: tag, modifiedAt: -1, size: size, isHead: false) {
-        case .ranges(let ranges) where ranges.count == 1:
-            part.status = .partialContent
-            part.fields[.contentRange] = ranges[0].contentRange(size: size)
-            (part.offset, part.length) = (ranges[0].first, ranges[0].length)
-        case .rangeNotSatisfiable:
-            part.status = .rangeNotSatisfiable
-            part.fields[.contentRange] = "bytes */\(size)"
-            part.hasBody = false
-        default:
-            part.length = size
-        }
-    }
-
-    /// A range of an archived partial answer: the whole resource when it holds all of it, else what it holds.
-    private func choose(
-        of partial: (first: UInt64, last: UInt64, total: UInt64?), length: UInt64, _ part: inout Part
-    ) throws {
-        let total = partial.total ?? partial.last + 1
-        let held = ByteRange(first: partial.first, last: partial.last)
-        var wanted = held
-        if let field = request.headers[.range], request.method == .get {
-            if let ranges = try? ByteRange.parse(field, size: total), ranges.count == 1 { wanted = ranges[0] }
-        } else if partial.first == 0, partial.last + 1 == total {
-            part.status = .ok
-            return
-        }
-        // Of what lies outside nothing was archived; a shorter answer is allowed, one that begins elsewhere is not.
-        guard wanted.first >= held.first, wanted.first <= held.last, held.length == length else {
-            if request.headers[.range] == nil { return }
-            part.status = .rangeNotSatisfiable
-            part.fields[.contentRange] = "bytes */\(total)"
-            part.hasBody = false
-            return
-        }
-        let given = ByteRange(first: wanted.first, last: min(wanted.last, held.last))
-        part.status = .partialContent
-        part.fields[.contentRange] = "bytes \(given.first)-\(given.last)/\(partial.total.map { "\($0)" } ?? "*")"
-        (part.offset, part.length) = (given.first - held.first, given.length)
-    }
-
-    /// Bytes of the body as it is sent. What only reading tells is read through once.
-    private func size(isDecoded: Bool) async throws -> UInt64 {
-        let body = capture.body
-        if !isDecoded, let length = body.storedLength { return length }
-        let reader = try await blocking { try body.open(decoded: isDecoded) }
-        var size: UInt64 = 0
-        while true {
-            try Task.checkCancellation()
-            let count = try await blocking { try reader.read(upTo: Self.measuredBytes).count }
-            size += UInt64(count)
-            if count == 0 { return size }
-        }
-    }
-
     // The body
 
     /// The first piece is read before anything is sent, so that damage at the beginning is an error and no broken answer.
     private func body(_ part: Part) async throws -> ResponseBody {
         let (body, blocking) = (capture.body, blocking)
-        let reader = try await blocking { try body.open(decoded: part.isDecoded, from: part.offset) }
-        while try await blocking({ try reader.advance() }) { try Task.checkCancellation() }
+        let reader = try await blocking.long { try body.open(decoded: part.isDecoded, from: part.offset) }
+        while try await blocking.long({ try reader.advance() }) { try checkClient() }
         let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
-        let first = try await blocking { try reader.read(upTo: wanted) }
+        let first = try await blocking.long { try reader.read(upTo: wanted) }
         if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {
             // Damaged: for somebody who looks at it what is there is worth more than nothing, and in range mode it is shown.
             return ResponseBody(byteBuffer: ByteBuffer(bytes: first))
@@ -153,7 +59,7 @@ struct CaptureAnswer: Sendable {
             try await writer.write(ByteBuffer(bytes: first))
             while left > 0, !first.isEmpty {
                 let wanted = Int(min(left, UInt64(Self.chunkBytes)))
-                let bytes = try await blocking { try reader.read(upTo: wanted) }
+                let bytes = try await blocking.long { try reader.read(upTo: wanted) }
                 if bytes.isEmpty { break }
                 left -= UInt64(bytes.count)
                 try await writer.write(ByteBuffer(bytes: bytes))
@@ -161,6 +67,10 @@ struct CaptureAnswer: Sendable {
             guard part.length == nil || left == 0 else { throw BodyEndsEarly(missing: left) }
             try await writer.finish(nil)
         }
+    }
+
+    func checkClient() throws {
+        guard client.isThere else { throw CancellationError() }
     }
 
     /// Ends the connection: a body that is shorter than its length said cannot be told otherwise. RFC 9112 §8.
@@ -198,11 +108,11 @@ struct CaptureAnswer: Sendable {
     }
 
     /// What a final answer can have; anything else an archive holds becomes 200.
-    private static func status(_ code: Int) -> HTTPResponse.Status {
+    static func status(_ code: Int) -> HTTPResponse.Status {
         (200...599).contains(code) && code != 304 ? HTTPResponse.Status(code: code) : .ok
     }
 
-    private func tag(isDecoded: Bool) -> ETag {
+    func tag(isDecoded: Bool) -> ETag {
         let place = "\(capture.archive.sha256) \(capture.entry.filename) \(capture.entry.offset)"
         let digest = SHA256.hash(data: Data(place.utf8)).base64.prefix(22)
         return ETag(strong: "\(digest)\(isDecoded ? ".d" : "")")
@@ -243,7 +153,6 @@ struct CaptureAnswer: Sendable {
     }
 
     private static let chunkBytes = 256 << 10
-    private static let measuredBytes = 4 << 20
 }
 
 extension HTTPField.Name {

@@ -15,7 +15,8 @@ enum CaptureFields {
         var fields = HTTPFields()
         var bytes = 0
         for field in capture.fields.fields {
-            bytes += field.name.utf8.count + field.value.utf8.count
+            // With the prefix and what stands around them.
+            bytes += field.name.utf8.count + field.value.utf8.count + 20
             guard bytes <= bytesMax else { break }
             let lower = field.name.lowercased()
             if isForEngine ? !acting.contains(lower) && !isActing(lower) : kept.contains(lower) {

@@ -19,10 +19,12 @@ struct Memento {
     ///
     /// - Parameter memento: Where the capture is, and when it was made.
     func links(memento: (address: String, time: CaptureTimestamp)? = nil) -> String {
-        var links = [
-            Self.link(url, "rel=\"original\""), Self.link(timeGate, "rel=\"timegate\""),
-            Self.link(timeMap("link"), "rel=\"timemap\"; type=\"application/link-format\""),
-        ]
+        var links = [Self.link(url, "rel=\"original\"")]
+        // Four times a long URL is more than browsers take of a head.
+        if url.utf8.count <= Self.linkedURLBytesMax {
+            links.append(Self.link(timeGate, "rel=\"timegate\""))
+            links.append(Self.link(timeMap("link"), "rel=\"timemap\"; type=\"application/link-format\""))
+        }
         if let memento {
             let time = Self.httpDate(memento.time)
             links.append(Self.link("\(origin)\(memento.address)", "rel=\"memento\"; datetime=\"\(time)\""))
@@ -40,6 +42,8 @@ struct Memento {
         }
         return "<\(escaped.joined())>; \(parameters)"
     }
+
+    private static let linkedURLBytesMax = 16 << 10
 
     /// A moment as `Memento-Datetime` has it, to the second. RFC 7089 §2.1.1.
     static func httpDate(_ time: CaptureTimestamp) -> String {

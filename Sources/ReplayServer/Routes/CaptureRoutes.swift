@@ -27,11 +27,17 @@ struct CaptureRoutes: Sendable {
             throw ErrorResponse(
                 .methodNotAllowed, code: "method",
                 "captures are read with GET, HEAD, POST and PUT, lists with GET and HEAD",
-                fields: [.allow: "GET, HEAD, POST, PUT"])
+                fields: [.allow: Self.isAllowed(.post, address.target, place) ? "GET, HEAD, POST, PUT" : "GET, HEAD"])
         }
         // A worker that an archive brings would stand between its pages and the engine.
         guard request.headers[.serviceWorker] == nil else {
             throw ErrorResponse.forbidden("an archived script cannot become a service worker")
+        }
+        // Another site's page could not read the answer, but keep the server at work.
+        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none",
+            request.method != .get, request.method != .head
+        {
+            throw ErrorResponse.forbidden("requests with a body come from pages of this address only")
         }
         let archives = try await archives(address.scope, at: place)
         let lists = CaptureLists(
@@ -43,7 +49,7 @@ struct CaptureRoutes: Sendable {
         case .timeGate(let url):
             return try await timeGate(address, url, request, archives, place)
         case .memento(let timestamp, let modifier, let url):
-            return try await capture(address, timestamp, modifier, url, request, archives, place)
+            return try await capture(address, timestamp, modifier, url, request, archives, place, context)
         }
     }
 
@@ -115,7 +121,7 @@ struct CaptureRoutes: Sendable {
 
     private func capture(
         _ address: CaptureAddress, _ timestamp: String, _ modifier: CaptureModifier, _ url: String, _ request: Request,
-        _ archives: [Archive], _ place: Place
+        _ archives: [Archive], _ place: Place, _ context: ConnectionContext
     ) async throws -> Response {
         if let other = Self.placeToLookAt(modifier, timestamp, url, request, archives, place, site.hosts) {
             return other
@@ -140,20 +146,22 @@ struct CaptureRoutes: Sendable {
                 try site.store.openCapture(wanted, in: archive, allowsStandIn: true)
             }
             guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
-            return try await answer(opened, timestamp, modifier, memento, request, place)
+            return try await answer(opened, (timestamp, url), modifier, memento.origin, request, place, context)
         } catch  where modifier == .engine {
             return NotShownPage.response(to: error, url: url, archive: archive)
         }
     }
 
     private func answer(
-        _ capture: OpenCapture, _ timestamp: String, _ modifier: CaptureModifier, _ memento: Memento,
-        _ request: Request, _ place: Place
+        _ capture: OpenCapture, _ wanted: (timestamp: String, url: String), _ modifier: CaptureModifier,
+        _ origin: String, _ request: Request, _ place: Place, _ context: ConnectionContext
     ) async throws -> Response {
+        let memento = Memento(origin: origin, scope: capture.archive.id.text, url: capture.entry.url)
         let address = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, capture.entry.url)
         // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
-        if timestamp != capture.entry.timestamp, modifier != .engine, request.method == .get || request.method == .head
-        {
+        let isSameURL = wanted.url.contains("__wb_method=") || SURT.matches(wanted.url, capture.entry.url)
+        let isExact = wanted.timestamp == capture.entry.timestamp && isSameURL
+        if !isExact, modifier != .engine, request.method == .get || request.method == .head {
             return Responses.empty(
                 .found,
                 fields: [
@@ -166,7 +174,8 @@ struct CaptureRoutes: Sendable {
         fields[.contentLocation] = address
         if let time = capture.time { fields[.mementoDatetime] = Memento.httpDate(time) }
         return try await CaptureAnswer(
-            capture: capture, modifier: modifier, request: request, blocking: site.blocking
+            capture: capture, modifier: modifier, request: request, blocking: site.blocking,
+            client: context.watchClient()
         ).response(fields: fields)
     }
 
@@ -193,9 +202,10 @@ struct CaptureRoutes: Sendable {
         guard request.method == .post || request.method == .put else { return url }
         do {
             let body = try await request.body.collect(upTo: Self.requestBodyMax)
-            return IndexedRequest.url(
-                url, method: request.method.rawValue, contentType: request.headers[.contentType],
-                body: Array(body.readableBytesView))
+            let (method, type) = (request.method.rawValue, request.headers[.contentType])
+            return try await site.blocking.long {
+                IndexedRequest.url(url, method: method, contentType: type, body: Array(body.readableBytesView))
+            }
         } catch is NIOTooManyBytesError {
             throw ErrorResponse(
                 .contentTooLarge, code: "body-too-large", "a request's body has at most \(Self.requestBodyMax) bytes")

@@ -30,6 +30,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// HTTP/1.0, where staying must be said.
     private var isOldVersion = false
     private var isRefused = false
+    /// Whether the answer that is being sent has a status that allows a body.
+    private var mayHaveBody = true
     private var clock = DateClock()
     private var lastProgress = NIODeadline.now()
     private var watch: RepeatedTask?
@@ -91,7 +93,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
             return
         }
         lastProgress = .now()
-        switch unwrapOutboundIn(data) {
+        let part = unwrapOutboundIn(data)
+        if case .head(let head) = part { mayHaveBody = head.status.mayHaveResponseBody }
+        // The bytes of a body that none is allowed for would be read as the next answer. RFC 9112 §6.3.
+        if case .body = part, !mayHaveBody {
+            promise?.succeed()
+            return
+        }
+        switch part {
         case .head(var head) where !isKeptAlive || isOldVersion:
             head.headers.replaceOrAdd(name: "connection", value: isKeptAlive ? "keep-alive" : "close")
             context.write(wrapOutboundOut(.head(head)), promise: promise)

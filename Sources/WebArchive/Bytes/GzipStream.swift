@@ -13,6 +13,7 @@ final class GzipMember: ByteStream {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        var consumed = 0
         while !isFinished {
             if try input.isAtEnd() {
                 throw WebArchiveError(
@@ -20,6 +21,8 @@ final class GzipMember: ByteStream {
             }
             let step = try inflater.inflate(input.unread, into: buffer, offset: input.offset)
             input.consume(step.consumed)
+            consumed += step.consumed
+            guard consumed < WebArchiveError.nothingBytesMax else { throw .endlessNothing(file: name) }
             isFinished = step.isFinished
             if step.produced > 0 { return step.produced }
         }

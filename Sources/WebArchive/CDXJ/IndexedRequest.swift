@@ -12,7 +12,9 @@ public enum IndexedRequest {
     ///   - contentType: With its parameters, as a `multipart` body needs them.
     public static func url(_ url: String, method: String, contentType: String?, body: [UInt8]) -> String {
         guard method != "GET", method != "HEAD" else { return url }
-        let query = body.isEmpty ? "" : arguments(of: body, contentType: contentType ?? "")
+        let whole = body.isEmpty ? "" : arguments(of: body, contentType: contentType ?? "")
+        // Where indexers cut it, too.
+        let query = whole.utf8.count > queryCharactersMax ? String(whole.prefix(queryCharactersMax)) : whole
         let separator = url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
         return "\(url)\(separator)__wb_method=\(method)\(query.isEmpty ? "" : "&\(query)")"
     }
@@ -32,6 +34,9 @@ public enum IndexedRequest {
         }
     }
 
+    /// Characters of a body in a URL, at most, as in pywb and cdxj-indexer.
+    private static let queryCharactersMax = 4096
+
     private static func binary(_ body: [UInt8]) -> String {
         "__wb_post_data=\(Data(body).base64EncodedString())"
     }
@@ -47,9 +52,11 @@ public enum IndexedRequest {
         var scanner = JSONScanner(body, depthMax: Limits.standard.jsonDepthMax)
         var pairs: [(String, String)] = []
         var counts: [String: Int] = [:]
+        var length = 0
         do throws(JSONProblem) {
             try scanner.eachLeaf(named: "") { name, text in
-                guard !name.isEmpty else { return }
+                guard !name.isEmpty, length < queryCharactersMax else { return }
+                length += name.utf8.count + text.utf8.count
                 let count = counts[name, default: 0] + 1
                 counts[name] = count
                 pairs.append((count == 1 ? name : "\(name).\(count)_", text))

@@ -22,7 +22,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
 
     /// The codings that the fields of a message name, in the order in which they were applied.
     ///
-    /// - Returns: `nil` when one of them is unknown, so that the body can only be passed on as it is.
+    /// - Returns: `nil` when one of them is unknown, or there are more than any server uses, so that the body can only be passed on as it is.
     public static func applied(in fields: HeaderFields) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         for token in fields.all("Content-Encoding").flatMap({ $0.split(separator: ",") }) {
@@ -30,7 +30,11 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
             if name.isEmpty || name.lowercased() == "identity" { continue }
             guard let coding = ContentCoding(token: name) else { return nil }
             codings.append(coding)
+            guard codings.count <= codingsMax else { return nil }
         }
         return codings
     }
+
+    /// Codings of one body, at most: each is a decoder around the one before.
+    private static let codingsMax = 4
 }

@@ -74,16 +74,22 @@ private final class GzipBody: ByteStream {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        var emptyMembers = 0
         while true {
             if let member {
                 let count = try member.read(into: buffer)
                 if count > 0 { return count }
                 self.member = nil
+                emptyMembers += 1
+                guard emptyMembers < Self.emptyMembersMax else { throw .endlessNothing(file: name) }
             }
             guard GzipMember.starts(try input.peek(3)) else { return 0 }
             member = try GzipMember(input)
         }
     }
+
+    /// Members without content, one after another, at most: millions of them would be read for nothing.
+    private static let emptyMembersMax = 1000
 }
 
 /// One way to decode, fed with pieces of input.
@@ -127,10 +133,13 @@ final class StepDecoder: ByteStream {
             first.removeFirst(count)
             return count
         }
+        var consumed = 0
         while !isFinished {
             let isAtEnd = try input.isAtEnd()
             let done = try step.decode(input.unread, into: buffer)
             input.consume(done.consumed)
+            consumed += done.consumed
+            guard consumed < WebArchiveError.nothingBytesMax else { throw .endlessNothing(file: name) }
             isFinished = done.isFinished
             if done.produced > 0 { return done.produced }
             guard !isAtEnd || isFinished else {

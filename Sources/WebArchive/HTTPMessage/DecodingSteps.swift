@@ -6,6 +6,14 @@ extension WebArchiveError {
     fileprivate static func badEncoding(_ detail: String, file: String) -> WebArchiveError {
         WebArchiveError(code: .badEncoding, problem: "the encoded body is damaged: \(detail)", file: file)
     }
+
+    /// Data that goes on and decodes to nothing, so that a reader would never come back.
+    static func endlessNothing(file: String) -> WebArchiveError {
+        WebArchiveError(code: .badEncoding, problem: "the compressed data goes on and holds nothing", file: file)
+    }
+
+    /// Bytes of compressed data that may decode to nothing, at most.
+    static let nothingBytesMax = 16 << 20
 }
 
 /// Deflate data, with or without zlib's wrapping. RFC 1950, RFC 1951.

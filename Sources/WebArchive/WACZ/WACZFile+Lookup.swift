@@ -89,15 +89,17 @@ extension WACZFile {
     /// Captures of other request methods count only when `url` names a method with `__wb_method=`.
     ///
     /// - Parameter time: The moment wanted; the latest capture when `nil`.
+    /// - Parameter condition: What the capture must be beside that; asked only of those closer than the best so far.
     /// - Returns: `nil` when the URL was not captured.
     /// - Throws: As `captures(ofURL:trustsOrder:)` does.
     public func closestCapture(
-        toURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false
+        toURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false,
+        where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> CDXJEntry? {
         let matcher = CaptureMatcher(url: url)
         if let opened = try searchable(trustsOrder: trustsOrder) {
             do throws(WebArchiveError) {
-                return try searchedClosest(opened, matcher, time)
+                return try searchedClosest(opened, matcher, time, condition)
             } catch let error where error.isIndexFault {
                 captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
             }
@@ -105,9 +107,9 @@ extension WACZFile {
         var closest = ClosestCapture(to: time)
         let reader = makeCaptureReader()
         while let (entry, _) = try reader.next() {
-            guard let moment = entry.captureTime, closest.isCloser(moment), matcher.isReplayable(entry) else {
-                continue
-            }
+            guard let moment = entry.captureTime, closest.isCloser(moment), matcher.isReplayable(entry),
+                condition(entry)
+            else { continue }
             closest.take(entry, moment)
         }
         return closest.entry
@@ -166,7 +168,8 @@ extension WACZFile {
     }
 
     private func searchedClosest(
-        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher, _ time: CaptureTimestamp?
+        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher, _ time: CaptureTimestamp?,
+        _ condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
         let ranges = matcher.ranges(includesMethods: false, includesPlainKeys: opened.hasPlainKeys)
         var closest = ClosestCapture(to: time)
@@ -178,7 +181,7 @@ extension WACZFile {
                 let digits = line.sortKey.drop { $0 != 0x20 }.dropFirst()
                 guard let moment = CaptureTimestamp(digits: String(decoding: digits, as: UTF8.self)),
                     closest.isCloser(moment), let entry = CDXJEntry.parsed(line.bytes, limits: limits),
-                    matcher.isReplayable(entry)
+                    matcher.isReplayable(entry), condition(entry)
                 else { continue }
                 closest.take(entry, moment)
             }
