@@ -87,7 +87,8 @@ private final class Probe {
             let number = errno
             self.port = 0
             switch number {
-            case EADDRINUSE: throw PortInUse(port: port, address: address, holder: PortHolder.name(port: port))
+            case EADDRINUSE:
+                throw PortInUse(port: port, address: address, holder: PortHolder.name(port: port, address: address))
             case EADDRNOTAVAIL, EAFNOSUPPORT: return nil
             default: throw ListenFailure(port: port, reason: String(cString: strerror(number)))
             }

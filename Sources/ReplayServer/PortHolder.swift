@@ -3,9 +3,11 @@ import Foundation
 /// Who listens on a port, as far as this user may know.
 enum PortHolder {
     /// For example `nginx (process 4711)`; `nil` where the system doesn't tell.
-    static func name(port: Int) -> String? {
+    ///
+    /// - Parameter address: The one that is taken: another program may have the same port on the other.
+    static func name(port: Int, address: LoopbackAddress) -> String? {
         #if os(Linux)
-        let sockets = inodes(port: port)
+        let sockets = inodes(port: port, address: address)
         guard !sockets.isEmpty, let processes = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
             return nil
         }
@@ -27,19 +29,29 @@ enum PortHolder {
     }
 
     /// Sockets that listen on the port, spelled as the links in `/proc/PID/fd` spell them.
-    private static func inodes(port: Int) -> Set<String> {
+    private static func inodes(port: Int, address: LoopbackAddress) -> Set<String> {
         let hexPort = ":" + String(format: "%04X", port)
+        let places = Set(names(of: address).map { $0 + hexPort })
         var found: Set<String> = []
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
             guard let text = try? String(contentsOfFile: table, encoding: .utf8) else { continue }
             for line in text.split(separator: "\n").dropFirst() {
                 // sl local_address rem_address st … inode: columns 1, 3 and 9; state 0A is LISTEN.
                 let columns = line.split(separator: " ")
-                if columns.count > 9, columns[1].hasSuffix(hexPort), columns[3] == "0A" {
+                if columns.count > 9, places.contains(String(columns[1])), columns[3] == "0A" {
                     found.insert("socket:[\(columns[9])]")
                 }
             }
         }
         return found
+    }
+
+    /// How the tables spell the address, and those that include it; each word of four bytes stands backwards.
+    private static func names(of address: LoopbackAddress) -> [String] {
+        let anyOfIPv6 = String(repeating: "0", count: 32)
+        switch address {
+        case .v4: return ["0100007F", "00000000", anyOfIPv6]
+        case .v6: return [String(repeating: "0", count: 24) + "01000000", anyOfIPv6]
+        }
     }
 }

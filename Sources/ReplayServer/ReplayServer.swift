@@ -100,7 +100,8 @@ private struct Accepting: Service {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             // Somebody took the port after it was found free.
             throw PortInUse(
-                port: listener.port, address: listener.address, holder: PortHolder.name(port: listener.port))
+                port: listener.port, address: listener.address,
+                holder: PortHolder.name(port: listener.port, address: listener.address))
         }
     }
 }

@@ -156,7 +156,7 @@ struct QueryCommandTests {
         }
         let noAssets = try await store.run("doctor", "--port", "0", "--assets", store.folder.path("none"))
         #expect(noAssets.code == 1)
-        let taken = try TakenPort(isIPv6: true)
+        let taken = try TakenPort.alone(isIPv6: true)
         let busy = try await store.run("doctor", "--port", "\(taken.port)")
         #expect(busy.code == 0)
         #expect(busy.output.contains("note  port: port \(taken.port) is in use on [::1]"))

@@ -82,7 +82,7 @@ struct ServeCommandTests {
     @Test(arguments: [false, true])
     func aTakenPortEndsWith6AndNamesItsHolder(isIPv6: Bool) async throws {
         let store = try CommandStore()
-        let taken = try TakenPort(isIPv6: isIPv6)
+        let taken = try TakenPort.alone(isIPv6: isIPv6)
         var result = try await store.run("serve", "--port", "\(taken.port)")
         // Who it is comes from /proc, which changes while it is read: now and then it does not tell.
         for _ in 0..<5 where !result.errors.contains(" by ") {

@@ -14,7 +14,7 @@ struct ListenerTests {
 
     @Test(arguments: [false, true])
     func aTakenPortIsRefusedAndItsHolderNamed(isIPv6: Bool) throws {
-        let taken = try TakenPort(isIPv6: isIPv6)
+        let taken = try TakenPort.alone(isIPv6: isIPv6)
         let error = #expect(throws: PortInUse.self) { _ = try Listener.plan(port: taken.port) }
         #expect(error?.port == taken.port)
         #expect(error?.address == (isIPv6 ? .v6 : .v4))
@@ -24,6 +24,12 @@ struct ListenerTests {
         #expect(holder.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
         let words = PortInUse(port: 80, address: isIPv6 ? .v6 : .v4, holder: "nginx (process 1)").description
         #expect(words == "port 80 is in use on \(isIPv6 ? "[::1]" : "127.0.0.1") by nginx (process 1)")
+    }
+
+    @Test(arguments: [false, true])
+    func whoHasThePortOfTheOtherAddressIsNotNamed(isIPv6: Bool) throws {
+        let taken = try TakenPort.alone(isIPv6: isIPv6)
+        #expect(PortHolder.name(port: taken.port, address: isIPv6 ? .v4 : .v6) == nil)
     }
 
     private static func refusal(_ port: Int) -> PortInUse? {

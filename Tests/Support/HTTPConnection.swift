@@ -264,4 +264,17 @@ package final class TakenPort: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// The same, on a port that nobody listens on at the other loopback address.
+    package static func alone(isIPv6: Bool) throws -> TakenPort {
+        for _ in 0..<20 {
+            let taken = try TakenPort(isIPv6: isIPv6)
+            do {
+                _ = try HTTPConnection(port: taken.port, isIPv6: !isIPv6)
+            } catch {
+                return taken
+            }
+        }
+        throw HTTPConnectionError(description: "every port is taken on the other address")
+    }
 }
