@@ -26,7 +26,7 @@ extension ArchiveStore {
             else {
                 continue
             }
-            if let best = closest, !Self.isCloser(time, than: best.time, to: request.time) { continue }
+            if let best = closest, !time.isBetter(than: best.time, for: request.time) { continue }
             closest = (archive, entry, time)
         }
         return closest.map { ($0.archive, $0.entry) }
@@ -100,14 +100,6 @@ extension ArchiveStore {
         guard let target = capture.redirectTarget, SURT.matches(target, url) else { return false }
         // From `http` to `https`: the next request is another one.
         return capture.entry.url != url || target == url
-    }
-
-    static func isCloser(
-        _ one: CaptureTimestamp, than other: CaptureTimestamp, to wanted: CaptureTimestamp?
-    ) -> Bool {
-        guard let wanted else { return one > other }
-        let (near, far) = (wanted.distance(to: one), wanted.distance(to: other))
-        return near == far ? one > other : near < far
     }
 
     private static let attemptsMax = 8

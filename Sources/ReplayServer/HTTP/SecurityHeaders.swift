@@ -84,7 +84,7 @@ extension HTTPField.Name {
     static let apiVersion = name("Replayhost-API-Version")
 
     /// The names above are tokens by sight; the library cannot know that.
-    private static func name(_ text: String) -> HTTPField.Name {
+    static func name(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no field name") }
         return name
     }

@@ -156,18 +156,12 @@ struct CaptureAnswer: Sendable {
 }
 
 extension HTTPField.Name {
-    static let redirectStatus = captureName("X-Redirect-Status")
-    static let redirectStatusText = captureName("X-Redirect-StatusText")
-    static let originalLocation = captureName("X-Orig-Location")
-    static let mementoDatetime = captureName("Memento-Datetime")
-    static let acceptDatetime = captureName("Accept-Datetime")
-    static let link = captureName("Link")
-    static let secFetchMode = captureName("Sec-Fetch-Mode")
-    static let serviceWorker = captureName("Service-Worker")
-
-    /// The names above are tokens by sight; the library cannot know that.
-    private static func captureName(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no field name") }
-        return name
-    }
+    static let redirectStatus = name("X-Redirect-Status")
+    static let redirectStatusText = name("X-Redirect-StatusText")
+    static let originalLocation = name("X-Orig-Location")
+    static let mementoDatetime = name("Memento-Datetime")
+    static let acceptDatetime = name("Accept-Datetime")
+    static let link = name("Link")
+    static let secFetchMode = name("Sec-Fetch-Mode")
+    static let serviceWorker = name("Service-Worker")
 }

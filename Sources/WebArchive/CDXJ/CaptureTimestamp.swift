@@ -170,6 +170,14 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
         abs(millisecondsSince1970 - other.millisecondsSince1970)
     }
 
+    /// Whether this moment answers better than another one: it is closer to the one wanted, or as close and later. Without one
+    /// wanted, the later answers better.
+    public func isBetter(than other: CaptureTimestamp, for wanted: CaptureTimestamp?) -> Bool {
+        guard let wanted else { return self > other }
+        let (own, others) = (wanted.distance(to: self), wanted.distance(to: other))
+        return own == others ? self > other : own < others
+    }
+
     /// The candidate closest in time; on a tie the later one, `nil` when there is none that has a time.
     public func closest<Candidates: Sequence>(
         in candidates: Candidates, at time: (Candidates.Element) -> CaptureTimestamp?
@@ -177,10 +185,7 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
         var best: (candidate: Candidates.Element, time: CaptureTimestamp)?
         for candidate in candidates {
             guard let moment = time(candidate) else { continue }
-            if let kept = best {
-                let (old, new) = (distance(to: kept.time), distance(to: moment))
-                guard new < old || new == old && moment > kept.time else { continue }
-            }
+            if let kept = best, !moment.isBetter(than: kept.time, for: self) { continue }
             best = (candidate, moment)
         }
         return best?.candidate

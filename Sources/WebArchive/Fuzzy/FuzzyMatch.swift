@@ -132,7 +132,7 @@ extension WACZFile {
             // A page rather than a redirect or an error.
             if let status = entry.status, status >= 300 { score -= 0.5 }
             if let kept = best {
-                guard score > kept.score || score == kept.score && Self.isCloser(moment, than: kept.time, to: time)
+                guard score > kept.score || score == kept.score && moment.isBetter(than: kept.time, for: time)
                 else {
                     continue
                 }
@@ -140,13 +140,5 @@ extension WACZFile {
             best = (entry, score, moment)
         }
         return best?.entry
-    }
-
-    private static func isCloser(
-        _ one: CaptureTimestamp, than other: CaptureTimestamp, to wanted: CaptureTimestamp?
-    ) -> Bool {
-        guard let wanted else { return one > other }
-        let (near, far) = (wanted.distance(to: one), wanted.distance(to: other))
-        return near == far ? one > other : near < far
     }
 }

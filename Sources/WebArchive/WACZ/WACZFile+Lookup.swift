@@ -201,10 +201,7 @@ private struct ClosestCapture {
     }
 
     func isCloser(_ other: CaptureTimestamp) -> Bool {
-        guard let moment else { return true }
-        guard let wanted else { return other > moment }
-        let (near, far) = (wanted.distance(to: other), wanted.distance(to: moment))
-        return near == far ? other > moment : near < far
+        moment.map { other.isBetter(than: $0, for: wanted) } ?? true
     }
 
     mutating func take(_ entry: CDXJEntry, _ moment: CaptureTimestamp) {
