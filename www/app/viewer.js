@@ -275,6 +275,8 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             }
             if (found.list.length > 0 && list.length === 0) ({ capture: { url }, list } = found);
         }
+        // While this was looked up another document has taken its place, perhaps one that was not captured.
+        if (!sameDocument(report.url, claimed)) return;
         if (waiting?.url === report.url && waiting.kind === "move") Object.assign(report, waiting);
         showPanel(null);
         toolbar.setBusy(false);
