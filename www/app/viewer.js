@@ -222,7 +222,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         sent = "";
         const address = archivedAddress(href, archive);
         if (!address || sameDocument(address.url, claimed)) return;
-        arrive({ kind: "load", ...address, title: "", icons: [] });
+        arrive({ kind: "load", ...address, title: "", icons: [], isSeen: true });
     }
 
     /** Nobody can see into the frame: the browser refused to show a document there, for example a PDF, or got none. */
@@ -266,10 +266,12 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     async function confirm(report) {
         let list = await capturesOf(report.url);
         let { url } = report;
-        // A request with a body may have been captured at an address, and none without.
+        // A request with a body may have been captured at an address, and none without. A document that was seen in the frame,
+        // and did not only claim to be there, is the engine's or the server's word when nothing was captured.
         if ((list.length === 0 || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
             const found = await nearest(url, report.timestamp);
-            if (!found.capture?.isReadable && report.kind === "load" && await isAbsence(report)) {
+            if (!found.capture?.isReadable && report.kind === "load"
+                && (report.isSeen || await isAbsence(report))) {
                 if (claimed === url) sayAbsence(url, list.length > 0);
                 return;
             }
