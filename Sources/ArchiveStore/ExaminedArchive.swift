@@ -141,7 +141,7 @@ struct ResourceHashes {
             } catch let error as WebArchiveError {
                 throw StoreError.refused(error)
             }
-            if hash.finalize().hex != expected.hex { findings.append(mismatch(resource.path)) }
+            if hash.finalize().hexadecimal != expected.hex { findings.append(mismatch(resource.path)) }
         }
         return findings
     }

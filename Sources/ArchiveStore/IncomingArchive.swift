@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Synchronization
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc
@@ -47,12 +48,12 @@ package final class IncomingArchive: Sendable {
     /// Copies all of `source`, hashing what arrives.
     func copy(from source: Descriptor, progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
         let (size, digest) = try HashedCopy(source: source, target: file).run(progress: progress)
-        return (size, digest.hex)
+        return (size, digest.hexadecimal)
     }
 
     /// Size and SHA-256 of what was written with `write`.
     func writtenSoFar() -> (size: UInt64, sha256: String) {
-        state.withLock { ($0.size, $0.hash.finalize().hex) }
+        state.withLock { ($0.size, $0.hash.finalize().hexadecimal) }
     }
 
     func markCommitted() {
@@ -92,14 +93,4 @@ extension StoreLayout {
 
     /// What the catalog and other programs may need meanwhile.
     private static let spaceMargin: UInt64 = 32 << 20
-}
-
-extension SHA256.Digest {
-    /// 64 lower-case hex digits.
-    var hex: String {
-        map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-    }
 }

@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Synchronization
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc
@@ -24,7 +25,7 @@ package struct Asset: Sendable, Hashable {
         self.type = type
         let digest = SHA256.hash(data: bytes)
         tag = ETag(strong: String(digest.base64.prefix(27)))
-        sha256 = digest.map { String(format: "%02x", $0) }.joined()
+        sha256 = digest.hexadecimal
     }
 }
 

@@ -83,6 +83,13 @@ struct ErrorResponse: Error, Hashable {
 
     static let notFound = ErrorResponse(.notFound, code: "not-found", "there is nothing at this address")
 
+    static let onlyReading = ErrorResponse(
+        .methodNotAllowed, code: "method", "only GET and HEAD here", fields: [.allow: "GET, HEAD"])
+
+    static let assetsMissing = ErrorResponse(
+        .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
+        hint: "give the folder www with --assets")
+
     static func misdirected(_ hosts: HostPolicy) -> ErrorResponse {
         ErrorResponse(
             .misdirectedRequest, code: "misdirected", "this server answers to its own names only",

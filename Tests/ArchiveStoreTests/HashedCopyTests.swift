@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WebArchive
 
 @testable import ArchiveStore
 
@@ -36,7 +37,7 @@ struct HashedCopyTests {
         let result = try await onThread { try HashedCopy(source: descriptor, target: target).run { _ in } }
         try await written
         #expect(result.size == 3_000_001)
-        #expect(result.sha256.hex == (try await sha256ByOpenSSL(path)))
+        #expect(result.sha256.hexadecimal == (try await sha256ByOpenSSL(path)))
         #expect(isSame(try contents(of: folder.path("target")), bytes))
     }
 
@@ -67,6 +68,6 @@ struct HashedCopyTests {
         let source = try Descriptor(path: path, flags: O_RDONLY)
         let target = try Descriptor(path: target, flags: O_RDWR | O_CREAT)
         let (size, digest) = try HashedCopy(source: source, target: target).run(progress: progress)
-        return (size, digest.hex)
+        return (size, digest.hexadecimal)
     }
 }

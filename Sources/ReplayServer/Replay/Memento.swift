@@ -26,7 +26,7 @@ struct Memento {
             links.append(Self.link(timeMap("link"), "rel=\"timemap\"; type=\"application/link-format\""))
         }
         if let memento {
-            let time = Self.httpDate(memento.time)
+            let time = memento.time.httpDate
             links.append(Self.link("\(origin)\(memento.address)", "rel=\"memento\"; datetime=\"\(time)\""))
         }
         return links.joined(separator: ", ")
@@ -44,11 +44,4 @@ struct Memento {
     }
 
     private static let linkedURLBytesMax = 16 << 10
-
-    /// A moment as `Memento-Datetime` has it, to the second. RFC 7089 §2.1.1.
-    static func httpDate(_ time: CaptureTimestamp) -> String {
-        let milliseconds = time.millisecondsSince1970
-        let seconds = milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
-        return HTTPDate.text(ofSeconds: Int(seconds))
-    }
 }

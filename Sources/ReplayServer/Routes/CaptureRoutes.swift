@@ -111,12 +111,7 @@ struct CaptureRoutes: Sendable {
         }
         let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, .none, found.entry.url)
         let links = memento.links(memento: found.entry.captureTime.map { (location, $0) })
-        return Responses.empty(
-            .found,
-            fields: [
-                .location: location, .vary: "Accept-Datetime", .link: links, .cacheControl: "no-store",
-                .contentSecurityPolicy: SecurityHeaders.inert,
-            ])
+        return Self.sentOn(to: location, links: links, fields: [.vary: "Accept-Datetime"])
     }
 
     private func capture(
@@ -132,13 +127,8 @@ struct CaptureRoutes: Sendable {
         if case .all = address.scope {
             let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
             guard let found else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
-            return Responses.empty(
-                .found,
-                fields: [
-                    .location: CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url),
-                    .link: memento.links(), .cacheControl: "no-store",
-                    .contentSecurityPolicy: SecurityHeaders.inert,
-                ])
+            let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url)
+            return Self.sentOn(to: location, links: memento.links())
         }
         guard let archive = archives.first else { throw ErrorResponse.notFound }
         do {
@@ -147,7 +137,7 @@ struct CaptureRoutes: Sendable {
             }
             guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
             return try await answer(opened, (timestamp, url), modifier, memento.origin, request, place, context)
-        } catch  where modifier == .engine {
+        } catch let error where modifier == .engine {
             return NotShownPage.response(to: error, url: url, archive: archive)
         }
     }
@@ -162,21 +152,25 @@ struct CaptureRoutes: Sendable {
         let isSameURL = wanted.url.contains("__wb_method=") || SURT.matches(wanted.url, capture.entry.url)
         let isExact = wanted.timestamp == capture.entry.timestamp && isSameURL
         if !isExact, modifier != .engine, request.method == .get || request.method == .head {
-            return Responses.empty(
-                .found,
-                fields: [
-                    .location: address, .link: memento.links(), .cacheControl: "no-store",
-                    .contentSecurityPolicy: SecurityHeaders.inert,
-                ])
+            return Self.sentOn(to: address, links: memento.links())
         }
         var fields = SecurityHeaders.capture(site.hosts, at: place, isForEngine: modifier == .engine)
         fields[.link] = memento.links(memento: capture.time.map { (address, $0) })
         fields[.contentLocation] = address
-        if let time = capture.time { fields[.mementoDatetime] = Memento.httpDate(time) }
+        if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: request, blocking: site.blocking,
             client: context.watchClient()
         ).response(fields: fields)
+    }
+
+    /// To the address of one capture, with the links that every answer about its URL has.
+    private static func sentOn(to location: String, links: String, fields: HTTPFields = [:]) -> Response {
+        let own: HTTPFields = [
+            .location: location, .link: links, .cacheControl: "no-store",
+            .contentSecurityPolicy: SecurityHeaders.inert,
+        ]
+        return Responses.empty(.found, fields: own.adding(fields))
     }
 
     /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.

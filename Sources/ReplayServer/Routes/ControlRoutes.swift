@@ -19,9 +19,7 @@ struct ControlRoutes: Sendable {
     /// The application's page, with the token that lets it change things. No other origin can read it.
     private func index(_ request: Request) async throws -> Response {
         guard let page = try await site.blocking({ try site.assets.asset("index.html") }) else {
-            throw ErrorResponse(
-                .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
-                hint: "give the folder www with --assets")
+            throw ErrorResponse.assetsMissing
         }
         let filled = String(decoding: page.bytes, as: UTF8.self)
             .replacingOccurrences(of: "{{token}}", with: site.token)

@@ -20,8 +20,7 @@ struct ReplayRoutes: Sendable {
             return try await captures.respond(to: request, at: .replay(archive), context: context)
         }
         guard request.method == .get || request.method == .head else {
-            throw ErrorResponse(
-                .methodNotAllowed, code: "method", "only GET and HEAD here", fields: [.allow: "GET, HEAD"])
+            throw ErrorResponse.onlyReading
         }
         let path = request.uri.path
         if path == "/sw.js" { return try await site.engineScript(request: request) }
@@ -56,9 +55,7 @@ struct ReplayRoutes: Sendable {
             (try site.assets.asset("boot.html"), try site.assets.asset("vendor/sw.js"))
         }
         guard let page else {
-            throw ErrorResponse(
-                .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
-                hint: "give the folder www with --assets")
+            throw ErrorResponse.assetsMissing
         }
         let template = String(decoding: page.bytes, as: UTF8.self)
         let data = BootData(

@@ -8,8 +8,7 @@ struct StockRoutes: Sendable {
 
     func respond(to request: Request) async throws -> Response {
         guard request.method == .get || request.method == .head else {
-            throw ErrorResponse(
-                .methodNotAllowed, code: "method", "only GET and HEAD here", fields: [.allow: "GET, HEAD"])
+            throw ErrorResponse.onlyReading
         }
         guard try await site.blocking({ try site.assets.hasStockInterface() }) else {
             throw ErrorResponse(

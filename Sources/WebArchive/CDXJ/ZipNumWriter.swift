@@ -70,12 +70,10 @@ public final class ZipNumWriter {
     private func writeBlock() throws(WebArchiveError) {
         guard lineCount > 0 else { return }
         let member = try gzip.member(block)
-        let digits = Array("0123456789abcdef".utf8)
-        let digest = SHA256.hash(data: member).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        let hex = String(decoding: digest, as: UTF8.self)
+        let digest = SHA256.hash(data: member).hexadecimal
         try idx.write(firstKey)
         try idx.write(
-            " {\"offset\": \(blocks.count), \"length\": \(member.count), \"digest\": \"sha256:\(hex)\"}\n".utf8)
+            " {\"offset\": \(blocks.count), \"length\": \(member.count), \"digest\": \"sha256:\(digest)\"}\n".utf8)
         try blocks.write(member)
         block.removeAll(keepingCapacity: true)
         lineCount = 0

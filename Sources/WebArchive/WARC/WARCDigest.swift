@@ -30,10 +30,7 @@ public struct WARCDigest: Sendable, Hashable {
     public let bytes: [UInt8]
 
     /// The hash in lower-case hexadecimal.
-    public var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    public var hex: String { bytes.hexadecimal }
 
     /// Parses any of the five spellings; `nil` for anything else.
     public init?(_ text: String) {
