@@ -30,14 +30,15 @@ extension ArchiveStore {
     private func requirements(
         of archive: Archive
     ) throws -> [(requirement: DataPackage.Requirement, archive: Archive?)] {
-        let wacz = try refusingDamage { () throws(WebArchiveError) in try openArchives.wacz(of: archive) }
+        let wacz = try refusingDamage { try openArchives.wacz(of: archive) }
         var seen: Set<DataPackage.Requirement> = []
         let named = (wacz.dataPackage?.requirements ?? []).prefix(Self.requirementsMax).filter {
-            $0.sha256 != archive.key && seen.insert($0).inserted
+            $0.sha256 != archive.sha256 && seen.insert($0).inserted
         }
-        let found = try catalog.archives(keys: Set(named.compactMap(\.sha256)))
-        let byKey = Dictionary(uniqueKeysWithValues: found.map { ($0.key, $0) })
-        return named.map { ($0, $0.sha256.flatMap { byKey[$0] }) }
+        let found = try catalog.archives(sha256: Set(named.compactMap(\.sha256)))
+        // Of several that are the same file, one of the store's own is always there.
+        let byHash = Dictionary(found.map { ($0.sha256 ?? $0.key, $0) }) { $0.reference == nil ? $0 : $1 }
+        return named.map { ($0, $0.sha256.flatMap { byHash[$0] }) }
     }
 
     private static func finding(_ requirement: DataPackage.Requirement) -> Finding {

@@ -19,19 +19,33 @@ package struct ArchiveStore: Sendable {
 
     /// Opens the store at `root`, an absolute path, and makes it when it is not there.
     ///
-    /// - Throws: `StoreError`: `unusable` when the folder or the catalog cannot be used.
+    /// - Throws: `StoreError`: `unusable` when the folder or the catalog cannot be used, `catalogDamaged`.
     package init(at root: String) throws {
-        layout = StoreLayout(root: root)
+        let layout = StoreLayout(root: root)
+        try Self.makeFolders(layout)
+        self.init(layout: layout, catalog: try Catalog(path: layout.catalog))
+    }
+
+    init(layout: StoreLayout, catalog: Catalog) {
+        self.layout = layout
+        self.catalog = catalog
+        openArchives = OpenArchives(layout: layout, catalog: catalog)
+    }
+
+    /// The store is its owner's alone: archives can hold what others must not read.
+    static func makeFolders(_ layout: StoreLayout) throws {
         do {
-            try Folder.create(layout.root)
-            try Folder.create(layout.files)
-            try Folder.create(layout.incoming)
+            for folder in [layout.root, layout.files, layout.groups, layout.incoming] { try Folder.create(folder) }
         } catch {
             throw StoreError(
-                .unusable, error.what, place: root, hint: error.hint ?? "choose another store with --store")
+                .unusable, error.what, place: layout.root, hint: error.hint ?? "choose another store with --store")
         }
-        catalog = try Catalog(path: layout.catalog)
-        openArchives = OpenArchives(layout: layout, catalog: catalog)
+        Folder.makePrivate(layout.root)
+    }
+
+    /// All archives, newest import first, each with whether its file can be read now.
+    package func archives() throws -> [ListedArchive] {
+        try catalog.allArchives().map { ListedArchive(archive: $0, availability: $0.availability(in: layout)) }
     }
 
     /// The archive that a person means: its id, or the unique beginning of one.
@@ -59,27 +73,66 @@ package struct ArchiveStore: Sendable {
 
     /// The same, with what the import found.
     func details(of archive: Archive, findings: [Finding]) throws -> ArchiveDetails {
+        let availability = archive.availability(in: layout)
         var findings = findings
         do {
             findings += try missingRequirements(of: archive)
-        } catch let error as StoreError where [.notFound, .failed, .refused].contains(error.code) {
-            // The file is lost or was damaged since: `repair` and `doctor` say so; all else is known without it.
+        } catch let error as StoreError
+            where [.notFound, .failed, .refused, .offline, .changed, .unusable].contains(error.code)
+        {
+            // The file is lost, away, or was damaged since: all else is known without it.
         }
+        findings += Self.findings(availability, of: archive)
         var archive = archive
         archive.findingCounts = FindingCounts(findings)
-        return ArchiveDetails(archive: archive, findings: findings)
+        return ArchiveDetails(
+            archive: archive, availability: availability, findings: findings,
+            groups: try catalog.groups(of: archive.id).map(\.id))
+    }
+
+    /// What is wrong with a file that is not there as it was.
+    private static func findings(_ availability: Availability, of archive: Archive) -> [Finding] {
+        let path = archive.reference?.path ?? "files/\(archive.key).wacz"
+        switch availability {
+        case .here:
+            guard !archive.isExamined else { return [] }
+            return [
+                Finding(
+                    severity: .notice, code: "not-read-yet",
+                    what: "The file was away when the catalog was made anew; its pages were not read yet.",
+                    location: path, consequence: "It is read again by `replayhost doctor`, or soon by a running server."
+                )
+            ]
+        case .offline:
+            return [
+                Finding(
+                    severity: .warning, code: "file-offline", what: "The file is not where it was.", location: path,
+                    consequence: "Nothing of it can be shown until its volume is attached or the file is put back.")
+            ]
+        case .changed:
+            return [
+                Finding(
+                    severity: .error, code: "file-changed", what: "The file was changed since it was read.",
+                    location: path,
+                    consequence: "It is not shown as what it was; `replayhost import --reference` reads it anew.")
+            ]
+        case .missing:
+            return [
+                Finding(
+                    severity: .error, code: "file-missing", what: "The file is gone from the store.", location: path,
+                    consequence: "Nothing of it can be shown; import it again, or take it from a backup.")
+            ]
+        }
     }
 
     /// Captures of exactly this URL, http and https alike, earliest first.
     package func captures(of archive: Archive, url: String, limit: Int) throws -> [CaptureSummary] {
-        do {
+        try refusingDamage {
             let indexed = try openArchives.lookups(archive)
             let entries = try indexed.wacz.captures(ofURL: url, trustsOrder: indexed.trustsOrder)
             return entries.sorted { $0.timestamp < $1.timestamp }.prefix(limit).map {
                 CaptureSummary(url: $0.url, timestamp: $0.timestamp, status: $0.status, mime: $0.mime)
             }
-        } catch {
-            throw StoreError.refused(error)
         }
     }
 
@@ -88,22 +141,39 @@ package struct ArchiveStore: Sendable {
         try Folder.freeBytes(at: layout.root)
     }
 
-    /// Removes an archive: file, index files, sidecar, catalog entry. Somebody who is reading the file keeps reading it whole.
+    /// Removes an archive: file, index files, sidecar, membership in groups, catalog entry. A referenced file itself stays.
+    /// Somebody who is reading the file keeps reading it whole.
     package func remove(_ archive: Archive) throws {
         let lock = try lockForCommit()
         defer { withExtendedLifetime(lock) {} }
         if Folder.exists(layout.file(archive.key)) {
             try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
+        } else if archive.reference != nil, Folder.exists(layout.sidecar(archive.key)) {
+            try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
         }
         try finishRemoval(key: archive.key)
-        openArchives.forget(key: archive.key)
     }
 
-    /// What follows once the file has left `files/`; repeatable.
+    /// What follows once the file, or the sidecar of a referenced one, has left `files/`; repeatable.
     func finishRemoval(key: String) throws {
+        let saved = [layout.sidecar(key), layout.removed(key)].lazy.compactMap { try? Sidecar.read(at: $0) }.first
+        if let id = try catalog.archive(key: key)?.id ?? saved.flatMap({ ArchiveID($0.id) }) {
+            // The id belongs to another one by now when the archive was replaced.
+            let holder = try catalog.archive(id: id)
+            if holder == nil || holder?.key == key { try leaveGroups(id) }
+        }
         try catalog.remove(key: key)
         try deleteSidecars(key: key)
         try Folder.delete(layout.removed(key))
+        openArchives.forget(key: key)
+    }
+
+    /// Clears away an archive whose place another one has taken; repeatable.
+    func clearSuperseded(key: String) throws {
+        try catalog.remove(key: key)
+        try Folder.delete(layout.file(key))
+        try deleteSidecars(key: key)
+        openArchives.forget(key: key)
     }
 
     /// Deletes all that lies in `files/` beside an archive.

@@ -14,12 +14,13 @@ struct ExaminedArchive {
         wacz.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0.bounded(bytes: TextLimits.title) }
     }
 
-    func archive(sidecar: Sidecar, id: ArchiveID, sha256: String, size: UInt64) -> Archive {
+    /// The archive that the file makes, under a title and from where `origin` says.
+    func archive(key: String, id: ArchiveID, sha256: String?, title: String, origin: Origin) -> Archive {
         let package = wacz.dataPackage
         let main = mainPage()
         return Archive(
-            key: sha256, id: id, title: sidecar.title, sha256: sha256, size: size, originalName: sidecar.originalName,
-            source: sidecar.source, importedAt: RFC3339.date(sidecar.importedAt) ?? Date(),
+            key: key, id: id, title: title, sha256: sha256, size: wacz.size, originalName: origin.name,
+            source: origin.source, importedAt: origin.importedAt,
             createdAt: package?.created.flatMap { CaptureTimestamp(pageTime: $0)?.date },
             description: package?.description?.bounded(bytes: TextLimits.description),
             software: package?.software?.bounded(bytes: TextLimits.title),
@@ -27,6 +28,13 @@ struct ExaminedArchive {
             mainPageTimestamp: main?.timestamp, pageCount: inspection.pageCount, captureCount: inspection.captureCount,
             firstCapture: inspection.firstCapture?.digits14, lastCapture: inspection.lastCapture?.digits14,
             findingCounts: FindingCounts(findings))
+    }
+
+    /// Where an archive came from.
+    struct Origin {
+        let name: String
+        let source: String
+        var importedAt = RFC3339.now()
     }
 
     /// Hands over the pages in their order, one at a time. A page whose URL is longer than any that could be visited is left
@@ -86,7 +94,7 @@ extension ArchiveStore {
         _ path: String, name: String, options: ImportOptions, progress: (_ done: UInt64, _ total: UInt64) throws -> Void
     ) throws -> ExaminedArchive {
         var interruption: (any Error)?
-        let wacz = try refusingDamage { () throws(WebArchiveError) in try WACZFile.open(path: path, displayName: name) }
+        let wacz = try refusingDamage { try WACZFile.open(path: path, displayName: name) }
         let inspection: WACZInspection
         do {
             inspection = try wacz.inspect { done, total in

@@ -8,15 +8,26 @@ import Darwin
 #endif
 
 /// How an import is to be done.
-package struct ImportOptions: Sendable {
+package struct ImportOptions: Sendable, Hashable {
     /// Instead of the package's own title.
     package var title: String?
     /// Check all hashes inside the package first, and refuse it for any finding above a notice.
     package var isStrict = false
+    /// Instead of one that is made of the file's name.
+    package var id: ArchiveID?
+    package var tags: [String] = []
+    /// The archive whose place the file takes: id, title, tags and notes stay.
+    package var replaces: ArchiveID?
 
-    package init(title: String? = nil, isStrict: Bool = false) {
+    package init(
+        title: String? = nil, isStrict: Bool = false, id: ArchiveID? = nil, tags: [String] = [],
+        replaces: ArchiveID? = nil
+    ) {
         self.title = title
         self.isStrict = isStrict
+        self.id = id
+        self.tags = tags
+        self.replaces = replaces
     }
 }
 
@@ -34,10 +45,19 @@ package enum ImportProgress: Sendable, Hashable {
 
 /// What became of an import.
 package struct ImportOutcome: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, Encodable {
+        case imported
+        /// The store had this very file already; nothing was changed.
+        case duplicate
+        /// The file took the place of another one, under that one's id.
+        case replaced
+        /// The store only referred to this file; now it has it.
+        case takenIn = "taken-in"
+    }
     package let details: ArchiveDetails
-    /// The store had this very file already; nothing was changed.
-    package let isDuplicate: Bool
+    package let kind: Kind
 
+    package var isDuplicate: Bool { kind == .duplicate }
     package var archive: Archive { details.archive }
     package var findings: [Finding] { details.findings }
 }
@@ -54,7 +74,7 @@ extension ArchiveStore {
         let status = try source.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }
         // A look at the source first: what is no archive at all costs no copy.
-        try refusingDamage { () throws(WebArchiveError) in _ = try WACZFile.open(path: path) }
+        try refusingDamage { _ = try WACZFile.open(path: path) }
         let size = UInt64(clamping: status.st_size)
         let incoming = try IncomingArchive(
             layout: layout, originalName: path, source: Self.absolute(path), expectedSize: size)
@@ -96,7 +116,7 @@ extension ArchiveStore {
         _ incoming: IncomingArchive, size: UInt64, sha256: String, options: ImportOptions,
         progress: (ImportProgress) throws -> Void
     ) throws -> ImportOutcome {
-        if let duplicate = try duplicate(of: sha256) { return duplicate }
+        if let duplicate = try duplicate(of: sha256, options) { return duplicate }
         let examined = try examine(incoming.file.path, name: incoming.originalName, options: options) {
             try progress(.checking(done: $0, total: $1))
         }
@@ -108,74 +128,127 @@ extension ArchiveStore {
         let lock = try lockForCommit { try progress(.waiting) }
         defer { withExtendedLifetime(lock) {} }
         // Another process may have brought the same file meanwhile.
-        if let duplicate = try duplicate(of: sha256) { return duplicate }
-        let stem = Self.stem(of: incoming.originalName)
-        // A catalogued archive whose file was lost gets its file and its id back.
-        let id =
-            try catalog.archive(key: sha256)?.id
-            ?? ArchiveID.readable(from: stem) { try catalog.archive(id: $0) == nil }
-        let sidecar = Sidecar(
-            id: id.text, title: options.title ?? examined.title ?? stem, originalName: incoming.originalName,
-            source: incoming.source, importedAt: RFC3339.text(of: Date()))
-        try put(incoming, index, sidecar: sidecar, key: sha256)
-        let archive: Archive
-        do {
-            archive = try catalogue(
-                examined, lookups: index.lookups, sidecar: sidecar, id: id, sha256: sha256, size: size)
-        } catch {
-            throw StoreError(
-                .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
-                hint: "the next start enters it")
-        }
+        if let duplicate = try duplicate(of: sha256, options) { return duplicate }
+        // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
+        let existing = try catalog.archive(key: sha256)
+        let origin = ExaminedArchive.Origin(name: incoming.originalName, source: incoming.source)
+        let (new, replaced) = try archive(
+            key: sha256, sha256: sha256, examined, origin: origin, options: options, existing: existing)
+        var archive = new
+        archive.lookups = index.lookups
+        try put(incoming, index, sidecar: Sidecar(archive, replaces: replaced?.key), isKnown: existing != nil)
+        try enter(archive, examined, replaced: replaced)
+        let kind: ImportOutcome.Kind =
+            existing?.reference != nil ? .takenIn : replaced != nil ? .replaced : .imported
         let details = try details(of: archive, findings: examined.findings)
-        return ImportOutcome(details: details, isDuplicate: false)
+        return ImportOutcome(details: details, kind: kind)
+    }
+
+    /// The archive that an examined file becomes, with what people said of the one that it replaces or already is.
+    ///
+    /// - Throws: `StoreError`: `taken` for an id that is, `notFound` when the archive to replace is none.
+    func archive(
+        key: String, sha256: String?, _ examined: ExaminedArchive, origin: ExaminedArchive.Origin,
+        options: ImportOptions, existing: Archive?
+    ) throws -> (archive: Archive, replaced: Archive?) {
+        let replaced = try options.replaces.map(archiveToReplace)
+        let stem = Self.stem(of: origin.name)
+        let heir = existing ?? replaced
+        let id = try heir?.id ?? freeID(options, stem: stem)
+        let title = options.title ?? heir?.title ?? examined.title ?? stem
+        var archive = examined.archive(key: key, id: id, sha256: sha256, title: title, origin: origin)
+        archive.tags = Self.merged(heir?.tags ?? [], options.tags)
+        archive.notes = heir?.notes ?? ""
+        archive.port = heir?.port
+        if let existing { archive.importedAt = existing.importedAt }
+        let words = try ArchiveWords(title: options.title, tags: archive.tags).checked()
+        archive.title = words.title ?? archive.title
+        archive.tags = words.tags ?? archive.tags
+        return (archive, replaced?.key == key ? nil : replaced)
+    }
+
+    private func archiveToReplace(_ id: ArchiveID) throws -> Archive {
+        guard let archive = try catalog.archive(id: id) else {
+            throw StoreError(.notFound, "no archive has the id \"\(id)\", so that nothing can take its place")
+        }
+        return archive
+    }
+
+    private func freeID(_ options: ImportOptions, stem: String) throws -> ArchiveID {
+        guard let wanted = options.id else { return try ArchiveID.readable(from: stem) { try catalog.isFree($0) } }
+        guard try catalog.isFree(wanted) else { throw Self.taken(wanted) }
+        return wanted
+    }
+
+    private static func merged(_ tags: [String], _ more: [String]) -> [String] {
+        tags + more.filter { !tags.contains($0) }
     }
 
     /// Sidecar and index files first, then the one rename that makes the archive be there.
-    private func put(_ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, key: String) throws {
-        try sidecar.write(to: layout.sidecar(key))
+    ///
+    /// The sidecar of an archive that is known already stays as it is until the file is there: without its file it would mean
+    /// that the archive is gone.
+    private func put(
+        _ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, isKnown: Bool
+    ) throws {
+        let key = index.key
+        if !isKnown { try sidecar.write(to: layout.sidecar(key)) }
         // Against accidents only; file systems without modes (exFAT, SMB) go without.
         _ = chmod(incoming.file.path, 0o400)
         do {
             try index.move()
             try Folder.move(incoming.file.path, to: layout.file(key))
         } catch {
-            if !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }
+            if !isKnown, !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }
             throw error
         }
         incoming.markCommitted()
+        if isKnown { try sidecar.write(to: layout.sidecar(key)) }
     }
 
-    private func duplicate(of sha256: String) throws -> ImportOutcome? {
+    /// Enters an archive whose file and sidecar are in place, and clears away the one that it replaces.
+    func enter(_ archive: Archive, _ examined: ExaminedArchive, replaced: Archive?) throws {
+        do {
+            try catalogue(archive, examined, replacing: replaced?.key)
+        } catch {
+            throw StoreError(
+                .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
+                hint: "the next start enters it")
+        }
+        if let replaced { try clearSuperseded(key: replaced.key) }
+    }
+
+    private func duplicate(of sha256: String, _ options: ImportOptions) throws -> ImportOutcome? {
         guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
-        return ImportOutcome(details: try details(of: archive), isDuplicate: true)
+        if let other = options.replaces, other != archive.id {
+            throw StoreError(
+                .taken, "the store has this file already, as \"\(archive.id)\", so that it cannot replace \"\(other)\"",
+                hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
+        }
+        return ImportOutcome(details: try details(of: archive), kind: .duplicate)
     }
 
-    /// Enters a file that lies in `files/`, with its sidecar, into the catalog.
-    func catalogue(
-        _ examined: ExaminedArchive, lookups: ArchiveLookups?, sidecar: Sidecar, id: ArchiveID, sha256: String,
-        size: UInt64
-    ) throws -> Archive {
-        var archive = examined.archive(sidecar: sidecar, id: id, sha256: sha256, size: size)
-        archive.lookups = lookups
-        try catalog.remove(key: sha256)
-        try catalog.add(archive, findings: examined.findings) { add in
+    /// Enters an archive whose file and sidecar are in place into the catalog, in the place of another one.
+    func catalogue(_ archive: Archive, _ examined: ExaminedArchive, replacing oldKey: String? = nil) throws {
+        try catalog.add(
+            archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: examined.findings,
+            replacing: [archive.key, oldKey].compactMap { $0 }
+        ) { add in
             try examined.forEachPage { try add($0) }
         }
-        return archive
     }
 
     /// Runs reading code and turns its refusal into the store's words.
-    func refusingDamage<Value>(_ body: () throws(WebArchiveError) -> Value) throws -> Value {
-        do throws(WebArchiveError) {
+    func refusingDamage<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
             return try body()
-        } catch {
+        } catch let error as WebArchiveError {
             throw StoreError.refused(error)
         }
     }
 
     /// A source that this user may not read is no fault of the store.
-    private static func openSource(_ path: String) throws(StoreError) -> Descriptor {
+    static func openSource(_ path: String) throws(StoreError) -> Descriptor {
         do {
             // Without waiting: opening a FIFO would hold us until somebody writes to it.
             return try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
@@ -184,7 +257,7 @@ extension ArchiveStore {
         }
     }
 
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)

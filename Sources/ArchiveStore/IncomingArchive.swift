@@ -61,7 +61,7 @@ package final class IncomingArchive: Sendable {
     }
 
     /// The last part of a path, without control characters, at most 255 characters.
-    private static func cleanName(_ name: String) -> String {
+    static func cleanName(_ name: String) -> String {
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? name
         let printable = String(last.unicodeScalars.filter { !CharacterSet.controlCharacters.contains($0) })
         return printable.isEmpty ? "archive.wacz" : String(printable.prefix(255))

@@ -16,7 +16,7 @@ package final class OpenArchiveFile: Sendable {
     package let size: UInt64
     /// What is sent instead of the file's own end, to a reader that goes wrong with that.
     package let tail: ZIPTail?
-    /// Seconds since 1970: when the file came into the store.
+    /// Seconds since 1970: when the file came into the store, or was changed where it is.
     package let modifiedAt: Int
 
     init(archive: Archive, file: Descriptor, tail: ZIPTail?) throws {
@@ -25,12 +25,21 @@ package final class OpenArchiveFile: Sendable {
         self.file = file
         self.tail = tail
         size = tail.map { $0.offset + UInt64($0.bytes.count) } ?? UInt64(clamping: status.st_size)
-        modifiedAt = Int(archive.importedAt.timeIntervalSince1970)
+        modifiedAt =
+            archive.reference.map { Int($0.modifiedAtNanoseconds / 1_000_000_000) }
+            ?? Int(archive.importedAt.timeIntervalSince1970)
     }
 
     fileprivate var isDeleted: Bool {
         guard let status = try? file.status() else { return true }
         return status.st_nlink == 0
+    }
+
+    /// Whether what is being sent is still the file that was read; one of the store never changes.
+    package var isUnchanged: Bool {
+        guard let reference = archive.reference else { return true }
+        guard let status = try? file.status() else { return false }
+        return reference.describes(status)
     }
 }
 
@@ -57,9 +66,13 @@ package final class OpenArchives: Sendable {
             self.isForReplay = isForReplay
         }
     }
+    private struct OpenPackage {
+        let package: IndexedArchive
+        var usedAt: ContinuousClock.Instant
+    }
     private struct State {
         var files: [Request: CachedFile] = [:]
-        var packages: [String: IndexedArchive] = [:]
+        var packages: [String: OpenPackage] = [:]
     }
     private let state = Mutex(State())
 
@@ -74,7 +87,8 @@ package final class OpenArchives: Sendable {
             guard let cached = state.files[request], cached.checkedAt.duration(to: .now) < Self.trust else {
                 return nil
             }
-            return cached.file
+            // A file outside of the store can become another one at any time.
+            return cached.file.archive.reference == nil ? cached.file : nil
         }
     }
 
@@ -90,11 +104,13 @@ package final class OpenArchives: Sendable {
             return state.files[request]?.file
         }
         let file: OpenArchiveFile
-        if let cached, cached.archive == archive {
+        if let cached, cached.archive == archive, archive.reference == nil || archive.availability(in: layout) == .here
+        {
             file = cached
         } else {
+            state.withLock { $0.files[request] = nil }
             file = try OpenArchiveFile(
-                archive: archive, file: Descriptor(path: layout.file(archive.key), flags: O_RDONLY),
+                archive: archive, file: archive.openFile(in: layout),
                 tail: request.isForReplay ? wacz(of: archive).plainerTail() : nil)
         }
         state.withLock { state in
@@ -105,22 +121,59 @@ package final class OpenArchives: Sendable {
     }
 
     /// The package behind an archive, opened once; lookups in it search what `lookups` says.
-    package func wacz(of archive: Archive) throws(WebArchiveError) -> WACZFile { try lookups(archive).wacz }
+    package func wacz(of archive: Archive) throws -> WACZFile { try lookups(archive).wacz }
 
     /// The package behind an archive, opened once, with all that lookups need.
     ///
-    /// - Throws: What `WACZFile.open` throws.
-    package func lookups(_ archive: Archive) throws(WebArchiveError) -> IndexedArchive {
-        // Index files may have been written since it was opened.
-        if let open = state.withLock({ $0.packages[archive.key] }), open.archive.lookups == archive.lookups {
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a referenced file.
+    package func lookups(_ archive: Archive) throws -> IndexedArchive {
+        if archive.reference != nil {
+            do {
+                try archive.checkAvailability(in: layout)
+            } catch {
+                forget(key: archive.key)
+                throw error
+            }
+        }
+        let open = state.withLock { state in
+            state.packages[archive.key]?.usedAt = .now
+            return state.packages[archive.key]?.package
+        }
+        // Index files may have been written since it was opened, or a referenced file read anew.
+        if let open, open.archive.lookups == archive.lookups, open.archive.reference == archive.reference {
             return open
         }
         let opened = try IndexedArchive.open(archive, layout: layout)
         state.withLock { state in
             if state.packages.count >= Self.packagesMax { state.packages.removeAll() }
-            state.packages[archive.key] = opened
+            state.packages[archive.key] = OpenPackage(package: opened, usedAt: .now)
         }
         return opened
+    }
+
+    /// The same, for a query of its index: an archive whose file is away is one that cannot be read.
+    package func indexed(_ archive: Archive) throws(WebArchiveError) -> IndexedArchive {
+        do {
+            return try lookups(archive)
+        } catch let error as WebArchiveError {
+            throw error
+        } catch {
+            let words = (error as? StoreError)?.what ?? "\(error)"
+            throw WebArchiveError(code: .io, problem: words, file: "\(archive.id).wacz")
+        }
+    }
+
+    /// Lets go of referenced files that nobody has asked for in a while, so that their volumes can be detached.
+    package func releaseIdleReferences() {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            state.files = state.files.filter {
+                $0.value.file.archive.reference == nil || $0.value.checkedAt.duration(to: now) < Self.idle
+            }
+            state.packages = state.packages.filter {
+                $0.value.package.archive.reference == nil || $0.value.usedAt.duration(to: now) < Self.idle
+            }
+        }
     }
 
     /// Lets go of an archive that was removed.
@@ -132,6 +185,7 @@ package final class OpenArchives: Sendable {
     }
 
     private static let trust = Duration.seconds(1)
+    private static let idle = Duration.seconds(2)
     private static let filesMax = 256
     private static let packagesMax = 32
 }

@@ -22,6 +22,17 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// A capture that leads to nothing but itself.
         case redirectsToItself = "redirects-to-itself"
         case interrupted = "interrupted"
+        /// A referenced file is not where it was.
+        case offline = "archive-offline"
+        /// A referenced file is not the one that was read.
+        case changed = "archive-changed"
+        case catalogDamaged = "catalog-damaged"
+        /// A sidecar or a group is not what replayhost writes.
+        case documentDamaged = "document-damaged"
+        /// An id, or something of that kind, belongs to somebody else.
+        case taken = "taken"
+        /// A title, tag or note that cannot be kept.
+        case badWords = "bad-words"
     }
 
     package let code: Code
@@ -70,6 +81,10 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
                 hint: "check who owns it and whether it is read-only, or choose another store with --store")
         case ENOENT:
             return StoreError(.notFound, "no such file or folder", place: path)
+        case EIO:
+            return StoreError(
+                .failed, "the disk failed while \(action) (\(reason))", place: path,
+                hint: "check that disk before you go on; what was in the store before is as it was")
         default:
             return StoreError(.failed, "\(action) failed (\(reason))", place: path)
         }

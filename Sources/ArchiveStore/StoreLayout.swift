@@ -1,9 +1,13 @@
+import Foundation
+
 /// Where everything in a store lies. Every path that the store ever touches is made here.
 ///
 ///     catalog.sqlite   archives, pages, findings; can be rebuilt from files/
 ///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar. Where lookups cannot search the package's own index:
 ///                      SHA256.cdx.gz and SHA256.idx, a sorted copy of it; SHA256.idx alone, a plain copy of an `.idx` that
 ///                      the package compresses. Both can be made anew from the package
+///                      ref-UUID.json: the sidecar of a file that stays elsewhere, until its SHA-256 is known
+///     groups/          ID.json: archives that are replayed as one
 ///     incoming/        imports and removals under way; swept at the next start
 ///     server.json      address and token of the running server
 package struct StoreLayout: Sendable, Hashable {
@@ -16,6 +20,7 @@ package struct StoreLayout: Sendable, Hashable {
 
     package var catalog: String { root + "/catalog.sqlite" }
     package var files: String { root + "/files" }
+    package var groups: String { root + "/groups" }
     package var incoming: String { root + "/incoming" }
     package var serverFile: String { root + "/server.json" }
 
@@ -25,6 +30,9 @@ package struct StoreLayout: Sendable, Hashable {
     /// What a person said about the archive and where it came from; everything that the file itself cannot tell.
     package func sidecar(_ key: String) -> String { "\(files)/\(key)\(Self.sidecarSuffix)" }
 
+    /// What makes a group.
+    package func group(_ id: ArchiveID) -> String { "\(groups)/\(id)\(Self.sidecarSuffix)" }
+
     /// A file that lookups search beside the archive's own.
     func index(_ file: IndexFile, key: String) -> String { "\(files)/\(key)\(file.suffix)" }
 
@@ -32,13 +40,23 @@ package struct StoreLayout: Sendable, Hashable {
     /// sorting makes.
     package func incomingCopy(_ name: String) -> String { "\(incoming)/\(Self.copyPrefix)\(name)" }
 
-    /// A removal under way: the file was moved here, so that it is gone from `files/` at one instant.
+    /// A removal under way: the file, or the sidecar of a referenced one, was moved here, so that it is gone at one instant.
     package func removed(_ key: String) -> String { "\(incoming)/\(Self.removedPrefix)\(key)" }
 
-    /// Whether `text` is a SHA-256 in hex, as keys are.
+    /// Whether `text` is a key: a SHA-256 in hex, or what stands for one until it is known.
     static func isKey(_ text: String) -> Bool {
-        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        if text.hasPrefix(referencePrefix) {
+            let identifier = text.dropFirst(referencePrefix.count)
+            return UUID(uuidString: String(identifier)) != nil && identifier == identifier.lowercased()
+        }
+        return text.utf8.count == 64
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
+
+    /// A key for a referenced file that is not hashed yet.
+    static func provisionalKey() -> String { referencePrefix + UUID().uuidString.lowercased() }
+
+    static let referencePrefix = "ref-"
 
     static let fileSuffix = ".wacz"
     static let sidecarSuffix = ".json"

@@ -4,6 +4,8 @@
 #include <sys/uio.h>
 
 #ifdef __linux__
+#include <sys/vfs.h>
+
 extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,
                                unsigned int flags);
 extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, off_t offset, int flags);

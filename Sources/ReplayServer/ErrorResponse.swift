@@ -50,10 +50,11 @@ struct ErrorResponse: Error, Hashable {
     private static func status(of code: StoreError.Code) -> HTTPResponse.Status {
         switch code {
         case .notFound, .payloadMissing, .redirectsToItself: .notFound
-        case .ambiguous: .conflict
+        case .ambiguous, .taken, .changed: .conflict
+        case .badWords: .badRequest
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
-        case .unusable, .locked, .interrupted: .serviceUnavailable
+        case .unusable, .locked, .interrupted, .offline, .catalogDamaged, .documentDamaged: .serviceUnavailable
         case .failed: .internalServerError
         }
     }

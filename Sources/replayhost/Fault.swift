@@ -46,9 +46,10 @@ struct Fault {
         switch code {
         case .notFound: .notFound
         case .ambiguous, .payloadMissing, .redirectsToItself: .notFound
+        case .badWords: .usage
         case .refused: .damaged
-        case .unusable, .locked: .storeUnusable
-        case .noSpace, .failed: .failed
+        case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
+        case .noSpace, .failed, .offline, .changed, .taken: .failed
         case .interrupted: .interrupted
         }
     }

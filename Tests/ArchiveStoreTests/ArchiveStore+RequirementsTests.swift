@@ -93,6 +93,9 @@ struct RequirementsTests {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         try FileManager.default.removeItem(atPath: test.layout.file(archive.key))
-        #expect(try test.reopened().details(of: archive).archive == archive)
+        let details = try test.reopened().details(of: archive)
+        #expect(details.archive.title == archive.title)
+        #expect(details.availability == .missing)
+        #expect(details.findings.map(\.code) == ["file-missing"])
     }
 }

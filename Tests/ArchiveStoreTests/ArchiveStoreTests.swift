@@ -107,7 +107,8 @@ struct ArchiveStoreTests {
         let folder = try TemporaryFolder()
         try folder.write(String(repeating: "no database ", count: 1000), to: "store/catalog.sqlite")
         let error = #expect(throws: StoreError.self) { _ = try ArchiveStore(at: folder.path("store")) }
-        #expect(error?.code == .unusable)
+        #expect(error?.code == .catalogDamaged)
+        #expect(error?.hint?.contains("doctor --rebuild") == true)
         #expect(error?.place == folder.path("store/catalog.sqlite"))
     }
 

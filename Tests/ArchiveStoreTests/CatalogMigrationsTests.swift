@@ -38,9 +38,12 @@ struct CatalogMigrationsTests {
         let bytes = GeneratedArchive(pages: numberedPages(5), layout: .unsorted).bytes()
         let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
         // What the first version would have left: the file, its sidecar, and a catalog of that schema.
-        for path in [test.layout.file(archive.key), test.layout.sidecar(archive.key)] {
-            try folder.write(try contents(of: path), to: "store/files/\((path as NSString).lastPathComponent)")
-        }
+        try folder.write(try contents(of: test.layout.file(archive.key)), to: "store/files/\(archive.key).wacz")
+        try folder.write(
+            """
+            {"format": 1, "id": "old-id", "importedAt": "2025-01-02T03:04:05Z", "originalName": "a.wacz", "source": "x",
+             "title": "Old title"}
+            """, to: "store/files/\(archive.key).json")
         let old = try DatabaseQueue(path: folder.path("store/catalog.sqlite"))
         try await old.write { database in
             try database.execute(sql: Self.first)
@@ -74,5 +77,10 @@ struct CatalogMigrationsTests {
         #expect(try store.openArchives.lookups(prepared).trustsOrder)
         try expectEveryCapture(of: prepared, in: store, count: 5)
         #expect(try store.catalog.integrityCheck() == ["ok"])
+        #expect(RFC3339.text(of: prepared.importedAt) == "2025-01-02T03:04:05Z")
+        // The catalog as it was before lies beside it, readable by anybody.
+        let copy = try DatabaseQueue(path: folder.path("store/catalog.sqlite.schema-1"))
+        let title = try await copy.read { try String.fetchOne($0, sql: "SELECT title FROM archive") }
+        #expect(title == "Old title")
     }
 }

@@ -58,7 +58,7 @@ struct CatalogTests {
         let catalog = try Catalog(path: folder.path("catalog.sqlite"))
         try catalog.add(try archive("old", at: 1000), findings: []) { _ in }
         try catalog.add(try archive("new", at: 2000, name: "same.wacz"), findings: []) { _ in }
-        try catalog.add(try archive("also-new", at: 2000, name: "old.wacz"), findings: []) { _ in }
+        try catalog.add(try archive("also-new", at: 2001, name: "old.wacz"), findings: []) { _ in }
         try catalog.add(try archive("first", at: 500, name: "same.wacz"), findings: []) { _ in }
         #expect(try catalog.allArchives().map(\.id.text) == ["also-new", "new", "old", "first"])
         #expect(try catalog.archive(named: "old")?.id.text == "old")

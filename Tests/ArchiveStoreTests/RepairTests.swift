@@ -200,14 +200,33 @@ struct RepairTests {
         #expect(try test.store.catalog.allArchives() == [archive])
     }
 
-    @Test func anUnreadableSidecarIsReportedAndNothingIsLost() throws {
+    @Test(arguments: ["{", "", "[]"])
+    func anUnreadableSidecarIsPutAsideWhenTheCatalogDoesNotKnowTheArchiveEither(text: String) throws {
         let (test, archive, _, sidecar) = try filled()
         try test.store.catalog.remove(key: archive.key)
-        for text in ["{", "", "[]"] {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: sidecar))
+        let report = try test.store.repair()
+        #expect(report.problems.count == 1)
+        #expect(report.adopted.count == 1)
+        #expect(try contents(of: sidecar + ".damaged") == Array(text.utf8))
+        #expect(try test.store.catalog.allArchives().map(\.sha256) == [archive.sha256])
+        try expectNothingToDo(test)
+    }
+
+    @Test(arguments: ["{", "", "[]", nil])
+    func aLostOrUnreadableSidecarIsWrittenAnewFromTheCatalog(text: String?) async throws {
+        let (test, archive, _, sidecar) = try filled()
+        let before = try contents(of: sidecar)
+        if let text {
             try Data(text.utf8).write(to: URL(fileURLWithPath: sidecar))
-            #expect(try test.store.repair().problems.count == 1)
-            #expect(FileManager.default.fileExists(atPath: test.layout.file(archive.key)))
+        } else {
+            try FileManager.default.removeItem(atPath: sidecar)
         }
+        #expect(try test.store.repair().restoredSidecars == [archive.id])
+        #expect(try contents(of: sidecar) == before)
+        #expect(try test.store.catalog.allArchives() == [archive])
+        try await test.expectWhole()
+        try expectNothingToDo(test)
     }
 
     @Test func severalRepairsAtOnceAgree() async throws {

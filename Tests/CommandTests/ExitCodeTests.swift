@@ -59,7 +59,7 @@ struct ExitCodeTests {
         Case("list --store EMPTY", 3, "not-found", golden: "error-no-store-yet"), Case("list --store", 2),
         Case("import GOOD --store GOOD", 5, "store-unusable", golden: "error-store-is-a-file"),
         Case("import GOOD --store /proc/store", 5, "store-unusable", golden: "error-store-in-proc"),
-        Case("list --store BADSTORE", 5, "store-unusable", golden: "error-catalog-damaged"),
+        Case("list --store BADSTORE", 5, "catalog-damaged", golden: "error-catalog-damaged"),
         // Of several inputs.
         Case("import GOOD DAMAGED", 4), Case("import MISSING DAMAGED DEVICE", 4), Case("import MISSING DEVICE", 1),
         Case("import GOOD MISSING", 3), Case("remove none have --yes", 3),

@@ -4,37 +4,38 @@ package import WebArchive
 
 /// The database of archives, their pages and findings: what the store answers questions from.
 ///
-/// It can be rebuilt from `files/`: the files are the truth. One pool per process; SQLite's WAL lets other processes read and
-/// write at the same time.
+/// It can be rebuilt from `files/` and `groups/`: these are the truth. One for each process; SQLite lets several of them read
+/// and write at the same time.
 package struct Catalog: Sendable {
-    private let pool: DatabasePool
+    let database: any DatabaseWriter
+    /// How it is kept on a file system that lacks something, for people; `nil` when nothing is lacking.
+    package let adaptation: String?
 
+    /// Opens the catalog at `path`; makes it, or brings its schema up to date after copying it.
+    ///
+    /// - Throws: `StoreError`: `unusable`, `catalogDamaged`, `noSpace`.
     package init(path: String) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(30)
-        configuration.label = "catalog"
-        // A removal must not come back after a power cut.
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         do {
-            pool = try DatabasePool(path: path, configuration: configuration)
-            guard try !pool.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
+            let opened = try CatalogFile.open(path)
+            (database, adaptation) = (opened.database, opened.adaptation)
+            guard try !database.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
                 throw StoreError(
-                    .unusable, "the catalog was written by a newer replayhost", place: path, hint: "use that version")
+                    .unusable, "the catalog was written by a newer replayhost; nothing was changed", place: path,
+                    hint: "use that version")
             }
-            try CatalogMigrations.migrator.migrate(pool)
+            guard !opened.isReadOnly else { return }
+            try CatalogFile.keepCopyBeforeMigration(of: database, path: path)
+            try CatalogMigrations.migrator.migrate(database)
+            // Those that have read already know the schema of before.
+            (database as? DatabasePool)?.invalidateReadOnlyConnections()
         } catch let error as DatabaseError {
-            throw StoreError(
-                .unusable, "the catalog cannot be opened (\(error.message ?? error.resultCode.description))",
-                place: path,
-                hint:
-                    "move catalog.sqlite and what begins like it away; the next import or serve makes it anew from files/"
-            )
+            throw Self.words(for: error, place: path)
         }
     }
 
     /// All archives, newest import first.
     package func allArchives() throws -> [Archive] {
-        try reading { try ArchiveRow.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, rowid DESC") }
+        try reading { try ArchiveRow.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC") }
             .map { try $0.archive() }
     }
 
@@ -48,12 +49,35 @@ package struct Catalog: Sendable {
             .archive()
     }
 
-    /// Those archives that the catalog has, of at most some thousand keys.
-    func archives(keys: Set<String>) throws -> [Archive] {
-        guard !keys.isEmpty else { return [] }
-        let sql = "SELECT * FROM archive WHERE key IN (\(databaseQuestionMarks(count: keys.count)))"
-        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: StatementArguments(keys)) }
+    /// Those archives that the catalog has, of at most some thousand hashes.
+    func archives(sha256 hashes: Set<String>) throws -> [Archive] {
+        guard !hashes.isEmpty else { return [] }
+        let sql = "SELECT * FROM archive WHERE sha256 IN (\(databaseQuestionMarks(count: hashes.count)))"
+        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: StatementArguments(hashes)) }
             .map { try $0.archive() }
+    }
+
+    /// Those that are made of the file at `path`, outside of the store.
+    func archives(referencePath path: String) throws -> [Archive] {
+        let sql = "SELECT * FROM archive WHERE referencePath = ? ORDER BY importedAt, id"
+        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [path]) }.map { try $0.archive() }
+    }
+
+    /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.
+    func sidecarStamps() throws -> [String: String?] {
+        try reading { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT key, sidecarStamp FROM archive")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0["key"], $0["sidecarStamp"]) })
+        }
+    }
+
+    /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
+    package func revision() throws -> CatalogRevision {
+        try reading { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT subject, number FROM revision")
+            let numbers = Dictionary(uniqueKeysWithValues: rows.map { ($0["subject"] as String, $0["number"] as Int) })
+            return CatalogRevision(archives: numbers["archives"] ?? 0, jobs: numbers["jobs"] ?? 0)
+        }
     }
 
     /// The archive of that id, else the first one that was imported under that file name (with or without its ending).
@@ -61,7 +85,7 @@ package struct Catalog: Sendable {
         try reading { database in
             let sql = """
                 SELECT * FROM archive WHERE id = :name OR originalName IN (:name, :name || '.wacz')
-                ORDER BY id = :name DESC, importedAt, rowid LIMIT 1
+                ORDER BY id = :name DESC, importedAt, id LIMIT 1
                 """
             return try ArchiveRow.fetchOne(database, sql: sql, arguments: ["name": name])
         }?.archive()
@@ -105,15 +129,23 @@ package struct Catalog: Sendable {
 
     /// SQLite's own check of the file, as lines; `["ok"]` when nothing is wrong.
     package func integrityCheck() throws -> [String] {
-        try reading { try String.fetchAll($0, sql: "PRAGMA quick_check(20)") }
+        try reading { database in
+            let lines = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+            let orphans = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
+            guard orphans > 0 else { return lines }
+            return lines.filter { $0 != "ok" } + ["\(orphans) rows belong to no archive"]
+        }
     }
 
-    /// Adds an archive with its findings and pages, all or nothing. `eachPage` hands over the pages one by one.
+    /// Adds an archive with its findings and pages in the place of others, all or nothing. `eachPage` hands over the pages one
+    /// by one.
     package func add(
-        _ archive: Archive, findings: [Finding], eachPage: ((ArchivePage) throws -> Void) throws -> Void
+        _ archive: Archive, sidecarStamp: String? = nil, findings: [Finding], replacing oldKeys: [String] = [],
+        eachPage: ((ArchivePage) throws -> Void) throws -> Void
     ) throws {
         try writing { database in
-            try ArchiveRow(archive).insert(database)
+            for key in oldKeys { try database.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
+            try ArchiveRow(archive, sidecarStamp: sidecarStamp).insert(database)
             let finding = try database.makeStatement(
                 sql: "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?)")
             for (position, item) in findings.enumerated() {
@@ -137,35 +169,69 @@ package struct Catalog: Sendable {
         try writing { try $0.execute(sql: sql, arguments: [lookups.way.rawValue, lookups.reason, key]) }
     }
 
+    /// Takes over what changed of an archive, but for its pages and findings.
+    func update(_ archive: Archive, sidecarStamp: String?) throws {
+        try writing { try ArchiveRow(archive, sidecarStamp: sidecarStamp).update($0) }
+    }
+
+    /// Takes over an archive whose key was `oldKey`, with the pages and findings of that one.
+    func update(_ archive: Archive, from oldKey: String, sidecarStamp: String?) throws {
+        try writing { database in
+            try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            for table in ["finding", "page"] {
+                try database.execute(
+                    sql: "UPDATE \(table) SET archiveKey = ? WHERE archiveKey = ?", arguments: [archive.key, oldKey])
+            }
+            try database.execute(sql: "UPDATE archive SET key = ? WHERE key = ?", arguments: [archive.key, oldKey])
+            try ArchiveRow(archive, sidecarStamp: sidecarStamp).update(database)
+        }
+    }
+
     package func remove(key: String) throws {
         try writing { try $0.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
     }
 
-    private func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
-            return try pool.read(body)
+            return try database.read(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
         }
     }
 
-    private func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
-            return try pool.write(body)
+            return try database.write(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
         }
     }
 
-    private static func words(for error: DatabaseError) -> StoreError {
+    private static func words(for error: DatabaseError, place: String? = nil) -> StoreError {
+        let reason = error.message ?? error.resultCode.description
         switch error.resultCode {
         case .SQLITE_FULL:
-            StoreError(.noSpace, "no space left for the catalog", hint: "free some space where the store is")
-        case .SQLITE_BUSY: StoreError(.unusable, "another process has kept the catalog to itself for 30 seconds")
+            return StoreError(
+                .noSpace, "no space left for the catalog", place: place, hint: "free some space where the store is")
+        case .SQLITE_BUSY:
+            return StoreError(
+                .unusable, "another process has kept the catalog to itself for \(CatalogFile.busySeconds) seconds",
+                place: place)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:
+            return StoreError(
+                .catalogDamaged, "the catalog is damaged (\(reason)); the archives are not touched by that",
+                place: place, hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
+        case .SQLITE_READONLY:
+            return StoreError(
+                .unusable, "the store can only be read (\(reason))", place: place,
+                hint: "check its file system and who owns it, or choose another store with --store")
+        case .SQLITE_IOERR:
+            return StoreError(
+                .failed, "the disk failed under the catalog (\(reason))", place: place,
+                hint: "check the disk; `replayhost doctor` tells what the catalog lost")
         default:
-            StoreError(
-                .unusable, "the catalog cannot be used (\(error.message ?? error.resultCode.description))",
-                hint: "run `replayhost doctor`")
+            return StoreError(
+                .unusable, "the catalog cannot be used (\(reason))", place: place, hint: "run `replayhost doctor`")
         }
     }
 
@@ -192,77 +258,8 @@ package struct Catalog: Sendable {
     }
 }
 
-/// An archive as a row of the table `archive`.
-private struct ArchiveRow: Codable, FetchableRecord, PersistableRecord {
-    static let databaseTableName = "archive"
-
-    var key: String
-    var id: String
-    var sha256: String?
-    var storage: String
-    var title: String
-    var size: Int64
-    var originalName: String
-    var source: String
-    var importedAt: String
-    var createdAt: String?
-    var description: String?
-    var software: String?
-    var waczVersion: String?
-    var mainPageURL: String?
-    var mainPageTimestamp: String?
-    var pageCount: Int
-    var captureCount: Int
-    var firstCapture: String?
-    var lastCapture: String?
-    var notices: Int
-    var warnings: Int
-    var errors: Int
-    var lookups: String?
-    var lookupsReason: String?
-
-    init(_ archive: Archive) {
-        key = archive.key
-        id = archive.id.text
-        sha256 = archive.sha256
-        storage = "managed"
-        title = archive.title
-        size = Int64(clamping: archive.size)
-        originalName = archive.originalName
-        source = archive.source
-        importedAt = RFC3339.text(of: archive.importedAt)
-        createdAt = archive.createdAt.map(RFC3339.text)
-        description = archive.description
-        software = archive.software
-        waczVersion = archive.waczVersion
-        mainPageURL = archive.mainPageURL
-        mainPageTimestamp = archive.mainPageTimestamp
-        pageCount = archive.pageCount
-        captureCount = archive.captureCount
-        firstCapture = archive.firstCapture
-        lastCapture = archive.lastCapture
-        notices = archive.findingCounts.notice
-        warnings = archive.findingCounts.warning
-        errors = archive.findingCounts.error
-        lookups = archive.lookups?.way.rawValue
-        lookupsReason = archive.lookups?.reason
-    }
-
-    func archive() throws -> Archive {
-        guard let id = ArchiveID(id), let importedAt = RFC3339.date(importedAt) else {
-            throw StoreError(
-                .unusable, "the catalog holds a row that no version of replayhost wrote (id \"\(id)\")",
-                hint: "run `replayhost doctor`")
-        }
-        return Archive(
-            key: key, id: id, title: title, sha256: sha256 ?? key, size: UInt64(clamping: size),
-            originalName: originalName,
-            source: source, importedAt: importedAt, createdAt: createdAt.flatMap(RFC3339.date),
-            description: description,
-            software: software, waczVersion: waczVersion, mainPageURL: mainPageURL,
-            mainPageTimestamp: mainPageTimestamp,
-            pageCount: pageCount, captureCount: captureCount, firstCapture: firstCapture, lastCapture: lastCapture,
-            findingCounts: FindingCounts(notice: notices, warning: warnings, error: errors),
-            lookups: lookups.flatMap(ArchiveLookups.Way.init).map { ArchiveLookups(way: $0, reason: lookupsReason) })
-    }
+/// Numbers that grow with every change.
+package struct CatalogRevision: Sendable, Hashable {
+    package let archives: Int
+    package let jobs: Int
 }

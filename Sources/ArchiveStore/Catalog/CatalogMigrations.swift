@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The schema, step by step. A step that was ever released is never edited; a change is a new step.
@@ -6,6 +7,7 @@ enum CatalogMigrations {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 archives, findings, pages", migrate: archivesFindingsPages)
         migrator.registerMigration("2 lookups", migrate: lookups)
+        migrator.registerMigration("3 references, words, groups, jobs", migrate: referencesWordsGroupsJobs)
         return migrator
     }
 
@@ -69,5 +71,114 @@ enum CatalogMigrations {
                 ALTER TABLE archive ADD COLUMN lookups TEXT;
                 ALTER TABLE archive ADD COLUMN lookupsReason TEXT;
                 """)
+    }
+
+    /// Archives whose file is elsewhere, what people say of archives, groups, and work that outlives a process.
+    ///
+    /// `sha256` is no longer unique: a referenced file may be the same as one that the store has. `revision` counts changes, so
+    /// that other processes notice them cheaply.
+    private static func referencesWordsGroupsJobs(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE newArchive (
+                    key TEXT PRIMARY KEY NOT NULL,
+                    id TEXT NOT NULL UNIQUE,
+                    sha256 TEXT,
+                    storage TEXT NOT NULL,
+                    title TEXT NOT NULL,
+                    size INTEGER NOT NULL,
+                    originalName TEXT NOT NULL,
+                    source TEXT NOT NULL,
+                    importedAt TEXT NOT NULL,
+                    createdAt TEXT,
+                    description TEXT,
+                    software TEXT,
+                    waczVersion TEXT,
+                    mainPageURL TEXT,
+                    mainPageTimestamp TEXT,
+                    pageCount INTEGER NOT NULL,
+                    captureCount INTEGER NOT NULL,
+                    firstCapture TEXT,
+                    lastCapture TEXT,
+                    notices INTEGER NOT NULL,
+                    warnings INTEGER NOT NULL,
+                    errors INTEGER NOT NULL,
+                    lookups TEXT,
+                    lookupsReason TEXT,
+                    tags TEXT NOT NULL DEFAULT '[]',
+                    notes TEXT NOT NULL DEFAULT '',
+                    port INTEGER,
+                    referencePath TEXT,
+                    referenceModifiedAt INTEGER,
+                    provisionalKey TEXT,
+                    isExamined INTEGER NOT NULL DEFAULT 1,
+                    sidecarStamp TEXT
+                ) STRICT;
+                INSERT INTO newArchive (
+                    key, id, sha256, storage, title, size, originalName, source, importedAt, createdAt, description,
+                    software, waczVersion, mainPageURL, mainPageTimestamp, pageCount, captureCount, firstCapture,
+                    lastCapture, notices, warnings, errors, lookups, lookupsReason)
+                SELECT key, id, sha256, storage, title, size, originalName, source,
+                    replace(importedAt, 'Z', '.000000Z'), createdAt, description,
+                    software, waczVersion, mainPageURL, mainPageTimestamp, pageCount, captureCount, firstCapture,
+                    lastCapture, notices, warnings, errors, lookups, lookupsReason
+                FROM archive;
+                DROP TABLE archive;
+                ALTER TABLE newArchive RENAME TO archive;
+                CREATE INDEX archiveByOriginalName ON archive (originalName);
+                CREATE INDEX archiveByHash ON archive (sha256);
+                CREATE INDEX archiveByReference ON archive (referencePath);
+                CREATE TABLE archiveGroup (
+                    id TEXT PRIMARY KEY NOT NULL,
+                    title TEXT NOT NULL,
+                    notes TEXT NOT NULL,
+                    tags TEXT NOT NULL,
+                    createdAt TEXT NOT NULL,
+                    originalName TEXT,
+                    port INTEGER,
+                    documentStamp TEXT
+                ) STRICT;
+                CREATE TABLE groupMember (
+                    groupID TEXT NOT NULL REFERENCES archiveGroup (id) ON DELETE CASCADE,
+                    position INTEGER NOT NULL,
+                    archiveID TEXT NOT NULL,
+                    PRIMARY KEY (groupID, position)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX groupByMember ON groupMember (archiveID);
+                CREATE TABLE job (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    kind TEXT NOT NULL,
+                    subject TEXT NOT NULL,
+                    archiveID TEXT,
+                    options TEXT NOT NULL,
+                    state TEXT NOT NULL,
+                    reason TEXT,
+                    errorCode TEXT,
+                    done INTEGER NOT NULL DEFAULT 0,
+                    total INTEGER,
+                    attempt INTEGER NOT NULL DEFAULT 0,
+                    owner TEXT,
+                    createdAt TEXT NOT NULL,
+                    startedAt TEXT,
+                    updatedAt TEXT NOT NULL,
+                    finishedAt TEXT
+                ) STRICT;
+                CREATE INDEX jobByState ON job (state);
+                CREATE TABLE revision (
+                    subject TEXT PRIMARY KEY NOT NULL,
+                    number INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                INSERT INTO revision VALUES ('archives', 0), ('jobs', 0);
+                """)
+        for (table, subject) in [("archive", "archives"), ("archiveGroup", "archives"), ("job", "jobs")] {
+            for change in ["INSERT", "UPDATE", "DELETE"] {
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER \(table)\(change.capitalized) AFTER \(change) ON \(table) BEGIN
+                            UPDATE revision SET number = number + 1 WHERE subject = '\(subject)';
+                        END;
+                        """)
+            }
+        }
     }
 }

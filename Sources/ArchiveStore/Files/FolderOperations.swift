@@ -16,6 +16,13 @@ enum Folder {
         }
     }
 
+    /// Takes a folder from everybody but its owner; file systems without modes go without.
+    static func makePrivate(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return }
+        _ = chmod(path, status.st_mode & 0o7700)
+    }
+
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -22,7 +22,7 @@ extension ArchiveStore {
     /// - Parameter pulse: Called now and then; throws to stop, between two archives or within one.
     package func prepareLookups(pulse: () throws -> Void = {}) throws -> LookupsReport {
         var report = LookupsReport()
-        for archive in try catalog.allArchives() where Folder.exists(layout.file(archive.key)) {
+        for archive in try catalog.allArchives() where archive.availability(in: layout) == .here {
             try pulse()
             do {
                 if try areLookupsSound(archive, pulse) { continue }
@@ -48,7 +48,7 @@ extension ArchiveStore {
         guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: archive.key)) }) else { return false }
         var interruption: (any Error)?
         let isSound = try isSound { () throws(WebArchiveError) in
-            let wacz = try WACZFile.open(path: layout.file(archive.key), displayName: "\(archive.id).wacz")
+            let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
             try lookups.open(wacz, key: archive.key, layout: layout).checkLookups {
                 do {
                     try pulse()
@@ -78,14 +78,16 @@ extension ArchiveStore {
     private func prepare(_ archive: Archive, _ pulse: () throws -> Void) throws -> Bool {
         let owner = try layout.makeLockedFile()
         defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
-        let path = layout.file(archive.key)
+        let path = archive.path(in: layout)
         let examined = try examine(path, name: "\(archive.id).wacz", options: ImportOptions()) { _, _ in try pulse() }
         let index = try IncomingIndex(for: examined, key: archive.key, owner: owner, layout: layout) { _, _ in
             try pulse()
         }
         let lock = try lockForCommit(pulse: pulse)
         defer { withExtendedLifetime(lock) {} }
-        guard try catalog.archive(key: archive.key) != nil, Folder.exists(path) else { return false }
+        guard try catalog.archive(key: archive.key) != nil, archive.availability(in: layout) == .here else {
+            return false
+        }
         try index.move()
         try catalog.setLookups(index.lookups, key: archive.key)
         openArchives.forget(key: archive.key)

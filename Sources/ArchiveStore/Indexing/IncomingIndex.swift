@@ -12,7 +12,7 @@ import Darwin
 final class IncomingIndex {
     let lookups: ArchiveLookups
     private let layout: StoreLayout
-    private let key: String
+    let key: String
     /// The paths of the files without their endings.
     private let stem: String
 

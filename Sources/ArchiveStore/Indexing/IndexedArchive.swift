@@ -13,7 +13,7 @@ package struct IndexedArchive: Sendable {
     ///
     /// - Throws: What `WACZFile.open` throws. Missing or damaged index files are no error.
     static func open(_ archive: Archive, layout: StoreLayout) throws(WebArchiveError) -> IndexedArchive {
-        let wacz = try WACZFile.open(path: layout.file(archive.key), displayName: "\(archive.id).wacz")
+        let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
         guard let lookups = archive.lookups else {
             return IndexedArchive(archive: archive, wacz: wacz, trustsOrder: false)
         }

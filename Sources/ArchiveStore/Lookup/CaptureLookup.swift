@@ -16,23 +16,45 @@ extension ArchiveStore {
 
     /// The index line of the capture that is closest in time, and the archive that has it; on a tie the later capture.
     ///
+    /// Of several archives those whose files are away are passed over.
+    ///
     /// - Returns: `nil` when none of the archives has the URL.
     package func closestCapture(
         _ request: CaptureRequest, in archives: [Archive]
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
-        var closest: (archive: Archive, entry: CDXJEntry, time: CaptureTimestamp)?
-        for archive in archives {
-            guard let entry = try openArchives.lookups(archive).closestCapture(request), let time = entry.captureTime
-            else {
-                continue
-            }
-            if let best = closest, !time.isBetter(than: best.time, for: request.time) { continue }
-            closest = (archive, entry, time)
-        }
-        return closest.map { ($0.archive, $0.entry) }
+        try Self.closest(request, among: readable(archives)).map { ($0.index.archive, $0.entry) }
     }
 
-    /// Opens the capture that is closest in time and can answer.
+    /// The archives whose files are at hand, opened; when none is, the reason why the first is not.
+    private func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
+        var opened: [IndexedArchive] = []
+        var reason: (any Error)?
+        for archive in archives {
+            do {
+                opened.append(try openArchives.lookups(archive))
+            } catch let error as StoreError where archives.count > 1 && [.offline, .changed].contains(error.code) {
+                reason = reason ?? error
+            }
+        }
+        if opened.isEmpty, let reason { throw reason }
+        return opened
+    }
+
+    private static func closest(
+        _ request: CaptureRequest, among indexes: [IndexedArchive],
+        where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
+    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
+        var closest: (index: IndexedArchive, entry: CDXJEntry, time: CaptureTimestamp)?
+        for index in indexes {
+            let entry = try index.closestCapture(request) { condition(index, $0) }
+            guard let entry, let time = entry.captureTime else { continue }
+            if let best = closest, !time.isBetter(than: best.time, for: request.time) { continue }
+            closest = (index, entry, time)
+        }
+        return closest.map { ($0.index, $0.entry) }
+    }
+
+    /// Opens the capture that is closest in time and can answer, in an archive or in several that are replayed as one.
     ///
     /// Passed over for the next closest one: a redirect from a URL to itself (as index keys tell `http` and `https` apart no more
     /// than they do), and a revisit whose payload is nowhere. When nothing else is there, the reason is thrown.
@@ -42,50 +64,64 @@ extension ArchiveStore {
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
     /// - Parameter allowsStandIn: Whether a capture of another URL may stand in.
     package func openCapture(
-        _ request: CaptureRequest, in archive: Archive, allowsStandIn: Bool
+        _ request: CaptureRequest, in archives: [Archive], allowsStandIn: Bool
     ) throws -> OpenCapture? {
-        let index = try openArchives.lookups(archive)
-        guard let first = try index.closestCapture(request) else {
+        let indexes = try readable(archives)
+        guard let first = try Self.closest(request, among: indexes) else {
             // The same file with another cache buster.
-            guard allowsStandIn else { return nil }
-            return try index.fuzzyCapture(request).map { try open($0, in: archive) }
+            guard allowsStandIn, let other = try Self.standIn(request, among: indexes) else { return nil }
+            return try open(other.entry, in: other.index.archive, group: archives)
         }
-        return try openFirstThatAnswers(from: first, request, index)
+        return try openFirstThatAnswers(from: first, request, indexes)
     }
 
     /// Opens the very capture that an index line names.
     ///
+    /// - Parameter group: Archives that are replayed as one with this one: a revisit's payload may be in any of them.
     /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record.
-    package func open(_ entry: CDXJEntry, in archive: Archive) throws -> OpenCapture {
+    package func open(_ entry: CDXJEntry, in archive: Archive, group: [Archive] = []) throws -> OpenCapture {
         let wacz = try openArchives.wacz(of: archive)
         let own = try RecordContent(wacz.record(of: entry))
         guard own.record.isRevisit else {
             return OpenCapture(archive: archive, entry: entry, own: own, payload: own, payloadCapture: nil)
         }
-        let (payload, place) = try revisitPayload(of: own.record, entry, in: archive)
+        let (payload, place) = try revisitPayload(of: own.record, entry, in: archive, group: group)
         return OpenCapture(archive: archive, entry: entry, own: own, payload: payload, payloadCapture: place)
+    }
+
+    private static func standIn(
+        _ request: CaptureRequest, among indexes: [IndexedArchive]
+    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
+        var best: (index: IndexedArchive, entry: CDXJEntry, time: CaptureTimestamp)?
+        for index in indexes {
+            guard let entry = try index.fuzzyCapture(request), let time = entry.captureTime else { continue }
+            if let other = best, !time.isBetter(than: other.time, for: request.time) { continue }
+            best = (index, entry, time)
+        }
+        return best.map { ($0.index, $0.entry) }
     }
 
     /// After a capture that cannot answer, those are left out that the index shows to be of its kind.
     private func openFirstThatAnswers(
-        from first: CDXJEntry, _ request: CaptureRequest, _ index: IndexedArchive
+        from first: (index: IndexedArchive, entry: CDXJEntry), _ request: CaptureRequest, _ indexes: [IndexedArchive]
     ) throws -> OpenCapture {
         var (passesRedirects, passesRevisits) = (false, false)
-        var tried: Set<CDXJEntry> = []
-        var candidate: CDXJEntry? = first
+        var tried: [(archive: String, entry: CDXJEntry)] = []
+        var candidate: (index: IndexedArchive, entry: CDXJEntry)? = first
         var missing: (any Error)?
-        while let entry = candidate, tried.count < Self.attemptsMax {
+        while let (index, entry) = candidate, tried.count < Self.attemptsMax {
             do {
-                let capture = try open(entry, in: index.archive)
+                let capture = try open(entry, in: index.archive, group: indexes.map(\.archive))
                 if !Self.isLoop(capture, for: request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {
                 missing = missing ?? error
                 passesRevisits = true
             }
-            tried.insert(entry)
-            candidate = try index.closestCapture(request) { other in
-                !tried.contains(other) && !(passesRevisits && other.isRevisit)
+            tried.append((index.archive.key, entry))
+            candidate = try Self.closest(request, among: indexes) { index, other in
+                !tried.contains { $0.archive == index.archive.key && $0.entry == other }
+                    && !(passesRevisits && other.isRevisit)
                     && !(passesRedirects && (300...399).contains(other.status ?? 0))
             }
         }

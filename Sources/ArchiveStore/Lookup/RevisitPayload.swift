@@ -1,7 +1,7 @@
 import WebArchive
 
 extension ArchiveStore {
-    /// Finds the payload that a revisit points at: in its own archive, else in those that the package requires.
+    /// Finds the payload that a revisit points at: in its own archive, else in its group, else in those that the package requires.
     ///
     /// Looked for in this order: the capture that `WARC-Refers-To-Target-URI` and `-Date` name (WARC 1.1 §5.13, §5.14), then
     /// the closest one of the same URL whose digest is the same. A capture with another digest is never taken; in another
@@ -9,20 +9,28 @@ extension ArchiveStore {
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
-        of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive
+        of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive, group: [Archive]
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
         if let found = try payload(of: record, entry, digest: digest, in: archive, isOther: false) {
             return found
         }
-        let required = try requiredArchives(of: archive)
+        // The members of a group are one archive to whoever made it.
+        let others = group.filter { $0.key != archive.key }
+        for other in others where other.availability(in: layout) == .here {
+            if let found = try payload(of: record, entry, digest: digest, in: other, isOther: false) {
+                return found
+            }
+        }
+        let required = try requiredArchives(of: archive).filter { $0.availability(in: layout) == .here }
         for other in required {
             if let found = try payload(of: record, entry, digest: digest, in: other, isOther: true) {
                 return found
             }
         }
         let target = record.refersToTargetURI ?? entry.url
-        let files = required.isEmpty ? "this archive" : "this archive or the ones that it requires"
+        let own = others.isEmpty ? "this archive" : "this group"
+        let files = required.isEmpty ? own : "\(own) or the ones that it requires"
         throw StoreError(
             .payloadMissing, "the capture repeats an earlier one (\(target)) that is not in \(files)",
             place: "\(archive.id).wacz",

@@ -9,6 +9,12 @@ package struct ETag: Sendable, Hashable, CustomStringConvertible {
         isWeak = false
     }
 
+    /// A tag that tells one version from the next as far as is known: no range is ever read by it. RFC 9110 §8.8.1.
+    package init(weak opaque: String) {
+        self.opaque = opaque
+        isWeak = true
+    }
+
     /// Reads one tag; `nil` when it is not well-formed.
     package init?(_ text: some StringProtocol) {
         var rest = text[...]

@@ -14,6 +14,8 @@ struct CaptureAnswer: Sendable {
     let blocking: BlockingReads
     /// Asked while a body is passed over or measured, which nothing that is sent would end.
     let client: ClientPresence
+    /// The archive or group that addresses are in.
+    let scope: ArchiveID
 
     /// What is sent of a body.
     struct Part {
@@ -99,7 +101,7 @@ struct CaptureAnswer: Sendable {
     /// A redirect leads to the capture of its target, not to the live web.
     private func rewriteLocation(_ fields: inout HTTPFields) {
         guard let target = capture.redirectTarget, HTTPField.isValidValue(target) else { return }
-        fields[.location] = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, target)
+        fields[.location] = CaptureAddress.memento(scope, capture.entry.timestamp, modifier, target)
     }
 
     private static func reason(_ text: String, status: Int) -> String {
@@ -113,7 +115,7 @@ struct CaptureAnswer: Sendable {
     }
 
     func tag(isDecoded: Bool) -> ETag {
-        let place = "\(capture.archive.sha256) \(capture.entry.filename) \(capture.entry.offset)"
+        let place = "\(capture.archive.sha256 ?? capture.archive.key) \(capture.entry.filename) \(capture.entry.offset)"
         let digest = SHA256.hash(data: Data(place.utf8)).base64.prefix(22)
         return ETag(strong: "\(digest)\(isDecoded ? ".d" : "")")
     }

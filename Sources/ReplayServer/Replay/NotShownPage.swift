@@ -9,12 +9,12 @@ import NIOCore
 /// Only "not captured" is a 404, from which the engine and the viewer know it. What was captured and cannot be read is a 200 that
 /// tells the engine to make a 502 of it: of other errors it would show a page of its own that explains nothing.
 enum NotShownPage {
-    static func response(to error: any Error, url: String, archive: Archive) -> Response {
+    static func response(to error: any Error, url: String, archiveTitle: String) -> Response {
         let words = ErrorResponse(error)
         let isAbsent = words.status == .notFound
         let page = html(
             title: isAbsent ? "Not in this archive" : "This capture cannot be read", words: words, url: url,
-            archive: archive)
+            archiveTitle: archiveTitle)
         var fields = SecurityHeaders.common.adding([
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
             .contentSecurityPolicy: SecurityHeaders.inert,
@@ -29,7 +29,7 @@ enum NotShownPage {
             body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
     }
 
-    private static func html(title: String, words: ErrorResponse, url: String, archive: Archive) -> String {
+    private static func html(title: String, words: ErrorResponse, url: String, archiveTitle: String) -> String {
         let lines = [words.code == "not-captured" ? "This address was not captured." : words.what + ".", words.hint]
         let paragraphs = lines.compactMap { $0 }.map { "<p>\(escaped($0))</p>" }.joined(separator: "\n")
         return """
@@ -39,7 +39,7 @@ enum NotShownPage {
             <body>
             <h1>\(title)</h1>
             <p><code>\(escaped(String(url.prefix(2000))))</code></p>
-            \(words.code == "not-captured" ? "<p>This address was not captured in \(escaped(archive.title)).</p>" : paragraphs)
+            \(words.code == "not-captured" ? "<p>This address was not captured in \(escaped(archiveTitle)).</p>" : paragraphs)
             </body>
             </html>
 

@@ -80,12 +80,12 @@ struct APIRoutes: Sendable {
         }
     }
 
-    private func shown(_ archive: Archive) -> Shown<Archive> {
-        Shown(body: archive, replayOrigin: site.hosts.replayOrigin(of: archive.id))
+    private func shown(_ listed: ListedArchive) -> Shown<ListedArchive> {
+        Shown(body: listed, replayOrigin: site.hosts.replayOrigin(of: listed.archive.id))
     }
 
     private func archives() async throws -> Response {
-        try Responses.json(["archives": try await site.blocking { try site.store.catalog.allArchives() }.map(shown)])
+        try Responses.json(["archives": try await site.blocking { try site.store.archives() }.map(shown)])
     }
 
     private func archive(named name: String) async throws -> Response {

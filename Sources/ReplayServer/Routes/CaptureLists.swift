@@ -7,9 +7,7 @@ import WebArchive
 /// Lists of captures: the CDX server API as pywb's clients speak it, and TimeMaps. Documented in `docs/cdx.md`.
 struct CaptureLists: Sendable {
     let site: Site
-    let archives: [Archive]
-    /// Whether all archives are asked, so that each line has to say where it is from.
-    let isOfAll: Bool
+    let asked: CaptureRoutes.Asked
     let context: ConnectionContext
 
     /// `/c/ID/cdx?url=…`
@@ -41,15 +39,25 @@ struct CaptureLists: Sendable {
 
     private func answer(_ query: CDXQuery, origin: String, opening: String = "") async throws -> CDXAnswer {
         let (store, client) = (site.store, try await context.watchClient())
-        let sources = archives.map { archive in
+        // Of a group those members are asked whose files are at hand.
+        let archives = asked.archives
+        let readable = try await site.blocking {
+            archives.count == 1 ? archives : archives.filter { $0.availability(in: store.layout) == .here }
+        }
+        let sources = readable.map { archive in
             CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
-                let indexed = try store.openArchives.lookups(archive)
+                let indexed = try store.openArchives.indexed(archive)
                 return (indexed.wacz, indexed.trustsOrder)
             }
         }
+        let scope: ArchiveID? = if case .one(let replayable) = asked { replayable.id } else { nil }
+        let namesSources = archives.count > 1 || scope == nil
         return CDXAnswer(
-            query, sources: sources, namesSources: isOfAll, temporaryFolder: store.layout.incoming, opening: opening,
-            mementoURL: { source, timestamp, url in "\(origin)\(CaptureAddress.prefix)\(source)/\(timestamp)/\(url)" },
+            query, sources: sources, namesSources: namesSources, temporaryFolder: store.layout.incoming,
+            opening: opening,
+            mementoURL: { source, timestamp, url in
+                "\(origin)\(CaptureAddress.prefix)\(scope?.text ?? source)/\(timestamp)/\(url)"
+            },
             isClientThere: { client.isThere })
     }
 

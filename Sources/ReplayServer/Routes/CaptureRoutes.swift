@@ -12,7 +12,7 @@ struct CaptureRoutes: Sendable {
     /// Where the request was made.
     enum Place: Sendable {
         case control
-        case replay(Archive)
+        case replay(Replayable)
     }
 
     let site: Site
@@ -39,17 +39,29 @@ struct CaptureRoutes: Sendable {
         {
             throw ErrorResponse.forbidden("requests with a body come from pages of this address only")
         }
-        let archives = try await archives(address.scope, at: place)
-        let lists = CaptureLists(
-            site: site, archives: archives, isOfAll: address.scope == .all,
-            context: context)
+        let asked = try await asked(address.scope, at: place)
+        let lists = CaptureLists(site: site, asked: asked, context: context)
         switch address.target {
         case .cdx: return try await lists.cdx(request)
         case .timeMap(let form, let url): return try await lists.timeMap(memento(address, url, request), form: form)
         case .timeGate(let url):
-            return try await timeGate(address, url, request, archives, place)
+            return try await timeGate(address, url, request, asked)
         case .memento(let timestamp, let modifier, let url):
-            return try await capture(address, timestamp, modifier, url, request, archives, place, context)
+            return try await capture(address, timestamp, modifier, url, request, asked, place, context)
+        }
+    }
+
+    /// Which archives are asked.
+    enum Asked: Sendable {
+        /// Every archive for itself.
+        case all([Archive])
+        case one(Replayable)
+
+        var archives: [Archive] {
+            switch self {
+            case .all(let archives): archives
+            case .one(let replayable): replayable.archives
+            }
         }
     }
 
@@ -64,18 +76,21 @@ struct CaptureRoutes: Sendable {
         }
     }
 
-    private func archives(_ scope: CaptureAddress.Scope, at place: Place) async throws -> [Archive] {
+    private func asked(_ scope: CaptureAddress.Scope, at place: Place) async throws -> Asked {
         switch (scope, place) {
-        case (.all, .control): return try await site.blocking { try site.store.catalog.allArchives() }
-        case (.archive(let name), .replay(let archive)) where name == archive.id.text: return [archive]
+        case (.all, .control):
+            return .all(
+                try await site.blocking { try site.store.archives() }.filter { $0.availability == .here }
+                    .map(\.archive))
+        case (.archive(let name), .replay(let replayable)) where name == replayable.id.text: return .one(replayable)
         case (.archive(let name), .control):
             let found = try await site.blocking {
-                try ArchiveID(name).flatMap { try site.store.catalog.archive(id: $0) }
+                try ArchiveID(name).flatMap { try site.store.replayable(id: $0) }
             }
             guard let found else {
                 throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(name.prefix(100))\"")
             }
-            return [found]
+            return .one(found)
         case (_, .replay): throw ErrorResponse.notFound
         }
     }
@@ -91,7 +106,7 @@ struct CaptureRoutes: Sendable {
 
     /// Sends on to the capture that is closest to `Accept-Datetime`. RFC 7089 §4.1, pattern 2.1.
     private func timeGate(
-        _ address: CaptureAddress, _ url: String, _ request: Request, _ archives: [Archive], _ place: Place
+        _ address: CaptureAddress, _ url: String, _ request: Request, _ asked: Asked
     ) async throws -> Response {
         let memento = memento(address, url, request)
         var time: CaptureTimestamp?
@@ -105,49 +120,52 @@ struct CaptureRoutes: Sendable {
             }
         }
         let wanted = ArchiveStore.CaptureRequest(url: try await requested(url, request), time: time)
-        let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
+        let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: asked.archives) }
         guard let found else {
             throw Self.notCaptured(url, fields: [.vary: "Accept-Datetime", .link: memento.links()])
         }
-        let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, .none, found.entry.url)
+        let scope = if case .one(let replayable) = asked { replayable.id } else { found.archive.id }
+        let location = CaptureAddress.memento(scope, found.entry.timestamp, .none, found.entry.url)
         let links = memento.links(memento: found.entry.captureTime.map { (location, $0) })
         return Self.sentOn(to: location, links: links, fields: [.vary: "Accept-Datetime"])
     }
 
     private func capture(
         _ address: CaptureAddress, _ timestamp: String, _ modifier: CaptureModifier, _ url: String, _ request: Request,
-        _ archives: [Archive], _ place: Place, _ context: ConnectionContext
+        _ asked: Asked, _ place: Place, _ context: ConnectionContext
     ) async throws -> Response {
-        if let other = Self.placeToLookAt(modifier, timestamp, url, request, archives, place, site.hosts) {
-            return other
-        }
         let wanted = ArchiveStore.CaptureRequest(
             url: try await requested(url, request), time: CaptureTimestamp(endOf: timestamp))
         let memento = memento(address, url, request)
-        if case .all = address.scope {
-            let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: archives) }
+        guard case .one(let replayable) = asked else {
+            let found = try await site.blocking.long {
+                try site.store.closestCapture(wanted, in: asked.archives)
+            }
             guard let found else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
             let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url)
             return Self.sentOn(to: location, links: memento.links())
         }
-        guard let archive = archives.first else { throw ErrorResponse.notFound }
+        if let other = Self.placeToLookAt(modifier, timestamp, url, request, replayable, place, site.hosts) {
+            return other
+        }
         do {
             let opened = try await site.blocking.long {
-                try site.store.openCapture(wanted, in: archive, allowsStandIn: true)
+                try site.store.openCapture(wanted, in: replayable.archives, allowsStandIn: true)
             }
             guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
-            return try await answer(opened, (timestamp, url), modifier, memento.origin, request, place, context)
+            return try await answer(
+                opened, (timestamp, url), modifier, memento, scope: replayable.id, request, place, context)
         } catch let error where modifier == .engine {
-            return NotShownPage.response(to: error, url: url, archive: archive)
+            return NotShownPage.response(to: error, url: url, archiveTitle: replayable.title)
         }
     }
 
     private func answer(
         _ capture: OpenCapture, _ wanted: (timestamp: String, url: String), _ modifier: CaptureModifier,
-        _ origin: String, _ request: Request, _ place: Place, _ context: ConnectionContext
+        _ asked: Memento, scope: ArchiveID, _ request: Request, _ place: Place, _ context: ConnectionContext
     ) async throws -> Response {
-        let memento = Memento(origin: origin, scope: capture.archive.id.text, url: capture.entry.url)
-        let address = CaptureAddress.memento(capture.archive.id, capture.entry.timestamp, modifier, capture.entry.url)
+        let memento = Memento(origin: asked.origin, scope: scope.text, url: capture.entry.url)
+        let address = CaptureAddress.memento(scope, capture.entry.timestamp, modifier, capture.entry.url)
         // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
         let isSameURL = wanted.url.contains("__wb_method=") || SURT.matches(wanted.url, capture.entry.url)
         let isExact = wanted.timestamp == capture.entry.timestamp && isSameURL
@@ -160,7 +178,7 @@ struct CaptureRoutes: Sendable {
         if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
         return try await CaptureAnswer(
             capture: capture, modifier: modifier, request: request, blocking: site.blocking,
-            client: context.watchClient()
+            client: context.watchClient(), scope: scope
         ).response(fields: fields)
     }
 
@@ -175,20 +193,18 @@ struct CaptureRoutes: Sendable {
 
     /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
     private static func placeToLookAt(
-        _ modifier: CaptureModifier, _ timestamp: String, _ url: String, _ request: Request, _ archives: [Archive],
+        _ modifier: CaptureModifier, _ timestamp: String, _ url: String, _ request: Request, _ replayable: Replayable,
         _ place: Place, _ hosts: HostPolicy
     ) -> Response? {
-        guard request.headers[.secFetchMode] == "navigate", archives.count == 1, let archive = archives.first else {
-            return nil
-        }
+        guard request.headers[.secFetchMode] == "navigate" else { return nil }
+        let origin = hosts.replayOrigin(of: replayable.id)
         if modifier.isForPeople {
             return Responses.redirect(
-                to: "\(hosts.replayOrigin(of: archive.id))/\(archive.collection)/\(timestamp)mp_/\(url)", status: .found
-            )
+                to: "\(origin)/\(replayable.collection)/\(timestamp)mp_/\(url)", status: .found)
         }
         guard case .control = place else { return nil }
-        let path = CaptureAddress.memento(archive.id, timestamp, modifier, url)
-        return Responses.redirect(to: "\(hosts.replayOrigin(of: archive.id))\(path)", status: .found)
+        let path = CaptureAddress.memento(replayable.id, timestamp, modifier, url)
+        return Responses.redirect(to: "\(origin)\(path)", status: .found)
     }
 
     /// The URL under which the request's capture is indexed: a body becomes part of it.

@@ -82,6 +82,8 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             return ErrorResponse(
                 .notFound, code: "another-file", "the archive of this name is another file now", hint: "reload the page"
             )
+        } catch let error as StoreError where [.offline, .changed].contains(error.code) {
+            return ErrorResponse(error)
         } catch {
             return ErrorResponse(
                 .internalServerError, code: "file-unreadable",

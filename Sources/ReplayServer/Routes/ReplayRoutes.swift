@@ -4,20 +4,20 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// One archive's own origin: the page that boots the worker, the worker's script, the archive's file. Nothing else.
+/// The own origin of an archive or a group: the page that boots the worker, the worker's script, the archive's file. Nothing else.
 struct ReplayRoutes: Sendable {
     let site: Site
     let captures: CaptureRoutes
 
     func respond(to request: Request, id: ArchiveID, context: ConnectionContext) async throws -> Response {
-        guard let archive = try await site.blocking({ try site.store.catalog.archive(id: id) }) else {
+        guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }) else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "no archive has the id \"\(id)\"",
                 hint: "the library is at \(site.hosts.controlOrigins[0])",
                 fields: [.clearSiteData: "\"cache\", \"storage\""])
         }
         if request.head.path?.hasPrefix(CaptureAddress.prefix) == true {
-            return try await captures.respond(to: request, at: .replay(archive), context: context)
+            return try await captures.respond(to: request, at: .replay(replayable), context: context)
         }
         guard request.method == .get || request.method == .head else {
             throw ErrorResponse.onlyReading
@@ -25,7 +25,7 @@ struct ReplayRoutes: Sendable {
         let path = request.uri.path
         if path == "/sw.js" { return try await site.engineScript(request: request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
-        return try await bootPage(for: archive, request: request)
+        return try await bootPage(for: replayable, request: request)
     }
 
     /// `/COLL/…`, where COLL is this archive's, now or before its file was replaced.
@@ -44,13 +44,14 @@ struct ReplayRoutes: Sendable {
         let id: String
         let title: String
         let collection: String
-        let source: String
+        /// Where the engine can read the file by ranges; absent for a group, which is replayed by lookups only.
+        let source: String?
         let size: UInt64
         let controlOrigins: [String]
         let engine: Bool
     }
 
-    private func bootPage(for archive: Archive, request: Request) async throws -> Response {
+    private func bootPage(for replayable: Replayable, request: Request) async throws -> Response {
         let (page, engine) = try await site.blocking {
             (try site.assets.asset("boot.html"), try site.assets.asset("vendor/sw.js"))
         }
@@ -58,9 +59,11 @@ struct ReplayRoutes: Sendable {
             throw ErrorResponse.assetsMissing
         }
         let template = String(decoding: page.bytes, as: UTF8.self)
+        let file: Archive? = if case .archive(let archive) = replayable { archive } else { nil }
         let data = BootData(
-            id: archive.id.text, title: archive.title, collection: archive.collection,
-            source: "\(archive.filePath)?sha256=\(archive.sha256)&view=replay", size: archive.size,
+            id: replayable.id.text, title: replayable.title, collection: replayable.collection,
+            source: file.map { "\($0.versionedFilePath)&view=replay" },
+            size: replayable.archives.reduce(0) { $0 &+ $1.size },
             controlOrigins: site.hosts.controlOrigins.reversed(), engine: engine != nil)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

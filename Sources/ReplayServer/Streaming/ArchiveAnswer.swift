@@ -17,7 +17,7 @@ struct ArchiveAnswer {
 
     /// - Parameter date: The value of `Date`, which nobody else adds here. RFC 9110 §6.6.1.
     init(to request: ArchiveRequest, file: OpenArchiveFile, date: String) {
-        let tag = ETag(strong: file.archive.sha256 + (file.tail == nil ? "" : "-replay"))
+        let tag = Self.tag(of: file)
         var headers = Self.commonHeaders
         headers.add(name: "date", value: date)
         headers.add(name: "etag", value: tag.description)
@@ -54,6 +54,13 @@ struct ArchiveAnswer {
         if status != .notModified { headers.add(name: "content-length", value: String(length)) }
         self.headers = headers
         self.pieces = request.isHead ? [] : pieces
+    }
+
+    /// The hash; for a file outside of the store that is not hashed yet, its size and time of change.
+    private static func tag(of file: OpenArchiveFile) -> ETag {
+        let form = file.tail == nil ? "" : "-replay"
+        if let sha256 = file.archive.sha256 { return ETag(strong: sha256 + form) }
+        return ETag(weak: "\(file.size)-\(file.archive.reference?.modifiedAtNanoseconds ?? 0)\(form)")
     }
 
     /// A stretch of the body: of the file, of the tail that replaces its end, or of both.

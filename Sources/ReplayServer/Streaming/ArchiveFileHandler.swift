@@ -98,7 +98,9 @@ final class ArchiveFileHandler: ChannelInboundHandler {
             case .bytes(let buffer):
                 context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
             case .file(let range) where range.length <= Self.bufferedMax:
-                if let buffer = Self.cachedBytes(range, of: file.file.number, allocator: context.channel.allocator) {
+                let buffer = Self.cachedBytes(range, of: file.file.number, allocator: context.channel.allocator)
+                guard file.isUnchanged else { return context.close(promise: nil) }
+                if let buffer {
                     context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
                 } else {
                     return readThenSend(range, rest: rest, of: file, context: context)
@@ -150,7 +152,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         guard copy >= 0 else { return context.close(promise: nil) }
         let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: copy)
         Self.readAhead(of: range, descriptor: copy)
-        sendChunks(of: range, from: handle, context: context) { isWhole in
+        sendChunks(of: range, of: file, from: handle, context: context) { isWhole in
             // Closing our own copy of a descriptor has nothing to fail at that anyone could act on.
             try? handle.close()
             guard isWhole, context.channel.isActive else { return context.close(promise: nil) }
@@ -160,16 +162,18 @@ final class ArchiveFileHandler: ChannelInboundHandler {
 
     /// A chunk, and when it is sent the next: so that a look at the connection tells whether it moves.
     private func sendChunks(
-        of range: ByteRange, from handle: NIOFileHandle, context: ChannelHandlerContext, done: @escaping (Bool) -> Void
+        of range: ByteRange, of file: OpenArchiveFile, from handle: NIOFileHandle, context: ChannelHandlerContext,
+        done: @escaping (Bool) -> Void
     ) {
         let last = min(range.last, range.first + Self.chunkMax - 1)
         let region = FileRegion(fileHandle: handle, readerIndex: Int(range.first), endIndex: Int(last) + 1)
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { result in
-            guard case .success = result, context.channel.isActive else { return done(false) }
+            // A file outside of the store that became another one meanwhile: better a broken answer than a mixed one.
+            guard case .success = result, context.channel.isActive, file.isUnchanged else { return done(false) }
             guard last < range.last else { return done(true) }
             let remaining = ByteRange(first: last + 1, last: range.last)
-            self.sendChunks(of: remaining, from: handle, context: context, done: done)
+            self.sendChunks(of: remaining, of: file, from: handle, context: context, done: done)
         }
         context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
     }

@@ -7,8 +7,9 @@ struct ArchiveRequest: Sendable {
     let file: OpenArchives.Request
     /// On a replay origin only that archive's own file is served.
     let onlyID: ArchiveID?
-    /// `sha256=` in the query: the client wants this very file, not another one that has taken its name.
-    let wantedHash: String?
+    /// `sha256=` or, before the hash is known, `version=` in the query: the client wants this very file, not another one that has
+    /// taken its name.
+    let wantedKey: String?
     let isHead: Bool
     let conditions: ConditionalRequest
 
@@ -27,7 +28,10 @@ struct ArchiveRequest: Sendable {
         case .replay(let id) where last == "\(id).wacz": onlyID = id
         case .replay, .misdirected, .malformed: return nil
         }
-        wantedHash = query.first { $0.hasPrefix("sha256=") }.map { String($0.dropFirst("sha256=".count)) }
+        wantedKey =
+            query.lazy.compactMap { parameter in
+                ["sha256=", "version="].first { parameter.hasPrefix($0) }.map { String(parameter.dropFirst($0.count)) }
+            }.first
         isHead = head.method == .HEAD
         conditions = ConditionalRequest(
             ifMatch: Self.joined("if-match", head), ifNoneMatch: Self.joined("if-none-match", head),
@@ -39,8 +43,8 @@ struct ArchiveRequest: Sendable {
     /// Whether this file is the one asked for.
     func accepts(_ file: OpenArchiveFile) -> Bool {
         if let onlyID, file.archive.id != onlyID { return false }
-        if let wantedHash, file.archive.sha256 != wantedHash { return false }
-        return true
+        guard let wantedKey else { return true }
+        return [file.archive.sha256, file.archive.key, file.archive.provisionalKey].contains(wantedKey)
     }
 
     /// The values of a list field, as one. RFC 9110 §5.3.

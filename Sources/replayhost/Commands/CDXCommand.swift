@@ -107,14 +107,12 @@ struct CDXCommand: ParsableCommand {
 
     private func sources(_ store: ArchiveStore) throws -> [CDXQuerySource] {
         var archives: [Archive] = []
-        for id in ids {
-            let archive = try store.archive(matching: id)
-            if !archives.contains(archive) { archives.append(archive) }
+        for archive in try common.asked(ids, in: store).flatMap(\.archives) where !archives.contains(archive) {
+            archives.append(archive)
         }
-        if ids.isEmpty { archives = try store.catalog.allArchives() }
         return archives.map { archive in
             CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
-                let indexed = try store.openArchives.lookups(archive)
+                let indexed = try store.openArchives.indexed(archive)
                 return (indexed.wacz, indexed.trustsOrder)
             }
         }

@@ -50,12 +50,10 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         let store = try common.openExistingStore()
-        let archives = ids.isEmpty ? try store.catalog.allArchives() : try ids.map { try store.archive(matching: $0) }
+        let asked = try common.asked(ids, in: store)
         let request = ArchiveStore.CaptureRequest(
             url: CapturedURL.completed(url), time: at.flatMap { CaptureTimestamp(endOf: $0) })
-        guard let found = try store.closestCapture(request, in: archives),
-            let capture = try store.openCapture(request, in: found.archive, allowsStandIn: false)
-        else {
+        guard let capture = try capture(request, asked, in: store) else {
             throw StoreError(
                 .notFound, "this address was not captured", place: request.url,
                 hint: "`replayhost cdx \"*.HOST\"` lists what was captured of a host")
@@ -71,6 +69,17 @@ struct GetCommand: ParsableCommand {
             if bytes.isEmpty { break }
             Terminal.writeBytes(bytes)
         }
+    }
+
+    /// Of a group, with all its archives; of several archives, from the one that has the closest capture alone.
+    private func capture(
+        _ request: ArchiveStore.CaptureRequest, _ asked: [Replayable], in store: ArchiveStore
+    ) throws -> OpenCapture? {
+        if asked.count == 1 { return try store.openCapture(request, in: asked[0].archives, allowsStandIn: false) }
+        guard let found = try store.closestCapture(request, in: asked.flatMap(\.archives)),
+            let home = asked.first(where: { $0.archives.contains(found.archive) })
+        else { return nil }
+        return try store.openCapture(request, in: home.archives, allowsStandIn: false)
     }
 
     private func writeHead(of capture: OpenCapture) {

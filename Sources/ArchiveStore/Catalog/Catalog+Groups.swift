@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+
+/// Groups: archives that are replayed as one.
+extension Catalog {
+    /// All groups, newest first.
+    package func allGroups() throws -> [ArchiveGroup] {
+        try groups(where: "ORDER BY createdAt DESC, id DESC", [])
+    }
+
+    package func group(id: ArchiveID) throws -> ArchiveGroup? {
+        try groups(where: "WHERE id = ?", [id.text]).first
+    }
+
+    /// Those that an archive is in, by id.
+    package func groups(of member: ArchiveID) throws -> [ArchiveGroup] {
+        try groups(
+            where: "WHERE id IN (SELECT groupID FROM groupMember WHERE archiveID = ?) ORDER BY id", [member.text])
+    }
+
+    /// Group ids that start with `prefix`, at most a few.
+    func groupIDs(startingWith prefix: String) throws -> [ArchiveID] {
+        try reading { database in
+            let sql = "SELECT id FROM archiveGroup WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
+            return try String.fetchAll(database, sql: sql, arguments: ["p": prefix])
+        }.compactMap { ArchiveID($0) }
+    }
+
+    /// The members of a group that there are, in its order.
+    package func members(of group: ArchiveGroup) throws -> [Archive] {
+        try reading { database in
+            let sql = """
+                SELECT archive.* FROM groupMember JOIN archive ON archive.id = groupMember.archiveID
+                WHERE groupID = ? ORDER BY groupMember.position
+                """
+            return try ArchiveRow.fetchAll(database, sql: sql, arguments: [group.id.text])
+        }.map { try $0.archive() }
+    }
+
+    /// Whether neither an archive nor a group has the id.
+    package func isFree(_ id: ArchiveID) throws -> Bool {
+        try reading { database in
+            let sql =
+                "SELECT (SELECT count(*) FROM archive WHERE id = :id) + (SELECT count(*) FROM archiveGroup WHERE id = :id)"
+            return try Int.fetchOne(database, sql: sql, arguments: ["id": id.text]) == 0
+        }
+    }
+
+    /// Takes over a group as its document has it.
+    func put(_ group: ArchiveGroup, documentStamp: String?) throws {
+        try writing { database in
+            try database.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [group.id.text])
+            try database.execute(
+                sql: "INSERT INTO archiveGroup VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    group.id.text, group.title, group.notes, JSONText.of(group.tags),
+                    RFC3339.preciseText(of: group.createdAt), group.originalName, group.port, documentStamp,
+                ])
+            for (position, member) in group.members.enumerated() {
+                try database.execute(
+                    sql: "INSERT INTO groupMember VALUES (?, ?, ?)", arguments: [group.id.text, position, member.text])
+            }
+        }
+    }
+
+    func removeGroup(id: ArchiveID) throws {
+        try writing { try $0.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [id.text]) }
+    }
+
+    /// Which version of each group's document the catalog agrees with, by id.
+    func groupStamps() throws -> [String: String?] {
+        try reading { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT id, documentStamp FROM archiveGroup")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0["id"], $0["documentStamp"]) })
+        }
+    }
+
+    private func groups(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveGroup] {
+        try reading { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments)
+                .compactMap { try Self.group($0, database) }
+        }
+    }
+
+    private static func group(_ row: Row, _ database: Database) throws -> ArchiveGroup? {
+        guard let id = ArchiveID(row["id"] as String), let createdAt = RFC3339.date(row["createdAt"]) else {
+            return nil
+        }
+        let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
+        let members = try String.fetchAll(database, sql: sql, arguments: [id.text])
+        return ArchiveGroup(
+            id: id, title: row["title"], notes: row["notes"], tags: JSONText.texts(row["tags"]),
+            members: members.compactMap { ArchiveID($0) }, createdAt: createdAt, originalName: row["originalName"],
+            port: row["port"])
+    }
+}

@@ -1,0 +1,79 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The file behind an archive, in the store or outside of it.
+extension Archive {
+    /// Where the file is.
+    func path(in layout: StoreLayout) -> String { reference?.path ?? layout.file(key) }
+
+    /// Whether the file can be read now, and is the one that was read.
+    package func availability(in layout: StoreLayout) -> Availability {
+        var status = stat()
+        guard stat(path(in: layout), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return reference == nil ? .missing : .offline
+        }
+        guard let reference else { return .here }
+        return reference.describes(status) ? .here : .changed
+    }
+
+    /// Opens the file.
+    ///
+    /// - Throws: `StoreError`: `offline` or `changed` for a referenced file, `failed` for a lost one.
+    func openFile(in layout: StoreLayout) throws(StoreError) -> Descriptor {
+        let path = path(in: layout)
+        guard let reference else { return try Descriptor(path: path, flags: O_RDONLY) }
+        let file: Descriptor
+        do {
+            file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+        } catch {
+            throw offline
+        }
+        // A volume that went away while it was being asked is away as well.
+        guard let status = try? file.status() else { throw offline }
+        guard reference.describes(status) else { throw changed }
+        return file
+    }
+
+    /// - Throws: `StoreError`: `offline` or `changed` for a referenced file, `failed` for a lost one.
+    func checkAvailability(in layout: StoreLayout) throws(StoreError) {
+        switch availability(in: layout) {
+        case .here: return
+        case .offline: throw offline
+        case .changed: throw changed
+        case .missing:
+            throw StoreError(
+                .failed, "the file of \"\(id)\" is gone from the store", place: layout.file(key),
+                hint: "run `replayhost doctor`")
+        }
+    }
+
+    private var offline: StoreError {
+        StoreError(
+            .offline, "\"\(id)\" is offline: its file is not where it was", place: reference?.path,
+            hint: "attach the volume that holds it, or put the file back; nothing else of the archive is lost")
+    }
+
+    private var changed: StoreError {
+        StoreError(
+            .changed, "the file of \"\(id)\" was changed since it was read, and is not shown as what it was",
+            place: reference?.path,
+            hint: "`replayhost import --reference FILE` reads it anew; or put the file back as it was")
+    }
+}
+
+extension FileReference {
+    init(path: String, _ status: stat) {
+        self.init(
+            path: path, size: UInt64(clamping: status.st_size),
+            modifiedAtNanoseconds: status.modifiedAtNanoseconds)
+    }
+
+    /// Whether a file is, by size and time of change, the one that was read.
+    func describes(_ status: stat) -> Bool {
+        status.st_mode & S_IFMT == S_IFREG && UInt64(clamping: status.st_size) == size
+            && status.modifiedAtNanoseconds == modifiedAtNanoseconds
+    }
+}

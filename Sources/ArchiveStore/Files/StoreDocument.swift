@@ -1,0 +1,68 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The small JSON files of a store: sidecars and groups.
+enum StoreDocument {
+    /// - Throws: `StoreError`: `notFound` when there is none, `documentDamaged` when it is not what replayhost writes.
+    static func read<Value: Decodable>(_ type: Value.Type, at path: String) throws -> Value {
+        let file = try Descriptor(path: path, flags: O_RDONLY)
+        let size = Int(try file.status().st_size)
+        guard (1...bytesMax).contains(size) else {
+            throw StoreError(.documentDamaged, "the file has \(size) bytes, 1 to \(bytesMax) are possible", place: path)
+        }
+        var bytes = Data(count: size)
+        let count = try bytes.withUnsafeMutableBytes { try file.read(at: 0, into: $0) }
+        do {
+            return try JSONDecoder().decode(type, from: bytes.prefix(count))
+        } catch {
+            throw StoreError(.documentDamaged, "the file is not the JSON that replayhost writes", place: path)
+        }
+    }
+
+    /// Written whole or not at all: to a file beside it, flushed, then renamed over it.
+    static func write(_ value: some Encodable, to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let bytes = try encoder.encode(value)
+        guard bytes.count <= bytesMax else {
+            throw StoreError(
+                .failed, "what is to be kept takes \(bytes.count) bytes, at most \(bytesMax) are possible", place: path)
+        }
+        let temporary = path + temporarySuffix
+        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC)
+        do {
+            try bytes.withUnsafeBytes { try file.append($0) }
+            try file.synchronize()
+            try Folder.move(temporary, to: path)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Tells one version of a file from the next without reading it; `nil` when it is not there.
+    static func stamp(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return "\(status.st_ino)-\(status.st_size)-\(status.modifiedAtNanoseconds)"
+    }
+
+    static let temporarySuffix = ".new"
+    private static let bytesMax = 1 << 20
+}
+
+extension stat {
+    /// Time of the last change of contents, in nanoseconds since 1970.
+    var modifiedAtNanoseconds: Int64 {
+        #if os(Linux)
+        Int64(st_mtim.tv_sec) * 1_000_000_000 + Int64(st_mtim.tv_nsec)
+        #else
+        Int64(st_mtimespec.tv_sec) * 1_000_000_000 + Int64(st_mtimespec.tv_nsec)
+        #endif
+    }
+}
