@@ -33,17 +33,19 @@ package struct RepairReport: Sendable, Hashable {
 
 extension ArchiveStore {
     /// Completes or undoes what killed processes left half done. Runs at each start that may write; cheap when all is well.
+    ///
+    /// - Parameter readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
     @discardableResult
-    package func repair() throws -> RepairReport {
+    package func repair(readsAll: Bool = false) throws -> RepairReport {
         let lock = try lockForCommit()
         defer { withExtendedLifetime(lock) {} }
         var report = RepairReport()
         try sweepIncoming(&report)
-        try settle(&report)
+        try settle(&report, readsAll: readsAll)
         return report
     }
 
-    private func sweepIncoming(_ report: inout RepairReport) throws {
+    func sweepIncoming(_ report: inout RepairReport) throws {
         for name in try Folder.names(in: layout.incoming) {
             do {
                 try sweep(name, &report)

@@ -28,7 +28,7 @@ extension ArchiveStore {
     }
 
     /// Under the commit lock only.
-    func settle(_ report: inout RepairReport) throws {
+    func settle(_ report: inout RepairReport, readsAll: Bool = false) throws {
         let shelf = try Shelf(layout)
         for name in shelf.names where name.hasSuffix(StoreDocument.temporarySuffix) {
             try Folder.delete("\(layout.files)/\(name)")
@@ -38,30 +38,33 @@ extension ArchiveStore {
         where name.hasSuffix(StoreLayout.fileSuffix) && !shelf.files.contains(String(name.dropLast(5))) {
             report.problems.append("files/\(name) is not named for a SHA-256; import it and delete it there")
         }
-        try settleKnown(shelf, &report)
+        try settleKnown(shelf, readsAll: readsAll, &report)
         let referenced = try settleSidecars(shelf, &report)
         let known = Set(try catalog.sidecarStamps().keys)
         // Those that replace another one say so in their sidecars: in which order they are entered does not matter.
         for key in shelf.files.union(referenced).subtracting(known).sorted() {
             do {
                 if let id = try adopt(key: key, &report) { report.adopted.append(id) }
+            } catch let error as StoreError where [.catalogDamaged, .noSpace].contains(error.code) {
+                throw error
             } catch {
                 report.problems.append("files/\(key) is not in the catalog and cannot be entered: \(error)")
             }
         }
         try sweepIndexFiles(shelf, &report)
         try examineThoseThatCameBack(&report)
-        try settleGroups(&report)
+        try settleGroups(readsAll: readsAll, &report)
     }
 
     /// Archives that the catalog has: their sidecars may be newer, or gone.
-    private func settleKnown(_ shelf: Shelf, _ report: inout RepairReport) throws {
+    private func settleKnown(_ shelf: Shelf, readsAll: Bool, _ report: inout RepairReport) throws {
         for (key, stamp) in try catalog.sidecarStamps().sorted(by: { $0.key < $1.key }) {
             let path = layout.sidecar(key)
             let found = StoreDocument.stamp(of: path)
-            if found == nil || found != stamp { try settleSidecar(of: key, at: path, stamp: found, &report) }
-            guard let archive = try catalog.archive(key: key), archive.reference == nil, !shelf.files.contains(key)
-            else { continue }
+            if found == nil || found != stamp || readsAll { try settleSidecar(of: key, at: path, stamp: found, &report) }
+            guard !shelf.files.contains(key), let archive = try catalog.archive(key: key), archive.reference == nil else {
+                continue
+            }
             report.problems.append(
                 "the file of \"\(archive.id)\" is missing (files/\(key).wacz); import it again, or remove \(archive.id)"
             )
@@ -264,7 +267,7 @@ extension ArchiveStore {
 
 /// Groups: their documents are the truth.
 extension ArchiveStore {
-    private func settleGroups(_ report: inout RepairReport) throws {
+    private func settleGroups(readsAll: Bool, _ report: inout RepairReport) throws {
         let stamps = try catalog.groupStamps()
         var found: Set<String> = []
         for name in try Folder.names(in: layout.groups) {
@@ -274,7 +277,8 @@ extension ArchiveStore {
                 report.sweptSidecars += 1
             } else if name.hasSuffix(StoreLayout.sidecarSuffix), let id = ArchiveID(name.dropLast(5)) {
                 found.insert(id.text)
-                if stamps[id.text] == StoreDocument.stamp(of: path), stamps[id.text] != nil { continue }
+                let isKnown = stamps[id.text] != nil && stamps[id.text] == StoreDocument.stamp(of: path)
+                if isKnown && !readsAll { continue }
                 try settleGroup(id, at: path, &report)
             }
         }
@@ -293,8 +297,9 @@ extension ArchiveStore {
                 report.problems.append("groups/\(id).json: the id \"\(group.id)\" belongs to something else")
                 return
             }
+            let before = try catalog.group(id: id)
             try catalog.put(group, documentStamp: StoreDocument.stamp(of: path))
-            report.updated.append(id)
+            if before != group { report.updated.append(id) }
         } catch let error as StoreError where error.isDamagedDocument {
             // The catalog is the copy that is left.
             guard let group = try catalog.group(id: id) else {

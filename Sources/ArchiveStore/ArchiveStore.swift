@@ -189,6 +189,10 @@ package struct ArchiveStore: Sendable {
     ///
     /// - Parameter pulse: Called while waiting; throws to stop.
     func lockForCommit(pulse: () throws -> Void = {}) throws -> Descriptor {
+        try Self.lockForCommit(layout, pulse: pulse)
+    }
+
+    static func lockForCommit(_ layout: StoreLayout, pulse: () throws -> Void = {}) throws -> Descriptor {
         let folder = try Descriptor(path: layout.files, flags: O_RDONLY | O_DIRECTORY)
         while folder.lock() == .heldByAnother {
             try pulse()

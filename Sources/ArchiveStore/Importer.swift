@@ -85,12 +85,16 @@ extension ArchiveStore {
     package func importStream(
         _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> ImportOutcome {
+    ) throws -> ImportResult {
         let copy = dup(descriptor)
         guard copy >= 0 else { throw StoreError.system(errno, doing: "opening", path: source) }
         let stream = Descriptor(owning: copy, path: source)
         let incoming = try IncomingArchive(layout: layout, originalName: name, source: source, expectedSize: nil)
-        return try receive(incoming, from: stream, total: nil, options: options, progress: progress)
+        do {
+            return .archive(try receive(incoming, from: stream, total: nil, options: options, progress: progress))
+        } catch let error as StoreError where error.code == .refused {
+            return .package(try importMembers(ofRefused: incoming, error, options: options, progress: progress))
+        }
     }
 
     /// Begins an import whose bytes come piece by piece; `finish` ends it, letting go of the value abandons it.
@@ -112,7 +116,7 @@ extension ArchiveStore {
         return try commit(incoming, size: size, sha256: sha256, options: options, progress: progress)
     }
 
-    private func commit(
+    func commit(
         _ incoming: IncomingArchive, size: UInt64, sha256: String, options: ImportOptions,
         progress: (ImportProgress) throws -> Void
     ) throws -> ImportOutcome {

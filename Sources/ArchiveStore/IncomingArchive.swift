@@ -32,6 +32,31 @@ package final class IncomingArchive: Sendable {
         file = try layout.makeLockedFile()
     }
 
+    /// Takes in a file without copying it: under a second name, which is all that becomes of the first until the archive is there.
+    ///
+    /// - Returns: `nil` when the file cannot have one: it is on another file system, somebody else's, or known by further names.
+    init?(layout: StoreLayout, linking path: String, source: Descriptor) throws {
+        let status = try source.status()
+        guard status.st_uid == geteuid(), status.st_nlink == 1 else { return nil }
+        let name = layout.incomingCopy(UUID().uuidString.lowercased())
+        guard link(path, name) == 0 else { return nil }
+        do {
+            let file = try Descriptor(path: name, flags: O_RDONLY)
+            let linked = try file.status()
+            // A sweep may have come before the lock; another file may have come to the path before the link.
+            guard linked.st_ino == status.st_ino, file.lock() != .heldByAnother, Folder.exists(name) else {
+                unlink(name)
+                return nil
+            }
+            self.file = file
+        } catch {
+            unlink(name)
+            throw error
+        }
+        originalName = Self.cleanName(path)
+        self.source = ArchiveStore.absolute(path)
+    }
+
     deinit {
         if !state.withLock({ $0.isCommitted }) { unlink(file.path) }
     }
@@ -45,9 +70,11 @@ package final class IncomingArchive: Sendable {
         }
     }
 
-    /// Copies all of `source`, hashing what arrives.
-    func copy(from source: Descriptor, progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
-        let (size, digest) = try HashedCopy(source: source, target: file).run(progress: progress)
+    /// Copies `source` from its position on, at most `limit` bytes of it, hashing what arrives.
+    func copy(
+        from source: Descriptor, limit: UInt64? = nil, progress: (UInt64) throws -> Void
+    ) throws -> (size: UInt64, sha256: String) {
+        let (size, digest) = try HashedCopy(source: source, target: file, limit: limit).run(progress: progress)
         return (size, digest.hexadecimal)
     }
 

@@ -16,6 +16,8 @@ import Darwin
 struct HashedCopy {
     let source: Descriptor
     let target: Descriptor
+    /// Bytes to copy from the source's position on; to its end when `nil`.
+    var limit: UInt64?
 
     /// Bytes written between two looks at progress and cancellation.
     private static let stretch = 16 << 20
@@ -27,7 +29,7 @@ struct HashedCopy {
         let writer = StretchWriter(source: source, target: target)
         let hasher = Mutex(SHA256())
         var hashed: UInt64 = 0
-        var written = try writer.advance(by: Self.stretch)
+        var written = try writer.advance(by: stretch(after: 0))
         while hashed < written {
             try progress(hashed)
             let (from, upTo) = (hashed, written)
@@ -35,7 +37,7 @@ struct HashedCopy {
             let checked = Mutex<Result<Void, any Error>>(.success(()))
             DispatchQueue.concurrentPerform(iterations: 2) { iteration in
                 if iteration == 0 {
-                    let result = Result { upTo + (try writer.advance(by: Self.stretch)) }
+                    let result = Result { upTo + (try writer.advance(by: stretch(after: upTo))) }
                     advanced.withLock { $0 = result }
                 } else {
                     let result = Result { try hasher.withLock { try hash(from: from, upTo: upTo, into: &$0) } }
@@ -48,6 +50,10 @@ struct HashedCopy {
         }
         try progress(hashed)
         return (hashed, hasher.withLock { $0.finalize() })
+    }
+
+    private func stretch(after done: UInt64) -> Int {
+        limit.map { Int(min($0 - min(done, $0), UInt64(Self.stretch))) } ?? Self.stretch
     }
 
     private func hash(from: UInt64, upTo: UInt64, into hasher: inout SHA256) throws {

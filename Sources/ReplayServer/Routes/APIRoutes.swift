@@ -166,8 +166,27 @@ struct APIRoutes: Sendable {
                 .badRequest, code: "upload-cut", "the upload ended after \(received) of \(length) bytes",
                 hint: "send it again")
         }
-        let outcome = try await site.blocking.long { try site.store.finish(incoming) }
-        return try imported(outcome)
+        switch try await site.blocking.long({ try site.store.finishAny(incoming) }) {
+        case .archive(let outcome): return try imported(outcome)
+        case .package(let outcome): return try imported(outcome)
+        }
+    }
+
+    private func imported(_ outcome: PackageOutcome) throws -> Response {
+        struct Imported: Encodable {
+            let group: String
+            let archives: [Shown<ArchiveDetails>]
+            let duplicate: Bool
+            let remarks: [String]
+        }
+        let archives = outcome.members.map {
+            Shown(body: $0.details, replayOrigin: site.hosts.replayOrigin(of: $0.archive.id))
+        }
+        return try Responses.json(
+            Imported(
+                group: outcome.group.id.text, archives: archives, duplicate: outcome.isDuplicate,
+                remarks: outcome.remarks),
+            status: outcome.isDuplicate ? .ok : .created)
     }
 
     private func imported(_ outcome: ImportOutcome) throws -> Response {

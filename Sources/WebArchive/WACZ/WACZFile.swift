@@ -126,7 +126,7 @@ public struct WACZFile: Sendable {
 }
 
 extension WACZFile {
-    private static func readDataPackage(
+    static func readDataPackage(
         _ directory: ZIPDirectory, _ log: inout FindingLog
     ) throws(WebArchiveError) -> DataPackage? {
         let limits = directory.limits
@@ -179,8 +179,11 @@ extension WACZFile {
         guard isMulti || nested > 0 else { return }
         let count = isMulti ? max(dataPackage?.resources.count ?? 0, nested) : nested
         throw WebArchiveError(
-            code: .multiWACZ, problem: "the package holds \(count) WACZ files instead of captures", file: name,
-            hint: "import the members one by one for now")
+            code: .multiWACZ,
+            problem: nested > 0
+                ? "the package holds \(count) WACZ files instead of captures"
+                : "the package lists \(count) WACZ files that are elsewhere, and holds none", file: name,
+            hint: nested > 0 ? nil : "get these files, and import them")
     }
 
     private static func noArchiveData(_ entries: [ZIPEntry], name: String) -> WebArchiveError {

@@ -144,7 +144,7 @@ enum ZIPSniffer {
         if start.hasPrefix("{"), start.contains("multi-wacz-package") {
             return WebArchiveError(
                 code: .multiWACZ, problem: "this is a list of WACZ files, not a WACZ", file: source.name,
-                hint: "import its members one by one for now")
+                hint: "get the files that it lists, and import them")
         }
         guard head.starts(with: [0x50, 0x4B]) else {
             return notZIP("this is not a ZIP, but \(source.size) bytes of something else")

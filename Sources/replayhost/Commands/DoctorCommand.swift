@@ -16,11 +16,17 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Check that everything is in place: store, assets, engine, port, names.",
         discussion: """
             What interrupted work left behind is cleaned up, and indexes that lookups need
-            are written where they are missing or damaged.
+            are written where they are missing or damaged. --rebuild makes the catalog anew from
+            the files, their sidecars and the groups: nothing that you said of an archive is lost.
 
-            Example:
+            Examples:
               replayhost doctor
+              replayhost doctor --rebuild
             """)
+
+    @Flag(name: .long, help: "Make the catalog anew from the files.")
+    var rebuild = false
+
 
     @Option(name: .long, help: ArgumentHelp("The port that serve would use.", valueName: "number"))
     var port = 8080
@@ -68,8 +74,8 @@ struct DoctorCommand: ParsableCommand {
     private func storeChecks() -> [Check] {
         let location = common.location
         do {
-            let store = try ArchiveStore(at: location.path)
-            let archives = try store.catalog.allArchives()
+            let (store, rebuilt) = try openOrRebuild(location.path)
+            let archives = try store.archives()
             var checks = [
                 Check(
                     name: "store", verdict: .good,
@@ -77,14 +83,18 @@ struct DoctorCommand: ParsableCommand {
                         "\(location.path) (\(location.reason)), \(Terminal.count(archives.count, "archive", "archives")), "
                         + "\(Terminal.size(try store.freeBytes())) free")
             ]
+            if let adaptation = store.catalog.adaptation {
+                checks.append(Check(name: "store", verdict: .warning, what: adaptation))
+            }
+            checks += rebuilt
             let lines = try store.catalog.integrityCheck()
             checks.append(
                 lines == ["ok"]
                     ? Check(name: "store catalog", verdict: .good, what: "SQLite finds nothing wrong")
                     : Check(
                         name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
-                        hint: "move catalog.sqlite away; the next import or serve makes it anew from files/"))
-            let report = try store.repair()
+                        hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/"))
+            let report = try store.repair(readsAll: true)
             for problem in report.problems { checks.append(Check(name: "store files", verdict: .bad, what: problem)) }
             if report.problems.isEmpty {
                 checks.append(
@@ -93,6 +103,7 @@ struct DoctorCommand: ParsableCommand {
                         what: report.changedAnything
                             ? "leftovers of interrupted work were cleaned up" : "nothing was left half done"))
             }
+            checks += referenceChecks(archives)
             checks += try lookupChecks(store)
             if let server = ServerFile.running(layout: store.layout) {
                 checks.append(
@@ -106,6 +117,39 @@ struct DoctorCommand: ParsableCommand {
                     name: "store", verdict: .bad, what: "\(location.path): \(fault.what)", hint: fault.hint)
             ]
         }
+    }
+
+    private func openOrRebuild(_ path: String) throws -> (store: ArchiveStore, checks: [Check]) {
+        guard rebuild else { return (try ArchiveStore(at: path), []) }
+        let (store, report) = try ArchiveStore.rebuild(at: path)
+        let archives = Terminal.count(report.archives, "archive", "archives")
+        let groups = Terminal.count(report.groups, "group", "groups")
+        let old = report.isOldOneDamaged ? "; the damaged one lies beside it as catalog.sqlite.damaged" : ""
+        let done = Check(
+            name: "store catalog", verdict: .good, what: "made anew: \(archives), \(groups)\(old)")
+        return (store, [done] + report.repair.problems.map { Check(name: "store files", verdict: .bad, what: $0) })
+    }
+
+    /// Referenced files that are away are no fault; those that are other ones now are to be looked at.
+    private func referenceChecks(_ archives: [ListedArchive]) -> [Check] {
+        let away = archives.filter { $0.availability == .offline }.map(\.archive.id.text)
+        let changed = archives.filter { $0.availability == .changed }.map(\.archive.id.text)
+        var checks: [Check] = []
+        if !away.isEmpty {
+            checks.append(
+                Check(
+                    name: "references", verdict: .warning,
+                    what: "the files of \(away.joined(separator: ", ")) are not where they were",
+                    hint: "attach their volumes, or put the files back"))
+        }
+        if !changed.isEmpty {
+            checks.append(
+                Check(
+                    name: "references", verdict: .bad,
+                    what: "the files of \(changed.joined(separator: ", ")) were changed since they were read",
+                    hint: "`replayhost import --reference FILE` reads each anew, or put them back as they were"))
+        }
+        return checks
     }
 
     private func lookupChecks(_ store: ArchiveStore) throws -> [Check] {

@@ -7,31 +7,66 @@ import WebArchive
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Copy archives into the store.",
+        abstract: "Bring archives into the store.",
         discussion: """
-            Each file is copied, hashed, checked and indexed; the original stays where it is. A file that the
-            store already has is left alone. Folders are searched for .wacz files, also below them.
+            Each file is copied, hashed, checked and indexed; the original stays where it is, unless --move deletes it once
+            the store has it for good. With --reference nothing is copied: the file is read in its place, and hashed later. A
+            file that the store already has is left alone. Folders are searched for .wacz files, also below them. A package
+            that holds several archives becomes a group of them.
 
             Examples:
               replayhost import crawl.wacz
-              replayhost import ~/archives
+              replayhost import ~/archives --report imported.csv
+              replayhost import --reference /media/disk/archives
+              replayhost import --replace crawl crawl-again.wacz
               curl -s http://localhost:9000/crawl.wacz | replayhost import - --title "My crawl"
             """)
 
     @Argument(help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "path"))
     var paths: [String]
 
+    @Flag(name: .long, help: "Delete each original once the store has it for good.")
+    var move = false
+
+    @Flag(name: .long, help: "Leave the files where they are.")
+    var reference = false
+
+    @Option(name: .long, help: ArgumentHelp("An id instead of one made of the file's name.", valueName: "id"))
+    var id: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Put the file in the place of this archive; id, title, tags, notes stay.", valueName: "id"))
+    var replace: String?
+
     @Option(name: .long, help: "A title instead of the package's own.")
     var title: String?
+
+    @Option(name: .long, help: ArgumentHelp("A tag; may be given several times.", valueName: "tag"))
+    var tag: [String] = []
 
     @Flag(name: .long, help: "Check all hashes first; refuse an archive with any warning.")
     var strict = false
 
+    @Option(name: .long, help: ArgumentHelp("Write what became of each input to a CSV file.", valueName: "file"))
+    var report: String?
+
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if title != nil, paths.count > 1 {
-            throw ValidationError("--title names one archive; \(paths.count) paths are given")
+        for (name, isGiven) in [("--title", title != nil), ("--id", id != nil), ("--replace", replace != nil)]
+        where isGiven && paths.count > 1 {
+            throw ValidationError("\(name) is about one archive; \(paths.count) paths are given")
+        }
+        if move && reference { throw ValidationError("--move and --reference exclude each other; give one of them") }
+        if id != nil && replace != nil { throw ValidationError("--replace keeps the id of the archive; leave --id out") }
+        if (move || reference) && paths.contains("-") {
+            throw ValidationError("standard input has no place: leave out \(move ? "--move" : "--reference")")
+        }
+        if let id, ArchiveID(id) == nil {
+            throw ValidationError(
+                "--id \"\(id)\" cannot be one; an id has 1 to 63 of a-z, 0-9 and single hyphens, and is none of "
+                    + "all, api, localhost, replayhost, stock, www")
         }
     }
 
@@ -40,43 +75,61 @@ struct ImportCommand: AsyncParsableCommand {
         let store = try common.openStore(repairing: true)
         // A read of standard input can wait for ever: there a signal ends the program at once, and the next start cleans up.
         let interrupts = Interrupts(isInstalled: !paths.contains("-"))
-        var tally = Tally()
+        let options = try options(in: store)
+        let file = try report.map { try ImportReport(at: $0) }
+        var tally = Tally(report: file, asJSON: common.json)
         inputs: for path in paths {
-            for input in inputs(at: path, tally: &tally) {
+            for input in try inputs(at: path, tally: &tally) {
                 guard !interrupts.happened else {
-                    tally.interrupt(before: input, asJSON: common.json)
+                    tally.interrupt(before: input)
                     break inputs
                 }
-                importOne(input, into: store, interrupts: interrupts, tally: &tally)
+                importOne(input, options, into: store, interrupts: interrupts, tally: &tally)
             }
         }
         if tally.statuses.count > 1 { common.remark(tally.summary) }
+        if reference { sayWhoHashes(store) }
+        try tally.finishReport()
         let status = ExitStatus.combined(tally.statuses)
         if status != .done { throw status }
     }
 
+    private var mode: ImportMode { move ? .move : reference ? .reference : .copy }
+
+    private func options(in store: ArchiveStore) throws -> ImportOptions {
+        _ = try ArchiveWords(title: title, tags: tag).checked()
+        let replaced = try replace.map { try store.archive(matching: $0).id }
+        return ImportOptions(
+            title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced)
+    }
+
     /// The files behind an argument: itself, or what a folder holds.
-    private func inputs(at path: String, tally: inout Tally) -> [String] {
+    private func inputs(at path: String, tally: inout Tally) throws -> [String] {
         var isFolder: ObjCBool = false
         guard path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
         else {
             return [path]
         }
+        guard title == nil, id == nil, replace == nil else {
+            throw ValidationError("\(path) is a folder; --title, --id and --replace are about one archive")
+        }
         var unreadable: [String] = []
         let found = FolderSearch.archives(in: path, unreadable: &unreadable)
         for folder in unreadable {
-            tally.fail(StoreError(.failed, "cannot read the folder", place: folder), asJSON: common.json)
+            tally.fail(StoreError(.failed, "cannot read the folder", place: folder), input: folder)
         }
         if found.isEmpty, unreadable.isEmpty {
-            tally.fail(StoreError(.notFound, "the folder holds no .wacz file", place: path), asJSON: common.json)
+            tally.fail(StoreError(.notFound, "the folder holds no .wacz file", place: path), input: path)
         }
         return found
     }
 
-    private func importOne(_ input: String, into store: ArchiveStore, interrupts: Interrupts, tally: inout Tally) {
+    private func importOne(
+        _ input: String, _ options: ImportOptions, into store: ArchiveStore, interrupts: Interrupts,
+        tally: inout Tally
+    ) {
         let name = input == "-" ? "standard input" : (input as NSString).lastPathComponent
         var line = ProgressLine(name: name, isShown: !common.quiet && !common.json)
-        let options = ImportOptions(title: title, isStrict: strict)
         do {
             let follow = { (progress: ImportProgress) throws in
                 if interrupts.happened {
@@ -84,41 +137,71 @@ struct ImportCommand: AsyncParsableCommand {
                 }
                 line.show(progress)
             }
-            let outcome =
+            let result =
                 input == "-"
                 ? try store.importStream(
                     0, name: title ?? "standard input", source: "standard input", options: options, progress: follow)
-                : try store.importFile(at: input, options: options, progress: follow)
+                : try store.importAny(at: input, mode: mode, options: options, progress: follow)
             line.clear()
-            report(outcome)
-            tally.succeed(isDuplicate: outcome.isDuplicate)
+            tell(result)
+            tally.succeed(result, input: input)
         } catch {
             line.clear()
-            tally.fail(error, asJSON: common.json)
+            tally.fail(error, input: input)
         }
     }
+
+    private func sayWhoHashes(_ store: ArchiveStore) {
+        guard ServerFile.running(layout: store.layout) == nil,
+            let count = try? store.catalog.allArchives().filter({ $0.sha256 == nil }).count, count > 0
+        else { return }
+        common.remark(
+            "\(Terminal.count(count, "file waits", "files wait")) to be hashed: `replayhost serve` does it while it runs, "
+                + "`replayhost jobs run` does it now")
+    }
+
+    // What is said
 
     private struct Imported: Encodable {
         let archive: ArchiveDetails
         let duplicate: Bool
+        let outcome: ImportOutcome.Kind
     }
 
-    private func report(_ outcome: ImportOutcome) {
+    private struct ImportedPackage: Encodable {
+        let group: String
+        let title: String
+        let duplicate: Bool
+        let remarks: [String]
+    }
+
+    private func tell(_ result: ImportResult) {
+        switch result {
+        case .archive(let outcome): tell(outcome)
+        case .package(let package):
+            for member in package.members { tell(member) }
+            if common.json {
+                return Terminal.write(
+                    Terminal.json(
+                        ImportedPackage(
+                            group: package.group.id.text, title: package.group.title, duplicate: package.isDuplicate,
+                            remarks: package.remarks)))
+            }
+            let count = Terminal.count(package.members.count, "archive", "archives")
+            Terminal.write("\(package.group.id): a group of \(count) (\(Terminal.safe(package.group.title)))")
+            for remark in package.remarks { Terminal.write("  warning: \(Terminal.safe(remark))") }
+        }
+    }
+
+    private func tell(_ outcome: ImportOutcome) {
         if common.json {
-            return Terminal.write(Terminal.json(Imported(archive: outcome.details, duplicate: outcome.isDuplicate)))
+            return Terminal.write(
+                Terminal.json(
+                    Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind)))
         }
         let archive = outcome.archive
-        let title = Terminal.safe(archive.title)
-        if outcome.isDuplicate {
-            return Terminal.write("\(archive.id): already in the store (\(title)); nothing was changed")
-        }
-        let facts = [
-            Terminal.count(archive.pageCount, "page", "pages"),
-            Terminal.count(archive.captureCount, "capture", "captures"),
-            Terminal.size(archive.size), "not yet verified",
-        ]
-        Terminal.write("\(archive.id): imported \(title) (\(facts.joined(separator: ", ")))")
-        let shown = outcome.findings.filter { $0.severity > .notice }
+        Terminal.write("\(archive.id): \(Self.words(outcome, wasMoved: move))")
+        let shown = outcome.isDuplicate ? [] : outcome.findings.filter { $0.severity > .notice }
         if !common.quiet {
             for finding in shown.prefix(10) { Terminal.write("  " + FindingText.line(finding)) }
             if shown.count > 10 {
@@ -126,34 +209,87 @@ struct ImportCommand: AsyncParsableCommand {
             }
         }
     }
+
+    private static func words(_ outcome: ImportOutcome, wasMoved: Bool) -> String {
+        let archive = outcome.archive
+        let title = Terminal.safe(archive.title)
+        let facts = [
+            Terminal.count(archive.pageCount, "page", "pages"),
+            Terminal.count(archive.captureCount, "capture", "captures"),
+            Terminal.size(archive.size), archive.sha256 == nil ? "not hashed yet" : "not yet verified",
+        ].joined(separator: ", ")
+        switch (outcome.kind, archive.reference) {
+        case (.duplicate, nil) where wasMoved: return "already in the store (\(title)); the original was deleted"
+        case (.duplicate, _): return "already in the store (\(title)); nothing was changed"
+        case (.imported, nil): return "\(wasMoved ? "moved in" : "imported") \(title) (\(facts))"
+        case (.imported, _): return "refers to \(title) (\(facts))"
+        case (.replaced, _): return "replaced \(title) (\(facts))"
+        case (.takenIn, _): return "taken into the store, which only referred to it before: \(title) (\(facts))"
+        }
+    }
 }
 
 /// What became of several inputs.
 private struct Tally {
     var statuses: [ExitStatus] = []
-    private var imported = 0
-    private var duplicates = 0
+    let report: ImportReport?
+    let asJSON: Bool
+    private var counts: [ImportOutcome.Kind: Int] = [:]
+    private var reportFailure: (any Error)?
 
-    mutating func succeed(isDuplicate: Bool) {
-        statuses.append(.done)
-        if isDuplicate { duplicates += 1 } else { imported += 1 }
+    init(report: ImportReport?, asJSON: Bool) {
+        self.report = report
+        self.asJSON = asJSON
     }
 
-    mutating func fail(_ error: any Error, asJSON: Bool) {
+    mutating func succeed(_ result: ImportResult, input: String) {
+        statuses.append(.done)
+        let outcomes =
+            switch result {
+            case .archive(let outcome): [outcome]
+            case .package(let package): package.members
+            }
+        for outcome in outcomes {
+            counts[outcome.kind, default: 0] += 1
+            note {
+                try $0.add(
+                    input, result: outcome.kind.rawValue, id: outcome.archive.id.text, sha256: outcome.archive.sha256,
+                    size: outcome.archive.size)
+            }
+        }
+    }
+
+    mutating func fail(_ error: any Error, input: String) {
         let fault = Fault(error)
         fault.report(asJSON: asJSON)
         statuses.append(fault.status)
+        let words = [fault.what, fault.place, fault.hint].compactMap { $0 }.joined(separator: "; ")
+        note { try $0.add(input, result: "failed", code: fault.code, words: words) }
     }
 
     /// Ctrl-C while an input was being finished, or between two: those that follow are not begun.
-    mutating func interrupt(before input: String, asJSON: Bool) {
+    mutating func interrupt(before input: String) {
         guard !statuses.contains(.interrupted) else { return }
-        fail(StoreError(.interrupted, "interrupted before this one was begun", place: input), asJSON: asJSON)
+        fail(StoreError(.interrupted, "interrupted before this one was begun", place: input), input: input)
+    }
+
+    /// A report that cannot be written stops no import; it is said at the end.
+    private mutating func note(_ body: (ImportReport) throws -> Void) {
+        guard let report else { return }
+        do { try body(report) } catch { reportFailure = reportFailure ?? error }
+    }
+
+    func finishReport() throws {
+        if let reportFailure { throw reportFailure }
+        try report?.synchronize()
     }
 
     var summary: String {
-        let failed = statuses.count - imported - duplicates
-        return "\(imported) imported, \(duplicates) already there, \(failed) failed"
+        let failed = statuses.filter { $0 != .done }.count
+        var parts = ["\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed) failed"]
+        if let replaced = counts[.replaced] { parts.insert("\(replaced) replaced", at: 1) }
+        if let taken = counts[.takenIn] { parts.insert("\(taken) taken in", at: 1) }
+        return parts.joined(separator: ", ")
     }
 }
 

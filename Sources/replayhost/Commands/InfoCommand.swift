@@ -30,7 +30,10 @@ struct InfoCommand: ParsableCommand {
     private static func facts(_ archive: Archive) -> [(String, String)] {
         let facts: [(String, String?)] = [
             ("id", archive.id.text), ("title", archive.title), ("description", archive.description),
+            ("tags", archive.tags.isEmpty ? nil : archive.tags.joined(separator: ", ")),
+            ("notes", archive.notes.isEmpty ? nil : archive.notes),
             ("file", "\(archive.originalName), \(archive.size) bytes"), ("sha256", archive.sha256 ?? "not hashed yet"),
+            ("kept at", archive.reference?.path),
             ("verification", "not yet verified"),
             ("imported", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
             ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),

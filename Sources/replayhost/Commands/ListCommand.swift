@@ -15,7 +15,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         common.sayWhichStore()
-        let archives = try common.openExistingStore().catalog.allArchives()
+        let archives = try common.openExistingStore().archives()
         if common.json {
             for archive in archives { Terminal.write(Terminal.json(archive)) }
             return
@@ -24,11 +24,12 @@ struct ListCommand: ParsableCommand {
             return common.remark("no archives yet; replayhost import FILE brings one in")
         }
         var table = Table(["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "IMPORTED", "FINDINGS"])
-        for archive in archives {
+        for listed in archives {
+            let archive = listed.archive
             table.add([
                 archive.id.text, String(Terminal.safe(archive.title).prefix(40)), "\(archive.pageCount)",
                 "\(archive.captureCount)", Terminal.size(archive.size), Self.span(archive),
-                String(RFC3339.text(of: archive.importedAt).prefix(10)), Self.findings(archive.findingCounts),
+                String(RFC3339.text(of: archive.importedAt).prefix(10)), Self.state(listed),
             ])
         }
         for line in table.lines() { Terminal.write(line) }
@@ -39,6 +40,16 @@ struct ListCommand: ParsableCommand {
         let days = [archive.firstCapture, archive.lastCapture].compactMap { $0 }
             .compactMap { RFC3339.text(ofTimestamp: $0) }.map { String($0.prefix(10)) }
         return Set(days).sorted().joined(separator: " to ")
+    }
+
+    /// What is wrong, the file's absence first.
+    private static func state(_ listed: ListedArchive) -> String {
+        switch listed.availability {
+        case .here: findings(listed.archive.findingCounts)
+        case .offline: "offline"
+        case .changed: "file changed"
+        case .missing: "file missing"
+        }
     }
 
     private static func findings(_ counts: FindingCounts) -> String {

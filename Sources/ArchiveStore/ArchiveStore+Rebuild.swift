@@ -1,0 +1,120 @@
+import Foundation
+import GRDB
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What `rebuild` did.
+package struct RebuildReport: Sendable, Hashable {
+    /// In the catalog now.
+    package var archives = 0
+    package var groups = 0
+    /// Whether the old catalog could not be read, and lies beside the new one as `catalog.sqlite.damaged`.
+    package var isOldOneDamaged = false
+    package var repair = RepairReport()
+}
+
+extension ArchiveStore {
+    /// Makes the catalog anew from `files/` and `groups/`: ids, titles, tags, notes, references, groups and ports are as they were.
+    ///
+    /// A catalog that can be read gets the new content in one transaction, so that other processes go on with it. A damaged one
+    /// is put aside. Jobs are kept where they can be read. Stopped at any instant the old catalog is there, or the new one, or none,
+    /// which the next start makes anew.
+    ///
+    /// - Throws: `StoreError`: `locked` when a server is using a catalog that has to be put aside.
+    package static func rebuild(at root: String) throws -> (store: ArchiveStore, report: RebuildReport) {
+        let layout = StoreLayout(root: root)
+        try makeFolders(layout)
+        let lock = try lockForCommit(layout)
+        defer { withExtendedLifetime(lock) {} }
+        let owner = try layout.makeLockedFile()
+        defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
+        let path = owner.path + ".sqlite"
+        var report = RebuildReport()
+        let fresh = ArchiveStore(layout: layout, catalog: try Catalog(path: path))
+        try fresh.sweepIncoming(&report.repair)
+        try fresh.settle(&report.repair)
+        report.archives = try fresh.catalog.allArchives().count
+        report.groups = try fresh.catalog.allGroups().count
+        try fresh.catalog.closeForCopying()
+        let store: ArchiveStore
+        if let old = soundCatalog(layout) {
+            try old.takeContent(of: path)
+            for file in Self.databaseFiles(path) { try Folder.delete(file) }
+            store = ArchiveStore(layout: layout, catalog: old)
+        } else {
+            report.isOldOneDamaged = Folder.exists(layout.catalog)
+            try putInPlace(path, layout)
+            store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
+        }
+        for archive in try store.catalog.allArchives() { try store.catalog.queueHashing(of: archive) }
+        return (store, report)
+    }
+
+    /// The catalog, if it is one and SQLite finds nothing wrong with it.
+    private static func soundCatalog(_ layout: StoreLayout) -> Catalog? {
+        guard Folder.exists(layout.catalog), let catalog = try? Catalog(path: layout.catalog) else { return nil }
+        return (try? catalog.integrityCheck()) == ["ok"] ? catalog : nil
+    }
+
+    private static func putInPlace(_ path: String, _ layout: StoreLayout) throws {
+        if let server = ServerFile.running(layout: layout) {
+            throw StoreError(
+                .locked, "the server at \(server.address) is using the damaged catalog", place: layout.root,
+                hint: "stop it first (process \(server.pid))")
+        }
+        if Folder.exists(layout.catalog) { try Folder.move(layout.catalog, to: layout.catalog + ".damaged") }
+        // A log that is left would be applied to the new catalog.
+        for file in databaseFiles(layout.catalog).dropFirst() { try Folder.delete(file) }
+        try Folder.move(path, to: layout.catalog)
+        for file in databaseFiles(path) { try Folder.delete(file) }
+    }
+
+    private static func databaseFiles(_ path: String) -> [String] {
+        [path, path + "-wal", path + "-shm", path + "-journal"]
+    }
+}
+
+extension Catalog {
+    /// Everything into the one file, flushed.
+    func closeForCopying() throws {
+        try database.writeWithoutTransaction { database in
+            _ = try Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try database.close()
+    }
+
+    /// Takes archives and groups from another catalog, in the place of its own, at once.
+    ///
+    /// What was read of a file that is away now is kept.
+    func takeContent(of path: String) throws {
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "ATTACH DATABASE ? AS fresh", arguments: [path])
+            defer { try? database.execute(sql: "DETACH DATABASE fresh") }
+            try database.inTransaction(.immediate) {
+                try database.execute(sql: Self.takingContent)
+                return .commit
+            }
+        }
+    }
+
+    private static let takingContent = """
+        CREATE TEMP TABLE kept AS
+            SELECT fresh.archive.key FROM fresh.archive JOIN main.archive ON main.archive.key = fresh.archive.key
+            WHERE NOT fresh.archive.isExamined AND main.archive.isExamined;
+        UPDATE fresh.archive SET isExamined = 1 WHERE key IN (SELECT key FROM kept);
+        INSERT INTO fresh.page SELECT * FROM main.page WHERE archiveKey IN (SELECT key FROM kept);
+        INSERT INTO fresh.finding SELECT * FROM main.finding WHERE archiveKey IN (SELECT key FROM kept);
+        DROP TABLE kept;
+        DELETE FROM main.archive;
+        DELETE FROM main.archiveGroup;
+        INSERT INTO main.archive SELECT * FROM fresh.archive;
+        INSERT INTO main.finding SELECT * FROM fresh.finding;
+        INSERT INTO main.page SELECT * FROM fresh.page;
+        INSERT INTO main.archiveGroup SELECT * FROM fresh.archiveGroup;
+        INSERT INTO main.groupMember SELECT * FROM fresh.groupMember;
+        """
+}

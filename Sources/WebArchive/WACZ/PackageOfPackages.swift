@@ -1,0 +1,48 @@
+/// A ZIP that holds WACZ files instead of captures, as crawl services hand out a crawl of several.
+///
+/// Source: the profile `multi-wacz-package` of the Webrecorder tools; its members are stored at the root or in a folder.
+public struct PackageOfPackages: Sendable {
+    /// The name to use in error texts.
+    public let name: String
+    /// What its `datapackage.json` says; `nil` when it has none that can be read.
+    public let dataPackage: DataPackage?
+    /// The WACZ files in it, in the order of the directory.
+    public let members: [ZIPEntry]
+    /// The ZIP's directory.
+    public let directory: ZIPDirectory
+
+    /// Opens the file at `path`.
+    ///
+    /// - Parameter displayName: The name for error texts; the last part of `path` when `nil`.
+    /// - Returns: `nil` when the ZIP holds no WACZ file, or holds captures itself.
+    /// - Throws: What `ZIPDirectory` throws for what is no whole ZIP, or a hostile one.
+    public static func open(
+        path: String, displayName: String? = nil, limits: Limits = .standard
+    ) throws(WebArchiveError) -> PackageOfPackages? {
+        let source = try FileByteSource(path: path, name: displayName)
+        let directory = try ZIPDirectory(source: source, limits: limits)
+        let safe = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
+        let members = safe.filter { isWACZ($0.name) }
+        let hasCaptures = safe.contains { $0.name.hasPrefix("archive/") && !isWACZ($0.name) }
+        guard !members.isEmpty, !hasCaptures else { return nil }
+        var log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
+        let dataPackage = try WACZFile.readDataPackage(directory, &log)
+        return PackageOfPackages(name: source.name, dataPackage: dataPackage, members: members, directory: directory)
+    }
+
+    /// The SHA-256 that the package states for a member; `nil` when it states none.
+    public func statedHash(of member: ZIPEntry) -> WARCDigest? {
+        let resource = dataPackage?.resources.first { $0.path == member.name || $0.name == member.name }
+        return resource?.hash.flatMap { $0.algorithm == .sha256 ? $0 : nil }
+    }
+
+    /// Where the bytes of a member are in the file; `nil` when they are compressed.
+    public func storedRange(of member: ZIPEntry) throws(WebArchiveError) -> Range<UInt64>? {
+        member.method == .stored ? try directory.dataRange(of: member) : nil
+    }
+
+    static func isWACZ(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasSuffix(".wacz") || name.hasSuffix(".wacz.zip")
+    }
+}

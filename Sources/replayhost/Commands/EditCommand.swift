@@ -1,0 +1,85 @@
+import ArchiveStore
+import ArgumentParser
+
+/// `replayhost edit ID`
+struct EditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change the title, tags or notes of an archive or a group.",
+        discussion: """
+            What is not given stays as it is. The file itself is never changed.
+
+            Examples:
+              replayhost edit crawl --title "The harbour, 2024" --tag harbour --tag 2024
+              replayhost edit crawl --untag 2024 --notes "Made for the exhibition."
+            """)
+
+    @Argument(help: "The id, or the unique beginning of one.")
+    var id: String
+
+    @Option(name: .long, help: "The title.")
+    var title: String?
+
+    @Option(name: .long, help: ArgumentHelp("A tag to add; may be given several times.", valueName: "tag"))
+    var tag: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("A tag to take away; may be given several times.", valueName: "tag"))
+    var untag: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("The notes; - reads them from standard input.", valueName: "text"))
+    var notes: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if title == nil, tag.isEmpty, untag.isEmpty, notes == nil {
+            throw ValidationError("nothing to change; give --title, --tag, --untag or --notes")
+        }
+    }
+
+    func run() throws {
+        _ = try common.openExistingStore()
+        let store = try common.openStore(repairing: true)
+        switch try store.replayable(matching: id) {
+        case .archive(let archive):
+            let edited = try store.edit(archive, try words(archive.tags))
+            let details = try store.details(of: edited)
+            Terminal.write(common.json ? Terminal.json(details) : Self.line(edited.id, edited.title, edited.tags))
+        case .group(let group, _):
+            let edited = try store.edit(group.id, try words(group.tags))
+            Terminal.write(
+                common.json
+                    ? Terminal.json(
+                        Edited(id: edited.id.text, title: edited.title, tags: edited.tags, notes: edited.notes))
+                    : Self.line(edited.id, edited.title, edited.tags))
+        }
+    }
+
+    private struct Edited: Encodable {
+        let id: String
+        let title: String
+        let tags: [String]
+        let notes: String
+    }
+
+    private func words(_ tags: [String]) throws -> ArchiveWords {
+        let missing = untag.filter { !tags.contains($0) }
+        if let first = missing.first {
+            throw StoreError(.notFound, "there is no tag \"\(first)\" on it", place: id)
+        }
+        let changed = tag.isEmpty && untag.isEmpty ? nil : tags.filter { !untag.contains($0) } + tag
+        return ArchiveWords(title: title, tags: changed, notes: try notesText())
+    }
+
+    private func notesText() throws -> String? {
+        guard notes == "-" else { return notes }
+        var lines: [String] = []
+        while let line = readLine(strippingNewline: false) { lines.append(line) }
+        return lines.joined()
+    }
+
+    private static func line(_ id: ArchiveID, _ title: String, _ tags: [String]) -> String {
+        let words = tags.isEmpty ? "" : " [\(tags.joined(separator: ", "))]"
+        return Terminal.safe("\(id): \(title)\(words)")
+    }
+}

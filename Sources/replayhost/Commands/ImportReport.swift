@@ -1,0 +1,46 @@
+import ArchiveStore
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What became of each input of an import, as CSV: a line as soon as it is known. RFC 4180.
+final class ImportReport {
+    private let file: Descriptor
+
+    /// Makes the file, or empties it.
+    init(at path: String) throws {
+        do {
+            file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        } catch {
+            throw StoreError(.failed, "the report cannot be written: \(error.what)", place: path)
+        }
+        try add(fields: ["input", "result", "id", "sha256", "size", "code", "words"])
+    }
+
+    /// - Parameters:
+    ///   - result: `imported`, `duplicate`, `replaced`, `taken-in` or `failed`.
+    ///   - code: Of the error.
+    ///   - words: The error, for people.
+    func add(
+        _ input: String, result: String, id: String? = nil, sha256: String? = nil, size: UInt64? = nil,
+        code: String? = nil, words: String? = nil
+    ) throws {
+        try add(fields: [input, result, id ?? "", sha256 ?? "", size.map { "\($0)" } ?? "", code ?? "", words ?? ""])
+    }
+
+    func synchronize() throws { try file.synchronize() }
+
+    private func add(fields: [String]) throws {
+        let line = fields.map(Self.quoted).joined(separator: ",") + "\r\n"
+        try Array(line.utf8).withUnsafeBytes { try file.append($0) }
+    }
+
+    private static func quoted(_ field: String) -> String {
+        guard field.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) else { return field }
+        return "\"" + field.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}
