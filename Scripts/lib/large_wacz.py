@@ -33,10 +33,10 @@ def page(title, text):
     return f"<!doctype html><title>{title}</title><h1>{title}</h1><p>{text}</p><a href='/last'>last page</a>".encode()
 
 
-def captures(size, bytes_each):
+def captures(size, bytes_each, seed):
     """Yields (path, mime, body): the first page, filler that does not compress, the last page."""
     yield "/", "text/html", page("First page", "The first capture of the file.")
-    filler = random.Random(7).randbytes(bytes_each)
+    filler = random.Random(seed).randbytes(bytes_each)
     for number in range(max(1, size // bytes_each)):
         yield f"/data/{number:08}", "application/octet-stream", number.to_bytes(8, "big") + filler[8:]
     yield "/last", "text/html", page("Last page", "The last capture of the file.")
@@ -57,13 +57,13 @@ def zipnum(lines):
     return b"".join(blocks), "".join(index).encode()
 
 
-def write(path, size, bytes_each=1 << 20, is_sorted=True):
-    """With `is_sorted` false the index is a plain one, and in no order: lookups need a sorted copy of it."""
+def write(path, size, bytes_each=1 << 20, is_sorted=True, seed=7):
+    """Files of another `seed` differ. With `is_sorted` false the index is a plain one, and in no order: lookups need a sorted copy of it."""
     lines, warc_hash, offset = [], hashlib.sha256(), 0
     fixed = (2024, 1, 1, 0, 0, 0)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as package:
         with package.open(zipfile.ZipInfo("archive/data.warc", fixed), "w", force_zip64=True) as warc:
-            for place, mime, body in captures(size, bytes_each):
+            for place, mime, body in captures(size, bytes_each, seed):
                 block = record(HOST + place, mime, body)
                 warc.write(block)
                 warc_hash.update(block)

@@ -117,10 +117,14 @@ extension Archive: Encodable {
         case lookups, lookupsReason, tags, notes, storage, reference
     }
 
-    private struct MainPage: Encodable {
+    /// Where a visit starts.
+    struct MainPage: Encodable {
         let url: String
         let timestamp: String?
     }
+
+    /// The page that the package names as its first; `nil` when it names none.
+    var mainPage: MainPage? { mainPageURL.map { MainPage(url: $0, timestamp: mainPageTimestamp) } }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -138,8 +142,7 @@ extension Archive: Encodable {
         try container.encode(captureCount, forKey: .captureCount)
         try container.encodeIfPresent(firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
-        try container.encodeIfPresent(
-            mainPageURL.map { MainPage(url: $0, timestamp: mainPageTimestamp) }, forKey: .mainPage)
+        try container.encodeIfPresent(mainPage, forKey: .mainPage)
         // Nothing in this version checks the hashes inside the package, and nothing claims that it did.
         try container.encode("not-yet-verified", forKey: .verification)
         try container.encode(findingCounts, forKey: .findingCounts)

@@ -1,11 +1,5 @@
 import Foundation
 
-/// A group with its members that there are.
-package struct GroupDetails: Sendable, Hashable {
-    package let group: ArchiveGroup
-    package let members: [ListedArchive]
-}
-
 extension ArchiveStore {
     /// Makes a group of archives.
     ///

@@ -35,6 +35,7 @@ struct CommonOptions: ParsableArguments {
         let report = try store.repair()
         for id in report.adopted { remark("completed the interrupted import of \(id)") }
         for key in report.completedRemovals { remark("completed the interrupted removal of files/\(key).wacz") }
+        for id in report.restoredSidecars { remark("wrote the lost sidecar of \(id) anew") }
         if report.sweptCopies > 0 {
             remark(
                 "removed \(Terminal.count(report.sweptCopies, "copy", "copies")) that an interrupted import had left")
@@ -55,6 +56,14 @@ struct CommonOptions: ParsableArguments {
                 hint: "`replayhost import FILE` makes one, or name another with --store")
         }
         return try openStore(repairing: false)
+    }
+
+    /// Opens a store that there is, to change something in it.
+    ///
+    /// - Throws: `StoreError` `notFound`.
+    func openStoreToChange() throws -> ArchiveStore {
+        _ = try openExistingStore()
+        return try openStore(repairing: true)
     }
 
     /// The archives and groups that are named; without a name, every archive whose file is at hand.

@@ -38,8 +38,7 @@ struct EditCommand: ParsableCommand {
     }
 
     func run() throws {
-        _ = try common.openExistingStore()
-        let store = try common.openStore(repairing: true)
+        let store = try common.openStoreToChange()
         switch try store.replayable(matching: id) {
         case .archive(let archive):
             let edited = try store.edit(archive, try words(archive.tags))
@@ -49,17 +48,9 @@ struct EditCommand: ParsableCommand {
             let edited = try store.edit(group.id, try words(group.tags))
             Terminal.write(
                 common.json
-                    ? Terminal.json(
-                        Edited(id: edited.id.text, title: edited.title, tags: edited.tags, notes: edited.notes))
+                    ? Terminal.json(try store.details(of: edited))
                     : Self.line(edited.id, edited.title, edited.tags))
         }
-    }
-
-    private struct Edited: Encodable {
-        let id: String
-        let title: String
-        let tags: [String]
-        let notes: String
     }
 
     private func words(_ tags: [String]) throws -> ArchiveWords {

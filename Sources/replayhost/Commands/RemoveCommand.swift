@@ -22,8 +22,7 @@ struct RemoveCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        _ = try common.openExistingStore()
-        let store = try common.openStore(repairing: true)
+        let store = try common.openStoreToChange()
         var statuses: [ExitStatus] = []
         for id in ids {
             do {

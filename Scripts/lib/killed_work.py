@@ -1,0 +1,400 @@
+"""Kills the program at random instants of everything that changes a store, and holds the store against its files after each.
+
+    python3 Scripts/lib/killed_work.py FOLDER [KILLS] [SEED]
+
+Imports (copied, moved, referenced, into the place of another archive, packages of several), removals, edits, groups, hashing,
+rebuilds and backups. A kill comes at any instant, or before any call that changes the file system. After each the next start must leave the store as it was before the work or as it would be after it,
+in everything that a person sees, and with nothing else lying about. The seed repeats a run: the same work in the same order, and
+the same share of it done before each kill. WORK= narrows it down to some kinds.
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from collections import Counter
+
+import large_wacz
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
+ALL = "import move reference remove edit replace package group regroup ungroup hash rebuild backup"
+WORK = os.environ.get("WORK", ALL).split()
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class Failure(Exception):
+    """The store is not what it has to be."""
+
+
+class Work:
+    """A store, what is in it, and the next thing to do with it."""
+
+    def __init__(self, folder, seed):
+        self.folder, self.chance = folder, random.Random(seed)
+        self.shim = f"{folder}/shim.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.shim, f"{HERE}/fault-shim.c", "-ldl"], check=True)
+        self.store, self.backup = f"{folder}/store", f"{folder}/backup"
+        self.number = 0
+        self.paths = {}
+        os.makedirs(f"{folder}/in")
+        os.makedirs(f"{folder}/elsewhere")
+
+    # Running the program
+
+    def run(self, *arguments, check=True):
+        result = subprocess.run(
+            [BINARY, *arguments, "--store", self.store], capture_output=True, text=True, errors="replace"
+        )
+        if check and result.returncode != 0:
+            raise Failure(f"{arguments} ended with {result.returncode}: {result.stdout}{result.stderr}")
+        return result
+
+    def killed(self, arguments, instant=None, call=None):
+        """Kills the work after so many seconds, or before so many calls that change a file system.
+
+        Returns its exit code if it ended before, what it said on standard error, and how many such calls it made.
+        """
+        counted = f"{self.folder}/calls"
+        environment = dict(os.environ)
+        if instant is None:
+            environment.update(LD_PRELOAD=self.shim, KILL_COUNT=counted, KILL_AT=str(call))
+        process = subprocess.Popen(
+            [BINARY, *arguments, "--store", self.store], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            start_new_session=True, env=environment,
+        )
+        if instant is not None:
+            time.sleep(instant)
+            process.send_signal(signal.SIGKILL)
+        errors = process.communicate()[1].decode(errors="replace")
+        calls = None
+        if os.path.exists(counted):
+            with open(counted) as file:
+                calls = int(file.read())
+            os.remove(counted)
+        return (None if process.returncode < 0 else process.returncode), errors, calls
+
+    # What a person sees
+
+    def seen(self):
+        archives, groups = {}, {}
+        for line in self.run("list", "--json").stdout.splitlines():
+            archive = json.loads(line)
+            archives[archive["id"]] = {
+                "sha256": archive.get("sha256"), "storage": archive["storage"], "title": archive["title"],
+                "tags": archive["tags"], "notes": archive["notes"], "reference": archive.get("reference"),
+                "name": archive["originalName"], "captures": archive["captureCount"],
+                "imported": archive["importedAt"],
+            }
+        for line in self.run("group", "list", "--json").stdout.splitlines():
+            group = json.loads(line)
+            groups[group["id"]] = {"title": group["title"], "members": group["members"]}
+        return {"archives": archives, "groups": groups}
+
+    # Files to work with
+
+    def file(self, place="in"):
+        self.number += 1
+        name = f"file-{self.number}"
+        path = f"{self.folder}/{place}/{name}.wacz"
+        kind = self.chance.choice(["small", "many", "unsorted", "large"])
+        size, each, is_sorted = {
+            "small": (60_000, 20_000, True), "many": (400_000, 400, True), "unsorted": (800_000, 400, False),
+            "large": (6_000_000, 500_000, True),
+        }[kind]
+        large_wacz.write(path, size, each, is_sorted, seed=self.chance.randrange(1 << 30))
+        self.paths[path] = digest(path)
+        return name, path
+
+    def package(self):
+        members = [self.file() for _ in range(self.chance.randint(2, 3))]
+        self.number += 1
+        name = f"package-{self.number}"
+        path = f"{self.folder}/in/{name}.wacz"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as outer:
+            listed = []
+            for member, inner in members:
+                outer.write(inner, f"{member}.wacz")
+                listed.append({"name": f"{member}.wacz", "path": f"{member}.wacz", "hash": "sha256:" + self.paths[inner]})
+            outer.writestr("datapackage.json", json.dumps({"profile": "multi-wacz-package", "resources": listed}))
+        self.paths[path] = digest(path)
+        return name, path, members
+
+    # The next thing to do: the command, and every state that may be seen after it
+
+    def next(self, kind, now):
+        after = json.loads(json.dumps(now))
+        archives, groups = after["archives"], after["groups"]
+        ids = sorted(archives)
+        some = self.chance.choice(ids) if ids else None
+
+        def entry(path, name, storage="managed", like=None):
+            return {
+                "sha256": None if storage == "referenced" else self.paths[path], "storage": storage,
+                "title": like["title"] if like else "A large archive", "tags": like["tags"] if like else [],
+                "notes": like["notes"] if like else "", "name": f"{name}.wacz",
+                "reference": os.path.realpath(path) if storage == "referenced" else None,
+            }
+
+        if kind in ("import", "move", "reference") or some is None:
+            name, path = self.file("elsewhere" if kind == "reference" else "in")
+            archives[name] = entry(path, name, "referenced" if kind == "reference" else "managed")
+            flags = {"move": ["--move"], "reference": ["--reference"]}.get(kind, [])
+            return ["import", path, *flags], [after], path if kind == "move" else None
+        if kind == "remove":
+            del archives[some]
+            for group in groups.values():
+                group["members"] = [member for member in group["members"] if member != some]
+            return ["remove", "--yes", some], [after], None
+        if kind == "edit":
+            mark = f"t{self.chance.randrange(1000)}"
+            archives[some].update(title=f"Title {mark}", notes=f"Notes {mark}")
+            if mark not in archives[some]["tags"]:
+                archives[some]["tags"] = archives[some]["tags"] + [mark]
+            return ["edit", some, "--title", f"Title {mark}", "--notes", f"Notes {mark}", "--tag", mark], [after], None
+        if kind == "replace":
+            name, path = self.file()
+            archives[some] = entry(path, name, like=archives[some])
+            return ["import", path, "--replace", some], [after], None
+        if kind == "package":
+            name, path, members = self.package()
+            states = []
+            for count in range(len(members)):
+                member, inner = members[count]
+                archives[member] = entry(inner, member)
+                states.append(json.loads(json.dumps(after)))
+            groups[name] = {"title": name, "members": [member for member, _ in members]}
+            return ["import", path], [*states, after], None
+        if kind == "group":
+            self.number += 1
+            chosen = self.chance.sample(ids, min(len(ids), 3))
+            groups[f"group-{self.number}"] = {"title": f"Group {self.number}", "members": chosen}
+            return ["group", "create", f"Group {self.number}", *chosen], [after], None
+        if kind in ("regroup", "ungroup"):
+            if not groups:
+                return self.next("group", now)
+            group = self.chance.choice(sorted(groups))
+            if kind == "ungroup":
+                del groups[group]
+                return ["group", "remove", "--yes", group], [after], None
+            members = groups[group]["members"]
+            if some in members:
+                members.remove(some)
+                return ["group", "drop", group, some], [after], None
+            members.append(some)
+            return ["group", "add", group, some], [after], None
+        if kind == "hash":
+            # Any number of them may be done.
+            return ["jobs", "run"], "hashed", None
+        if kind == "rebuild":
+            return ["doctor", "--rebuild", "--port", "0"], [after], None
+        return ["backup", self.backup], [after], None
+
+    # Looking
+
+    @staticmethod
+    def equal(one, other):
+        """Whether two states are the same in all that both know."""
+        if set(one["archives"]) != set(other["archives"]) or one["groups"] != other["groups"]:
+            return False
+        for name, archive in one["archives"].items():
+            twin = other["archives"][name]
+            if any(archive[key] != twin[key] for key in archive if key in twin):
+                return False
+        return True
+
+    def hashed(self, before, now):
+        """The same, but for hashes of referenced files that have become known."""
+        known = json.loads(json.dumps(before))
+        for name, archive in known["archives"].items():
+            found = now["archives"].get(name, {}).get("sha256")
+            if archive["sha256"] is None and found is not None:
+                if found != self.paths[archive["reference"]]:
+                    raise Failure(f"{name} has the hash {found}, the file has {self.paths[archive['reference']]}")
+                archive["sha256"] = found
+        return self.equal(known, now)
+
+    def check_at_once(self, before, touched):
+        """Before anything was repaired: what was there and was not being worked on is there, whole."""
+        now = self.seen()
+        for name in set(before["archives"]) - touched:
+            if name not in now["archives"]:
+                raise Failure(f"{name}, which nobody touched, is gone before any repair")
+        for archive in now["archives"].values():
+            if archive["storage"] == "managed":
+                path = f"{self.store}/files/{archive['sha256']}.wacz"
+                if not os.path.exists(path):
+                    # A removal or a replacement that was stopped after its file had gone: the next start ends it.
+                    continue
+                if digest(path) != archive["sha256"]:
+                    raise Failure(f"{path} is not what its name says")
+
+    def check_settled(self):
+        """After the next start: catalog, files, sidecars, groups agree, and nothing else is there."""
+        told = self.run("doctor", "--port", "0", check=False).stdout
+        bad = [line for line in told.splitlines() if line.startswith("BAD") and " engine:" not in line]
+        if bad:
+            raise Failure("doctor says: " + "; ".join(bad))
+        left = [name for name in os.listdir(f"{self.store}/incoming")]
+        if left:
+            raise Failure(f"left in incoming/: {left}")
+        database = sqlite3.connect(f"file:{self.store}/catalog.sqlite?mode=ro", uri=True)
+        rows = database.execute("SELECT key, id, sha256, storage, lookups FROM archive").fetchall()
+        problems = database.execute("PRAGMA integrity_check").fetchall()
+        counted = database.execute(
+            "SELECT id FROM archive WHERE pageCount != (SELECT count(*) FROM page WHERE archiveKey = key)"
+        ).fetchall()
+        database.close()
+        if problems != [("ok",)] or counted:
+            raise Failure(f"the catalog: {problems}, pages of {counted}")
+        expected = set()
+        for key, name, sha256, storage, lookups in rows:
+            expected.add(f"{key}.json")
+            if storage == "managed":
+                expected.add(f"{key}.wacz")
+                if digest(f"{self.store}/files/{key}.wacz") != key or sha256 != key:
+                    raise Failure(f"the file of {name} is not what its name says")
+            if lookups == "sorted-copy":
+                expected |= {f"{key}.cdx.gz", f"{key}.idx"}
+            with open(f"{self.store}/files/{key}.json") as file:
+                if json.load(file)["id"] != name:
+                    raise Failure(f"{key}.json is of another archive than {name}")
+        found = set(os.listdir(f"{self.store}/files"))
+        if found != expected:
+            raise Failure(f"files/: too many {sorted(found - expected)}, too few {sorted(expected - found)}")
+        now = self.seen()
+        documents = {name[:-5] for name in os.listdir(f"{self.store}/groups")}
+        if documents != set(now["groups"]):
+            raise Failure(f"groups/ has {documents}, the catalog {set(now['groups'])}")
+        for path, sha256 in self.paths.items():
+            if "/elsewhere/" in path and os.path.exists(path) and digest(path) != sha256:
+                raise Failure(f"{path}, which is only referred to, was changed")
+        return now
+
+    def check_backup(self):
+        """Whatever manifest there is names files that are there, whole."""
+        manifest = f"{self.backup}/backup.json"
+        if not os.path.exists(manifest):
+            return
+        with open(manifest) as file:
+            text = file.read()
+        json.loads(text)
+        for name in os.listdir(f"{self.backup}/files"):
+            if name.endswith(".wacz") and digest(f"{self.backup}/files/{name}") != name[:-5]:
+                raise Failure(f"the backup's {name} is not what its name says")
+
+    def check_restore(self, now):
+        """The newest backup gives back what there was."""
+        self.run("backup", self.backup)
+        target = f"{self.folder}/restored"
+        shutil.rmtree(target, ignore_errors=True)
+        own, self.store = self.store, target
+        try:
+            self.run("restore", self.backup)
+            if not self.equal(now, self.seen()):
+                raise Failure("what was restored is not what there was")
+        finally:
+            self.store = own
+        shutil.rmtree(target)
+
+    # A round
+
+    def step(self, kind, share, durations, outcomes):
+        before = self.seen()
+        if kind == "remove" and len(before["archives"]) < 3:
+            kind = "import"
+        arguments, states, moved = self.next(kind, before)
+        # Half of them at an instant, half at a change of the file system: between two changes nothing can be lost.
+        usual = durations.setdefault(kind, {"seconds": 0.3, "calls": 60})
+        if self.chance.random() < 0.5:
+            code, errors, _ = self.killed(arguments, instant=share * usual["seconds"])
+            # What was not killed in time takes less long than thought, and the other way round.
+            usual["seconds"] *= 0.8 if code is not None else 1.05
+        else:
+            code, errors, calls = self.killed(arguments, call=max(1, int(share * usual["calls"])))
+            usual["calls"] = calls or usual["calls"] * 1.1
+        if code not in (None, 0) and not (kind in ("rebuild",) and code == 1):
+            raise Failure(f"{arguments} ended with {code}: {errors}")
+        touched = set(arguments)
+        if kind != "rebuild":
+            self.check_at_once(before, touched)
+        now = self.check_settled()
+        allowed = [before, *states] if isinstance(states, list) else []
+        if states == "hashed":
+            is_right = self.hashed(before, now)
+        elif code is None:
+            is_right = any(self.equal(state, now) for state in allowed)
+        else:
+            is_right = self.equal(states[-1], now)
+        if not is_right:
+            raise Failure(
+                f"after {arguments} ({'killed' if code is None else 'ended'}) the store is neither as before nor as after:\n"
+                f"before {json.dumps(before)}\nafter  {json.dumps(states)}\nseen   {json.dumps(now)}"
+            )
+        if moved and not os.path.exists(moved) and os.path.basename(moved)[:-5] not in now["archives"]:
+            raise Failure(f"{moved} is neither in its place nor in the store")
+        if kind == "backup":
+            self.check_backup()
+        is_after = states != "hashed" and self.equal(states[-1], now) and not self.equal(before, now)
+        outcomes[kind, "ended before the kill" if code is not None else "killed, done" if is_after else "killed"] += 1
+        self.forget(now)
+
+    def forget(self, now):
+        """Files that nobody needs any more, and archives when there are too many."""
+        kept = {archive["reference"] for archive in now["archives"].values()}
+        for path in list(self.paths):
+            if path not in kept and os.path.realpath(path) not in kept and "/in/" in path and os.path.exists(path):
+                os.remove(path)
+        for name in sorted(now["archives"], key=lambda name: int(name.rsplit("-", 1)[1]))[: max(0, len(now["archives"]) - 8)]:
+            self.run("remove", "--yes", name)
+
+
+def run(folder, kills, seed):
+    work, outcomes, durations = Work(folder, seed), Counter(), {}
+    work.run("import", work.file()[1], work.file()[1])
+    order = []
+    for number in range(kills):
+        if not order:
+            order = WORK[:]
+            work.chance.shuffle(order)
+        kind, share = order.pop(), work.chance.uniform(0.02, 1.1)
+        try:
+            work.step(kind, share, durations, outcomes)
+        except Failure as failure:
+            raise Failure(f"kill {number + 1} of {kills}, {kind}, seed {seed}: {failure}") from None
+        if "backup" in WORK and (number % 50 == 49 or number == kills - 1):
+            work.check_restore(work.seen())
+    return outcomes, work.seen()
+
+
+def main():
+    folder = sys.argv[1]
+    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 500
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)
+    print(f"seed {seed}, {kills} kills; again: python3 Scripts/lib/killed_work.py FOLDER {kills} {seed}", flush=True)
+    began = time.monotonic()
+    outcomes, now = run(folder, kills, seed)
+    for kind in WORK:
+        parts = [f"{count} {outcome}" for (name, outcome), count in sorted(outcomes.items()) if name == kind]
+        if parts:
+            print(f"  {kind:10} {', '.join(parts)}")
+    killed = sum(count for (_, outcome), count in outcomes.items() if outcome.startswith("killed"))
+    print(
+        f"{sum(outcomes.values())} rounds, {killed} killed at work, in {time.monotonic() - began:.0f} s: nothing lost, nothing half "
+        f"there; {len(now['archives'])} archives, {len(now['groups'])} groups at the end"
+    )
+
+
+if __name__ == "__main__":
+    main()
