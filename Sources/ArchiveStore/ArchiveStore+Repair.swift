@@ -37,6 +37,7 @@ extension ArchiveStore {
     /// - Parameter readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
     @discardableResult
     package func repair(readsAll: Bool = false) throws -> RepairReport {
+        guard !isReadOnly else { return RepairReport() }
         let lock = try lockForCommit()
         defer { withExtendedLifetime(lock) {} }
         var report = RepairReport()

@@ -24,6 +24,18 @@ package struct ArchiveStore: Sendable {
         let layout = StoreLayout(root: root)
         try Self.makeFolders(layout)
         self.init(layout: layout, catalog: try Catalog(path: layout.catalog))
+        if !isReadOnly { SpaceReserve(beside: layout.catalog).keep() }
+    }
+
+    /// Whether the store is where nothing can be written: it can be looked at and served.
+    package var isReadOnly: Bool { catalog.isReadOnly }
+
+    /// - Throws: `StoreError` `unusable` when nothing can be written.
+    package func checkWritable() throws(StoreError) {
+        guard isReadOnly else { return }
+        throw StoreError(
+            .unusable, "this store cannot be changed: \(catalog.adaptation ?? "it can only be read")",
+            place: layout.root, hint: "make it writable, or choose another store with --store")
     }
 
     init(layout: StoreLayout, catalog: Catalog) {

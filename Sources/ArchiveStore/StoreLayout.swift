@@ -9,6 +9,7 @@ import Foundation
 ///                      ref-UUID.json: the sidecar of a file that stays elsewhere, until its SHA-256 is known
 ///     groups/          ID.json: archives that are replayed as one
 ///     incoming/        imports and removals under way; swept at the next start
+///     reserve          space for the moment when the disk is full; can be deleted
 ///     server.json      address and token of the running server
 package struct StoreLayout: Sendable, Hashable {
     /// The store's folder, absolute.

@@ -38,7 +38,8 @@ package struct ReplayHost: Sendable {
     private let configuration: Configuration
     private let server: ReplayServer
     private let assets: Assets
-    private let serverFile: ServerFile
+    /// `nil` for a store that can only be read: several servers may serve it.
+    private let serverFile: ServerFile?
 
     /// Takes the store's lock and plans the listeners; nothing is started yet.
     ///
@@ -47,17 +48,18 @@ package struct ReplayHost: Sendable {
     package init(_ configuration: Configuration) throws {
         self.configuration = configuration
         assets = Assets(folder: configuration.assetsFolder)
-        let serverFile = try ServerFile(layout: configuration.store.layout)
+        let store = configuration.store
+        let serverFile = store.isReadOnly ? nil : try ServerFile(layout: store.layout)
         self.serverFile = serverFile
         do {
             server = try ReplayServer(
                 store: configuration.store, assets: assets, port: configuration.port, version: Self.version,
                 logger: configuration.logger)
         } catch let error as PortInUse {
-            serverFile.remove()
+            serverFile?.remove()
             throw PortUnavailable(what: error.description, isTaken: true)
         } catch let error as ListenFailure {
-            serverFile.remove()
+            serverFile?.remove()
             throw PortUnavailable(what: error.description, isTaken: false)
         }
     }
@@ -67,8 +69,8 @@ package struct ReplayHost: Sendable {
     /// - Parameter onReady: Called when connections are accepted.
     /// - Throws: `PortUnavailable` when somebody took the port after it was found free.
     package func run(onReady: @escaping @Sendable (Ready) async -> Void) async throws {
-        defer { serverFile.remove() }
-        try serverFile.write(
+        defer { serverFile?.remove() }
+        try serverFile?.write(
             ServerDescription(
                 address: server.address, port: server.port, pid: ProcessInfo.processInfo.processIdentifier,
                 token: server.token))

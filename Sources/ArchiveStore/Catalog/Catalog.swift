@@ -10,6 +10,8 @@ package struct Catalog: Sendable {
     let database: any DatabaseWriter
     /// How it is kept on a file system that lacks something, for people; `nil` when nothing is lacking.
     package let adaptation: String?
+    /// Whether nothing can be changed.
+    package let isReadOnly: Bool
 
     /// Opens the catalog at `path`; makes it, or brings its schema up to date after copying it.
     ///
@@ -17,7 +19,7 @@ package struct Catalog: Sendable {
     package init(path: String) throws {
         do {
             let opened = try CatalogFile.open(path)
-            (database, adaptation) = (opened.database, opened.adaptation)
+            (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
             guard try !database.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
                 throw StoreError(
                     .unusable, "the catalog was written by a newer replayhost; nothing was changed", place: path,
@@ -209,10 +211,18 @@ package struct Catalog: Sendable {
 
     private static func words(for error: DatabaseError, place: String? = nil) -> StoreError {
         let reason = error.message ?? error.resultCode.description
+        let noSpace = StoreError(
+            .noSpace, "no space left for the catalog", place: place,
+            hint: "free some space on that file system")
         switch error.resultCode {
         case .SQLITE_FULL:
+            return noSpace
+        case .SQLITE_IOERR where place.map(CatalogFile.isFull) ?? false:
+            return noSpace
+        case .SQLITE_CANTOPEN:
             return StoreError(
-                .noSpace, "no space left for the catalog", place: place, hint: "free some space where the store is")
+                .unusable, "the catalog cannot be opened (\(reason))", place: place,
+                hint: "check who owns it, or choose another store with --store")
         case .SQLITE_BUSY:
             return StoreError(
                 .unusable, "another process has kept the catalog to itself for \(CatalogFile.busySeconds) seconds",

@@ -22,22 +22,39 @@ enum CatalogFile {
     static let busySeconds = 30
 
     static func open(_ path: String) throws -> Opened {
-        let folder = (path as NSString).deletingLastPathComponent
-        let kind = FileSystem(at: folder)
-        if kind.isReadOnly {
-            guard Folder.exists(path) else {
-                throw StoreError(
-                    .unusable, "the store has no catalog, and its file system can only be read", place: path,
-                    hint: "copy the store to where it can be written")
-            }
-            var configuration = configuration()
-            configuration.readonly = true
-            let queue = try DatabaseQueue(path: address(path, "immutable=1"), configuration: configuration)
-            return Opened(
-                database: queue, adaptation: "its file system can only be read: nothing can be changed",
-                isReadOnly: true)
+        let kind = FileSystem(at: (path as NSString).deletingLastPathComponent)
+        if kind.isReadOnly { return try readOnly(path, "its file system can only be read") }
+        do {
+            return try open(path, kind)
+        } catch let error as DatabaseError where isFull(path) {
+            // What was kept for this moment: enough to remove something.
+            if SpaceReserve(beside: path).release(), let opened = try? open(path, kind) { return opened }
+            // Without a log that somebody may be writing, the file is all there is.
+            guard error.resultCode != .SQLITE_CORRUPT, Folder.isEmptyFile(path + "-wal") else { throw error }
+            return try readOnly(path, "its file system is full")
         }
-        if !FileSystem.canLock(in: folder) {
+    }
+
+    /// Whether there is no space left for what SQLite has to write beside the catalog.
+    static func isFull(_ path: String) -> Bool {
+        let folder = (path as NSString).deletingLastPathComponent
+        return (try? Folder.freeBytes(at: folder)).map { $0 < 1 << 16 } ?? false
+    }
+
+    private static func readOnly(_ path: String, _ reason: String) throws -> Opened {
+        guard Folder.exists(path) else {
+            throw StoreError(
+                .unusable, "the store has no catalog, and none can be written", place: path,
+                hint: "free some space, or copy the store to where it can be written")
+        }
+        var configuration = configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: address(path, "immutable=1"), configuration: configuration)
+        return Opened(database: queue, adaptation: reason, isReadOnly: true)
+    }
+
+    private static func open(_ path: String, _ kind: FileSystem) throws -> Opened {
+        if !FileSystem.canLock(in: (path as NSString).deletingLastPathComponent) {
             let queue = try queue(address(path, "vfs=unix-dotfile"))
             return Opened(
                 database: queue,
@@ -53,7 +70,9 @@ enum CatalogFile {
         }
         do {
             return Opened(database: try DatabasePool(path: path, configuration: configuration()), adaptation: nil)
-        } catch let error as DatabaseError where [.SQLITE_IOERR, .SQLITE_ERROR].contains(error.resultCode) {
+        } catch let error as DatabaseError
+            where [.SQLITE_IOERR, .SQLITE_ERROR].contains(error.resultCode) && !isFull(path)
+        {
             // No shared memory here, though the file system's name did not tell.
             return Opened(
                 database: try queue(path),

@@ -32,6 +32,12 @@ enum Folder {
         access(path, F_OK) == 0
     }
 
+    /// Whether there is no file, or nothing in it.
+    static func isEmptyFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_size == 0
+    }
+
     /// Names in a folder, sorted, without `.` and `..`.
     static func names(in path: String) throws(StoreError) -> [String] {
         guard let stream = opendir(path) else { throw .system(errno, doing: "listing the folder", path: path) }

@@ -32,6 +32,7 @@ struct CommonOptions: ParsableArguments {
     func openStore(repairing: Bool) throws -> ArchiveStore {
         let store = try ArchiveStore(at: location.path)
         guard repairing else { return store }
+        try store.checkWritable()
         let report = try store.repair()
         for id in report.adopted { remark("completed the interrupted import of \(id)") }
         for key in report.completedRemovals { remark("completed the interrupted removal of files/\(key).wacz") }

@@ -95,6 +95,7 @@ struct DoctorCommand: ParsableCommand {
                         name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
                         hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/"))
             let report = try store.repair(readsAll: true)
+            if store.isReadOnly { return checks }
             for problem in report.problems { checks.append(Check(name: "store files", verdict: .bad, what: problem)) }
             if report.problems.isEmpty {
                 checks.append(

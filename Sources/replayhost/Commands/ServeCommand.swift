@@ -46,7 +46,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         common.sayWhichStore()
-        let store = try common.openStore(repairing: true)
+        // What can only be read can be served as well: a library on a disc.
+        let opened = try common.openStore(repairing: false)
+        let store = opened.isReadOnly ? opened : try common.openStore(repairing: true)
+        if let adaptation = store.catalog.adaptation { common.remark("about this store: \(adaptation)") }
         var logger = Logger(label: "replayhost", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
         let folder = AssetsLocation.choose(
