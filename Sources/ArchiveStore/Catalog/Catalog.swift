@@ -18,16 +18,11 @@ package struct Catalog: Sendable {
     /// - Throws: `StoreError`: `unusable`, `catalogDamaged`, `noSpace`.
     package init(path: String) throws {
         do {
+            try CatalogFile.refuseNewer(path)
             let opened = try CatalogFile.open(path)
             (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
-            guard try !database.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
-                throw StoreError(
-                    .unusable, "the catalog was written by a newer replayhost; nothing was changed", place: path,
-                    hint: "use that version")
-            }
             guard !opened.isReadOnly else { return }
-            try CatalogFile.keepCopyBeforeMigration(of: database, path: path)
-            try CatalogMigrations.migrator.migrate(database)
+            try CatalogFile.migrate(database, path: path)
             // Those that have read already know the schema of before.
             (database as? DatabasePool)?.invalidateReadOnlyConnections()
         } catch let error as DatabaseError {

@@ -35,6 +35,22 @@ enum CatalogFile {
         }
     }
 
+    /// Opening a catalog to change it changes it already, if by a counter only: one of a newer version is not opened that way.
+    ///
+    /// - Throws: `StoreError` `unusable` for such a one.
+    static func refuseNewer(_ path: String) throws {
+        guard !Folder.isEmptyFile(path) else { return }
+        var configuration = configuration()
+        configuration.readonly = true
+        let isAlone = Folder.isEmptyFile(path + "-wal")
+        let queue = try DatabaseQueue(path: isAlone ? address(path, "immutable=1") : path, configuration: configuration)
+        guard try !queue.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
+            throw StoreError(
+                .unusable, "the catalog was written by a newer replayhost; nothing was changed", place: path,
+                hint: "use that version")
+        }
+    }
+
     /// Whether there is no space left for what SQLite has to write beside the catalog.
     static func isFull(_ path: String) -> Bool {
         let folder = (path as NSString).deletingLastPathComponent
@@ -102,6 +118,18 @@ enum CatalogFile {
     private static func address(_ path: String, _ parameters: String) -> String {
         let safe = CharacterSet(charactersIn: "/-_.~").union(.alphanumerics)
         return "file:\(path.addingPercentEncoding(withAllowedCharacters: safe) ?? path)?\(parameters)"
+    }
+
+    /// Brings the schema up to date; one process at a time, since what is missing is found out before it is done.
+    static func migrate(_ database: any DatabaseWriter, path: String) throws {
+        let migrator = CatalogMigrations.migrator
+        if try database.read(migrator.hasCompletedMigrations) { return }
+        let folder = (path as NSString).deletingLastPathComponent
+        let lock = try Descriptor(path: folder, flags: O_RDONLY | O_DIRECTORY)
+        while lock.lock() == .heldByAnother { usleep(10_000) }
+        defer { withExtendedLifetime(lock) {} }
+        try keepCopyBeforeMigration(of: database, path: path)
+        try migrator.migrate(database)
     }
 
     /// Copies a catalog that is about to be changed to a newer schema, beside it, under the last step that it has.

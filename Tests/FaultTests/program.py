@@ -1,0 +1,139 @@
+"""The program under test, on a store of its own."""
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import large_wacz
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("REPLAYHOST_BINARY", str(CHECKOUT / ".build" / "debug" / "replayhost"))
+FIXTURES = CHECKOUT / "Fixtures"
+SECONDS = 60
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class Result:
+    def __init__(self, process):
+        self.code, self.output, self.errors = process.returncode, process.stdout, process.stderr
+
+    def lines(self):
+        return [json.loads(line) for line in self.output.splitlines()]
+
+
+class Store:
+    def __init__(self, root, folder, shim):
+        self.root, self.folder, self.shim = Path(root), Path(folder), shim
+
+    def environment(self, **faults):
+        environment = {**os.environ, "NO_COLOR": "1", "REPLAYHOST_STORE": str(self.root)}
+        environment["REPLAYHOST_ASSETS"] = str(CHECKOUT / "www")
+        if faults:
+            environment.update({name: str(value) for name, value in faults.items()}, LD_PRELOAD=str(self.shim))
+        return environment
+
+    def run(self, *arguments, **faults):
+        """Runs a command, with faults of the disk if any are named."""
+        return Result(
+            subprocess.run(
+                [BINARY, *map(str, arguments)], env=self.environment(**faults), cwd=self.folder, timeout=SECONDS * 5,
+                capture_output=True, text=True, errors="replace",
+            )
+        )
+
+    def done(self, *arguments):
+        """Runs a command that has to succeed."""
+        result = self.run(*arguments)
+        assert result.code == 0, f"{arguments}: {result.output}{result.errors}"
+        return result
+
+    def start(self, *arguments, **faults):
+        return subprocess.Popen(
+            [BINARY, *map(str, arguments)], env=self.environment(**faults), cwd=self.folder, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )
+
+    def listed(self):
+        return {archive["id"]: archive for archive in self.done("list", "--json").lines()}
+
+    def everything(self):
+        """All that a person can see of the archives and groups."""
+        archives = self.listed()
+        return {
+            "archives": archives,
+            "info": {name: self.done("info", name, "--json").lines() for name in archives},
+            "pages": {name: self.done("pages", name, "--json").lines() for name in archives},
+            "groups": self.done("group", "list", "--json").lines(),
+        }
+
+    def told_by_doctor(self, *arguments):
+        """What `doctor` says of the store; not of engine, port and names."""
+        lines = self.run("doctor", "--port", "0", "--json", *arguments).lines()
+        return [line for line in lines if line["name"].split()[0] in ("store", "lookups", "references", "server")]
+
+    def expect_whole(self):
+        """Nothing half there, nothing wrong."""
+        bad = [line for line in self.told_by_doctor() if line["verdict"] == "bad"]
+        assert bad == []
+        assert os.listdir(self.root / "incoming") == []
+        files = os.listdir(self.root / "files")
+        archives = self.listed()
+        managed = {archive["sha256"] for archive in archives.values() if archive["storage"] == "managed"}
+        assert {name[:-5] for name in files if name.endswith(".wacz")} == managed
+        assert len([name for name in files if name.endswith(".json")]) == len(archives)
+        assert [name for name in files if not name.endswith((".wacz", ".json", ".cdx.gz", ".idx"))] == []
+        for key in managed:
+            assert sha256(self.root / "files" / f"{key}.wacz") == key
+
+    def file(self, name, size=200_000, each=20_000, is_sorted=True, seed=1, folder=None):
+        path = Path(folder or self.folder) / name
+        large_wacz.write(str(path), size, each, is_sorted, seed=seed)
+        return path
+
+
+class Server:
+    """`replayhost serve` on any free port."""
+
+    def __init__(self, store):
+        self.process = store.start("serve", "--port", "0")
+        line = self.process.stdout.readline()
+        match = re.search(r"http://localhost:(\d+)", line)
+        assert match, f"{line}{self.process.stderr.read() if self.process.poll() is not None else ''}"
+        self.port = int(match[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.communicate(timeout=SECONDS)
+
+    def ask(self, path, headers=None):
+        """Status, fields and body."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers or {})
+        if path.startswith("/api"):
+            request.add_header("Host", f"localhost:{self.port}")
+        try:
+            with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.headers, answer.read()
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, f"not within {SECONDS} s: {what}"
+        time.sleep(0.05)

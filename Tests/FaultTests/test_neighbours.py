@@ -1,0 +1,192 @@
+"""Several processes on one store, and files that change or go away under a running server."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+
+import pytest
+from program import FIXTURES, Server, sha256, wait_until
+
+
+def ids(server):
+    return {archive["id"]: archive for archive in json.loads(server.ask("/api/archives")[2])["archives"]}
+
+
+def test_two_processes_import_while_a_third_serves(store):
+    """200 files each in `make soak`."""
+    count = int(os.environ.get("FILES", "12"))
+    for name in ["one", "two"]:
+        (store.folder / name).mkdir()
+        for number in range(count):
+            store.file(f"{name}-{number}.wacz", 30_000, 10_000, seed=hash_of(name, number), folder=store.folder / name)
+    store.done("list") if store.root.exists() else store.done("import", FIXTURES / "sample.wacz")
+    with Server(store) as server:
+        running = [store.start("import", store.folder / name) for name in ["one", "two"]]
+        seen = set()
+        while any(process.poll() is None for process in running):
+            seen.add(len(ids(server)))
+        for process in running:
+            assert process.wait() == 0, process.stderr.read()
+            process.communicate()
+        assert len(ids(server)) == 2 * count + 1
+        assert len(seen) > 1, "the server saw imports under way"
+        for name in ["one", "two"]:
+            for number in range(count):
+                path = store.folder / name / f"{name}-{number}.wacz"
+                status, _, body = server.ask(f"/archives/{name}-{number}.wacz")
+                assert (status, body) == (200, path.read_bytes())
+    store.expect_whole()
+
+
+def hash_of(name, number):
+    return sum(name.encode()) * 1000 + number
+
+
+def test_two_imports_of_one_file_are_one_archive(store):
+    file = store.file("same.wacz", 3_000_000, 300_000)
+    running = [store.start("import", file, "--json") for _ in range(4)]
+    outcomes = []
+    for process in running:
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        outcomes.append(json.loads(output)["duplicate"])
+    assert sorted(outcomes) == [False, True, True, True]
+    assert set(store.listed()) == {"same"}
+    store.expect_whole()
+
+
+def test_a_stream_of_an_archive_that_is_removed_ends_whole(store):
+    file = store.file("large.wacz", 40_000_000, 1_000_000)
+    store.done("import", file)
+    with Server(store) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(b"GET /archives/large.wacz HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n" % server.port)
+        received = connection.recv(1 << 16)
+        store.done("remove", "large", "--yes")
+        wait_until(lambda: server.ask("/archives/large.wacz")[0] == 404, "the removal is seen")
+        while part := connection.recv(1 << 20):
+            received += part
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200")
+    assert body == file.read_bytes()
+    store.expect_whole()
+
+
+def test_a_volume_may_come_and_go_under_a_running_server(store, mounted):
+    volume = mounted(64)
+    file = store.file("far.wacz", 2_000_000, 100_000, folder=volume)
+    kept = store.folder / "kept"
+    shutil.copy2(file, kept)
+    store.done("import", FIXTURES / "sample.wacz")
+    store.done("import", "--reference", file)
+    with Server(store) as server:
+        assert server.ask("/archives/far.wacz")[2] == file.read_bytes()
+        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
+        # Nobody holds the volume once nothing is read from it.
+        wait_until(lambda: subprocess.run(["umount", volume], capture_output=True).returncode == 0, "it can be unmounted")
+        assert ids(server)["far"]["availability"] == "offline"
+        status, _, body = server.ask("/archives/far.wacz")
+        assert (status, b"offline" in body) == (503, True)
+        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 503
+        assert server.ask("/archives/sample.wacz")[0] == 200
+        store.told_by_doctor()
+        assert store.listed()["far"]["availability"] == "offline"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", volume], check=True)
+        shutil.copy2(kept, file)
+        assert ids(server)["far"]["availability"] == "here"
+        assert server.ask("/archives/far.wacz")[2] == file.read_bytes()
+        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
+
+
+def test_a_referenced_file_that_changes_is_never_shown_as_what_it_was(store):
+    file = store.file("far.wacz", 2_000_000, 100_000)
+    store.done("import", "--reference", file)
+    with Server(store) as server:
+        before = server.ask("/archives/far.wacz")[1]
+        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
+        with open(file, "r+b") as bytes_of_it:
+            bytes_of_it.seek(1_000_000)
+            bytes_of_it.write(b"changed")
+        for path in ["/archives/far.wacz", "/c/far/20240101000000id_/https://large.example/"]:
+            status, _, body = server.ask(path)
+            assert status == 409, path
+            assert b"was changed since it was read" in body
+        archive = json.loads(server.ask("/api/archives/far")[2])
+        assert archive["availability"] == "changed"
+        assert "file-changed" in [finding["code"] for finding in archive["findings"]]
+        bad = [line for line in store.told_by_doctor() if line["verdict"] == "bad"]
+        assert [line["name"] for line in bad] == ["references"]
+        # Read anew it is the same archive with other content, and says so.
+        store.done("import", "--reference", file)
+        status, after, body = server.ask("/archives/far.wacz")
+        assert (status, body) == (200, file.read_bytes())
+        assert after["ETag"] != before["ETag"]
+        renewed = json.loads(server.ask("/api/archives/far")[2])
+        assert renewed["availability"] == "here"
+        assert renewed["collection"] != archive["collection"]
+    store.expect_whole()
+
+
+def test_a_download_of_a_referenced_file_that_changes_meanwhile_breaks_off(store):
+    file = store.file("far.wacz", 60_000_000, 1_000_000)
+    store.done("import", "--reference", file)
+    size = file.stat().st_size
+    with Server(store) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(b"GET /archives/far.wacz HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n" % server.port)
+        received = len(connection.recv(1 << 16))
+        with open(file, "r+b") as bytes_of_it:
+            bytes_of_it.seek(size - 1000)
+            bytes_of_it.write(b"changed")
+        try:
+            while part := connection.recv(1 << 20):
+                received += len(part)
+        except ConnectionResetError:
+            pass
+    assert received < size, "a mixture of two files was sent as one"
+
+
+def test_many_referenced_files(store):
+    """1,000 in `make soak`."""
+    count = int(os.environ.get("REFERENCES", "60"))
+    folder = store.folder / "many"
+    folder.mkdir()
+    for number in range(count):
+        store.file(f"file-{number}.wacz", 20_000, 10_000, seed=number, folder=folder)
+    first = store.done("import", "--reference", folder)
+    assert f"{count} imported, 0 already there, 0 failed" in first.errors
+    assert len(store.listed()) == count
+    # Unchanged files are not even opened.
+    again = store.run("import", "--reference", folder, FAIL_CALL="read", FAIL_PATH="/many/", FAIL_ERRNO=5)
+    assert f"0 imported, {count} already there, 0 failed" in again.errors
+    for number in range(count):
+        assert sha256(folder / f"file-{number}.wacz")
+    assert [name for name in os.listdir(store.root / "files") if name.endswith(".wacz")] == []
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_move_across_file_systems_leaves_the_file_in_one_place_at_least(store, mounted, cut):
+    volume = mounted(64)
+    file = store.file("moved.wacz", 6_000_000, 500_000, folder=volume)
+    content = file.read_bytes()
+    if not cut:
+        store.done("import", "--move", file)
+        assert not file.exists()
+        assert (store.root / "files" / f"{store.listed()['moved']['sha256']}.wacz").read_bytes() == content
+        return store.expect_whole()
+    # Before each call that changes a file system in turn.
+    call = 0
+    while file.exists():
+        call += 3
+        result = store.run("import", "--move", file, KILL_AT=call)
+        store.told_by_doctor()
+        is_there = "moved" in (store.listed() if (store.root / "catalog.sqlite").exists() else {})
+        assert file.exists() or is_there, f"killed before call {call}: the file is gone"
+        if file.exists():
+            assert file.read_bytes() == content
+        if is_there and file.exists():
+            store.expect_whole()
+            store.done("remove", "moved", "--yes")
+        assert result.code in (0, -9), result.errors
+    store.expect_whole()
+    assert call > 9
