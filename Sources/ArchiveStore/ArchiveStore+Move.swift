@@ -51,7 +51,8 @@ extension ArchiveStore {
         }
         guard found == archive.sha256 else {
             throw StoreError(
-                .failed, "the store has this file as \"\(archive.id)\", but its own copy is damaged; the original was kept",
+                .failed,
+                "the store has this file as \"\(archive.id)\", but its own copy is damaged; the original was kept",
                 place: path, hint: "`replayhost remove \(archive.id)`, then import this one again")
         }
     }

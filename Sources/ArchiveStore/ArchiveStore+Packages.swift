@@ -67,7 +67,8 @@ extension ArchiveStore {
     }
 
     /// The same, of what was written to `incoming`.
-    package func finishAny(_ incoming: IncomingArchive, options: ImportOptions = ImportOptions()) throws -> ImportResult {
+    package func finishAny(_ incoming: IncomingArchive, options: ImportOptions = ImportOptions()) throws -> ImportResult
+    {
         do {
             return .archive(try finish(incoming, options: options))
         } catch let error as StoreError where error.code == .refused {
@@ -125,7 +126,8 @@ extension ArchiveStore {
         }
         let (group, isNew) = try group(of: outcomes, package, options)
         return PackageOutcome(
-            group: group, members: outcomes, isDuplicate: !isNew && outcomes.allSatisfy(\.isDuplicate), remarks: remarks)
+            group: group, members: outcomes, isDuplicate: !isNew && outcomes.allSatisfy(\.isDuplicate), remarks: remarks
+        )
     }
 
     private func checkSpace(for package: PackageOfPackages, in path: String) throws {

@@ -61,8 +61,11 @@ extension ArchiveStore {
         for (key, stamp) in try catalog.sidecarStamps().sorted(by: { $0.key < $1.key }) {
             let path = layout.sidecar(key)
             let found = StoreDocument.stamp(of: path)
-            if found == nil || found != stamp || readsAll { try settleSidecar(of: key, at: path, stamp: found, &report) }
-            guard !shelf.files.contains(key), let archive = try catalog.archive(key: key), archive.reference == nil else {
+            if found == nil || found != stamp || readsAll {
+                try settleSidecar(of: key, at: path, stamp: found, &report)
+            }
+            guard !shelf.files.contains(key), let archive = try catalog.archive(key: key), archive.reference == nil
+            else {
                 continue
             }
             report.problems.append(

@@ -33,7 +33,8 @@ struct RequirementsTests {
 
         // Under whatever name it comes.
         let stream = try Descriptor(path: two, flags: O_RDONLY)
-        let second = try test.store.importStream(stream.number, name: "x", source: "standard input").archive
+        let imported = try test.store.importStream(stream.number, name: "x", source: "standard input")
+        let second = try #require(imported.outcome).archive
         withExtendedLifetime(stream) {}
         #expect(try test.store.requiredArchives(of: archive) == [second])
         #expect(try test.store.details(of: archive).findings.filter { $0.code == missing[0].code }.count == 1)

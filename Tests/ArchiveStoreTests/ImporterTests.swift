@@ -111,9 +111,10 @@ struct ImporterTests {
             try writer.close()
         }
         let store = test.store
-        let archive = try await onThread {
-            try store.importStream(reader, name: "From a pipe", source: "standard input").archive
+        let imported = try await onThread {
+            try store.importStream(reader, name: "From a pipe", source: "standard input")
         }
+        let archive = try #require(imported.outcome).archive
         try await written
         withExtendedLifetime(pipe) {}
         #expect(archive.id.text == "from-a-pipe")

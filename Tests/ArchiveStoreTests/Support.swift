@@ -28,18 +28,43 @@ struct TestStore: Sendable {
     /// The same folder, as another process would open it.
     func reopened() throws -> ArchiveStore { try ArchiveStore(at: layout.root) }
 
+    /// The title that a package has when a test gives it none.
+    static let title = "Generated"
+
+    /// Writes a generated archive into the test's folder, outside of the store.
+    func file(
+        _ name: String, seed: UInt64 = 1, layout: GeneratedArchive.Layout = .plain, pages: Int = 3
+    ) throws -> String {
+        let archive = GeneratedArchive(pages: numberedPages(pages), seed: seed, layout: layout)
+        return try folder.write(archive.bytes(), to: name)
+    }
+
+    /// Everything that people see of archives and groups: what a rebuild gives back.
+    func everything() throws -> [String] {
+        let archives = try store.catalog.allArchives().flatMap { archive -> [String] in
+            let pages = try store.catalog.pages(key: archive.key, limit: 1000).pages
+            let findings = try store.catalog.findings(key: archive.key)
+            return ["\(archive)"] + pages.map { "\($0)" } + findings.map { "\($0)" }
+        }
+        return try archives + store.catalog.allGroups().map { "\($0)" }
+    }
+
     /// Nothing is half there: each file has its hash for a name, its sidecar and its row, and nothing else lies about.
     func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let archives = try store.catalog.allArchives()
         let expected = archives.flatMap { archive in
-            (["json", "wacz"] + archive.indexEndings).map { "\(archive.key).\($0)" }
+            (["json"] + (archive.reference == nil ? ["wacz"] : []) + archive.indexEndings)
+                .map { "\(archive.key).\($0)" }
         }.sorted()
         #expect(names(in: layout.files) == expected, sourceLocation: sourceLocation)
         #expect(names(in: layout.incoming) == [], sourceLocation: sourceLocation)
-        for archive in archives {
+        for archive in archives where archive.reference == nil {
             let hash = try await sha256ByOpenSSL(layout.file(archive.key))
             #expect(hash == archive.key, sourceLocation: sourceLocation)
         }
+        #expect(
+            names(in: layout.groups) == (try store.catalog.allGroups().map { "\($0.id).json" }.sorted()),
+            sourceLocation: sourceLocation)
     }
 }
 
@@ -66,5 +91,12 @@ func code(of body: () throws -> Void) -> StoreError.Code? {
         return nil
     } catch {
         return (error as? StoreError)?.code
+    }
+}
+
+extension ImportResult {
+    /// What became of one archive; `nil` for a package of several.
+    var outcome: ImportOutcome? {
+        if case .archive(let outcome) = self { outcome } else { nil }
     }
 }

@@ -121,6 +121,22 @@ package struct GeneratedArchive: Sendable {
         }
     }
 
+    /// A package that holds other files, as they are or deflated, and names them with their hashes if these are given.
+    package static func packageOfPackages(
+        title: String? = nil, _ members: [(name: String, bytes: [UInt8], sha256: String?)], areDeflated: Bool = false
+    ) -> [UInt8] {
+        let resources = members.map { member in
+            let hash = member.sha256.map { ",\"hash\":\"sha256:\($0)\"" } ?? ""
+            return "{\"name\":\"\(member.name)\",\"path\":\"\(member.name)\"\(hash)}"
+        }
+        let name = title.map { "\"title\":\"\($0)\"," } ?? ""
+        let package =
+            "{\"profile\":\"multi-wacz-package\",\(name)\"resources\":[\(resources.joined(separator: ","))]}"
+        return zip(
+            members.map { Entry($0.name, $0.bytes, isDeflated: areDeflated) }
+                + [Entry("datapackage.json", Array(package.utf8))])
+    }
+
     /// A ZIP. APPNOTE.TXT 6.3.10, §4.3.
     static func zip(_ entries: [Entry]) -> [UInt8] {
         var file: [UInt8] = []

@@ -8,7 +8,8 @@ extension ArchiveStore {
     ///   - name: The title when `nil`.
     /// - Throws: `StoreError`: `taken` when the id is, `badWords`, `notFound` for a member that is no archive.
     package func makeGroup(
-        id: ArchiveID? = nil, title: String, idFrom name: String? = nil, members: [ArchiveID], words: ArchiveWords = ArchiveWords(),
+        id: ArchiveID? = nil, title: String, idFrom name: String? = nil, members: [ArchiveID],
+        words: ArchiveWords = ArchiveWords(),
         originalName: String? = nil
     ) throws -> ArchiveGroup {
         var words = words
@@ -19,7 +20,8 @@ extension ArchiveStore {
         try check(members)
         if let id, try !catalog.isFree(id) { throw Self.taken(id) }
         let group = ArchiveGroup(
-            id: try id ?? ArchiveID.readable(from: name ?? title) { try catalog.isFree($0) }, title: checked.title ?? title,
+            id: try id ?? ArchiveID.readable(from: name ?? title) { try catalog.isFree($0) },
+            title: checked.title ?? title,
             notes: checked.notes ?? "", tags: checked.tags ?? [], members: Self.unique(members),
             createdAt: RFC3339.now(), originalName: originalName)
         try save(group)

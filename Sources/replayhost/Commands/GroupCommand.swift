@@ -14,7 +14,8 @@ struct GroupCommand: ParsableCommand {
               replayhost group create "The harbour" harbour-2023 harbour-2024
               replayhost group list
             """,
-        subcommands: [Create.self, List.self, Info.self, Add.self, Drop.self, Remove.self], defaultSubcommand: List.self)
+        subcommands: [Create.self, List.self, Info.self, Add.self, Drop.self, Remove.self], defaultSubcommand: List.self
+    )
 
     /// `replayhost group create TITLE ID…`
     struct Create: ParsableCommand {
@@ -217,6 +218,7 @@ struct GroupCommand: ParsableCommand {
     ) throws {
         if common.json { return Terminal.write(Terminal.json(try store.details(of: group))) }
         let members = group.members.map(\.text).joined(separator: ", ")
-        Terminal.write("\(group.id): \(verb) (\(Terminal.safe(group.title)): \(members.isEmpty ? "no member" : members))")
+        Terminal.write(
+            "\(group.id): \(verb) (\(Terminal.safe(group.title)): \(members.isEmpty ? "no member" : members))")
     }
 }

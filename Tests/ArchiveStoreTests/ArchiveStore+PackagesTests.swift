@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Packages of packages, as crawl services hand them out: a group of the archives in them.
+struct PackagesTests {
+    private struct Package {
+        let test: TestStore
+        let path: String
+        let members: [String]
+    }
+
+    private func package(
+        areDeflated: Bool = false, wrongHash: Bool = false, title: String? = "Both"
+    ) async throws -> Package {
+        let test = try TestStore()
+        let members = [try test.file("one.wacz", seed: 1), try test.file("two.wacz", seed: 2, layout: .unsorted)]
+        var parts: [(name: String, bytes: [UInt8], sha256: String?)] = []
+        for member in members {
+            let hash = try await sha256ByOpenSSL(member)
+            let stated = wrongHash ? String(repeating: "0", count: 64) : hash
+            parts.append(((member as NSString).lastPathComponent, try contents(of: member), stated))
+        }
+        let bytes = GeneratedArchive.packageOfPackages(title: title, parts, areDeflated: areDeflated)
+        return Package(test: test, path: try test.folder.write(bytes, to: "crawl.wacz"), members: members)
+    }
+
+    private func outcome(_ result: ImportResult) throws -> PackageOutcome {
+        guard case .package(let outcome) = result else { throw StoreError(.failed, "that was one archive") }
+        return outcome
+    }
+
+    @Test(arguments: [false, true])
+    func theMembersBecomeArchivesAndAGroup(areDeflated: Bool) async throws {
+        let package = try await package(areDeflated: areDeflated)
+        let store = package.test.store
+        let outcome = try outcome(try store.importAny(at: package.path))
+        #expect(outcome.group.id.text == "crawl")
+        #expect(outcome.group.title == "Both")
+        #expect(outcome.group.originalName == "crawl.wacz")
+        #expect(outcome.group.members.map(\.text) == ["one", "two"])
+        #expect(outcome.remarks.isEmpty)
+        for (member, path) in zip(outcome.members, package.members) {
+            let hash = try await sha256ByOpenSSL(path)
+            #expect(member.archive.sha256 == hash)
+        }
+        // The package itself is not there, only what it holds.
+        #expect(names(in: package.test.layout.files).count { $0.hasSuffix(".wacz") } == 2)
+        try await package.test.expectWhole()
+        #expect(try store.repair() == RepairReport())
+
+        let again = try self.outcome(try store.importAny(at: package.path))
+        #expect(again.isDuplicate)
+        #expect(again.group == outcome.group)
+        #expect(try store.catalog.allGroups().count == 1)
+    }
+
+    @Test func titleIDAndTagsAreTheGroups() async throws {
+        let package = try await package(title: nil)
+        let options = ImportOptions(title: "Mine", id: ArchiveID("chosen"), tags: ["t"])
+        let outcome = try outcome(try package.test.store.importAny(at: package.path, options: options))
+        #expect(outcome.group.id.text == "chosen")
+        #expect(outcome.group.title == "Mine")
+        #expect(outcome.group.tags == ["t"])
+        #expect(outcome.members.map(\.archive.title) == [TestStore.title, TestStore.title])
+    }
+
+    @Test func aMovedPackageGoesWhenItsMembersAreThere() async throws {
+        let package = try await package()
+        _ = try package.test.store.importAny(at: package.path, mode: .move)
+        #expect(!FileManager.default.fileExists(atPath: package.path))
+        try await package.test.expectWhole()
+    }
+
+    @Test func itCannotStayWhereItIs() async throws {
+        let package = try await package()
+        #expect(code { _ = try package.test.store.importAny(at: package.path, mode: .reference) } == .refused)
+        try await package.test.expectWhole()
+    }
+
+    @Test func aMemberThatIsNotWhatThePackageStatesIsSaid() async throws {
+        let package = try await package(wrongHash: true)
+        #expect(
+            code { _ = try package.test.store.importAny(at: package.path, options: ImportOptions(isStrict: true)) }
+                == .refused)
+        #expect(try outcome(try package.test.store.importAny(at: package.path)).remarks.count == 2)
+    }
+
+    @Test func anUploadIsTakenApartAsWell() async throws {
+        let package = try await package()
+        let store = package.test.store
+        let incoming = try store.beginImport(name: "crawl.wacz", source: "browser", expectedSize: nil)
+        try contents(of: package.path).withUnsafeBytes { try incoming.write($0) }
+        #expect(try outcome(try store.finishAny(incoming)).members.count == 2)
+    }
+
+    @Test func aListOfFilesElsewhereIsRefused() throws {
+        let test = try TestStore()
+        #expect(code { _ = try test.store.importAny(at: Checkout.fixture("damaged/multi-wacz.wacz")) } == .refused)
+    }
+
+    /// A member whose import is stopped is completed by the next import of the package.
+    @Test func whoIsStoppedHasWholeArchives() async throws {
+        struct Stop: Error {}
+        let package = try await package()
+        let store = package.test.store
+        var isSecond = false
+        let stopped = Result {
+            try store.importAny(at: package.path) { progress in
+                if case .copying(0, _) = progress, isSecond { throw Stop() }
+                if case .checking = progress { isSecond = true }
+            }
+        }
+        #expect(throws: Stop.self) { _ = try stopped.get() }
+        #expect(try store.catalog.allArchives().map(\.id.text) == ["one"])
+        #expect(try store.catalog.allGroups().isEmpty)
+        try await package.test.expectWhole()
+        #expect(try outcome(try store.importAny(at: package.path)).group.members.map(\.text) == ["one", "two"])
+    }
+}

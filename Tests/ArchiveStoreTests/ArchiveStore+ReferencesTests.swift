@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+import WebArchive
+
+@testable import ArchiveStore
+
+/// Files that stay where they are: PRODUCT's provisional key, and what becomes of them when they go, change, or are hashed.
+struct ReferencesTests {
+    private func referred(_ layout: GeneratedArchive.Layout = .plain) throws -> (TestStore, Archive, path: String) {
+        let test = try TestStore()
+        let path = try test.file("elsewhere.wacz", layout: layout)
+        return (test, try test.store.importReference(to: path).archive, path)
+    }
+
+    private func change(_ path: String) throws {
+        let bytes = GeneratedArchive(pages: numberedPages(4), seed: 99).bytes()
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test func theArchiveIsThereBeforeItsHashIs() async throws {
+        let (test, archive, path) = try referred()
+        #expect(archive.sha256 == nil)
+        #expect(archive.key.wholeMatch(of: /ref-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
+        #expect(archive.collection.wholeMatch(of: /elsewhere-[0-9a-f]{12}/) != nil)
+        #expect(archive.pageCount == 3)
+        #expect(names(in: test.layout.files) == ["\(archive.key).json"])
+        #expect(try test.store.catalog.allArchives() == [archive])
+        #expect(archive.availability(in: test.layout) == .here)
+        #expect(try test.store.captures(of: archive, url: "http://example.org/1", limit: 9).count == 1)
+        #expect(FileManager.default.fileExists(atPath: path))
+        try await test.expectWhole()
+    }
+
+    @Test func theHashBecomesTheKeyAndTheIDStays() async throws {
+        let (test, archive, path) = try referred(.unsorted)
+        try test.store.edit(archive, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
+        let hash = try await sha256ByOpenSSL(path)
+        let hashed = try test.store.finishHashing(key: archive.key, sha256: hash)
+        #expect(hashed.key == hash)
+        #expect(hashed.sha256 == hash)
+        #expect(hashed.id == archive.id)
+        #expect((hashed.title, hashed.tags, hashed.notes) == ("Mine", ["a"], "n"))
+        #expect(hashed.collection == "elsewhere-\(hash.prefix(12))")
+        #expect(hashed.provisionalKey == archive.key)
+        #expect(try test.store.catalog.pages(key: hash, limit: 10).total == 3)
+        #expect(try test.store.openArchives.lookups(hashed).trustsOrder, "its index files have moved with it")
+        try await test.expectWhole()
+        #expect(try test.store.repair() == RepairReport())
+    }
+
+    @Test func aFileThatTheStoreHasKeepsItsProvisionalKey() async throws {
+        let (test, archive, path) = try referred()
+        let own = try test.store.importFile(at: try test.folder.write(try contents(of: path), to: "own.wacz")).archive
+        let hashed = try test.store.finishHashing(key: archive.key, sha256: try #require(own.sha256))
+        #expect(hashed.key == archive.key)
+        #expect(hashed.sha256 == own.sha256)
+        #expect(Set(try test.store.catalog.allArchives().map(\.id.text)) == ["elsewhere", "own"])
+        try await test.expectWhole()
+        let (again, _) = try ArchiveStore.rebuild(at: test.layout.root)
+        #expect(Set(try again.catalog.allArchives()) == Set(try test.store.catalog.allArchives()))
+    }
+
+    @Test func anUnchangedFileIsNotReadAgain() throws {
+        let (test, archive, path) = try referred()
+        var steps = 0
+        let again = try test.store.importReference(to: path) { _ in steps += 1 }
+        #expect(again.isDuplicate)
+        #expect(again.archive == archive)
+        #expect(steps == 0)
+    }
+
+    @Test func aFileThatIsAwayIsOfflineAndComesBack() throws {
+        let (test, archive, path) = try referred()
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        #expect(archive.availability(in: test.layout) == .offline)
+        #expect(code { _ = try test.store.openArchives.lookups(archive) } == .offline)
+        #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-offline"))
+        #expect(try test.store.repair() == RepairReport())
+        #expect(try test.store.catalog.allArchives() == [archive])
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        #expect(archive.availability(in: test.layout) == .here)
+        #expect(try test.store.openArchives.lookups(archive).wacz.size == archive.size)
+    }
+
+    @Test func aChangedFileIsNeverOpenedAsWhatItWas() async throws {
+        let (test, archive, path) = try referred()
+        _ = try test.store.openArchives.lookups(archive)
+        try change(path)
+        #expect(archive.availability(in: test.layout) == .changed)
+        #expect(code { _ = try test.store.openArchives.lookups(archive) } == .changed)
+        let request = try #require(OpenArchives.Request(path: "elsewhere.wacz", isForReplay: false))
+        #expect(code { _ = try test.store.openArchives.file(for: request) } == .changed)
+        #expect(code { _ = try test.store.finishHashing(key: archive.key, sha256: "0") } == .changed)
+        #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-changed"))
+
+        let renewed = try test.store.importReference(to: path)
+        #expect(renewed.kind == .replaced)
+        #expect(renewed.archive.id == archive.id)
+        #expect(renewed.archive.key != archive.key)
+        #expect(renewed.archive.collection != archive.collection)
+        #expect(renewed.archive.importedAt == archive.importedAt)
+        #expect(renewed.archive.pageCount == 4)
+        try await test.expectWhole()
+    }
+
+    @Test func removingItLeavesTheFile() async throws {
+        let (test, archive, path) = try referred()
+        try test.store.remove(archive)
+        #expect(try test.store.catalog.allArchives().isEmpty)
+        #expect(FileManager.default.fileExists(atPath: path))
+        try await test.expectWhole()
+    }
+
+    @Test func anImportOfTheSameFileTakesItIn() async throws {
+        let (test, archive, path) = try referred(.unsorted)
+        let hashed = try test.store.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
+        try test.store.edit(hashed, ArchiveWords(title: "Mine"))
+        let outcome = try test.store.importFile(at: path)
+        #expect(outcome.kind == .takenIn)
+        #expect(outcome.archive.id == archive.id)
+        #expect(outcome.archive.title == "Mine")
+        #expect(outcome.archive.reference == nil)
+        #expect(FileManager.default.fileExists(atPath: path))
+        try await test.expectWhole()
+    }
+
+    @Test func aFileOfTheStoreItselfIsRefused() throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
+        #expect(code { _ = try test.store.importReference(to: test.layout.file(archive.key)) } == .failed)
+    }
+
+    @Test func aJobWaitsForEachFileThatIsNotHashed() async throws {
+        let (test, archive, path) = try referred()
+        func waiting() throws -> Int {
+            try test.store.catalog.reading {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM job WHERE kind = 'hash' AND state = 'waiting'") ?? 0
+            }
+        }
+        #expect(try waiting() == 1)
+        _ = try test.store.importReference(to: path)
+        try test.store.catalog.queueHashing(of: archive)
+        #expect(try waiting() == 1)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Title, tags and notes: what people say, kept in the sidecar first.
+struct WordsTests {
+    @Test func theSidecarAndTheCatalogSayTheSame() async throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
+        let words = ArchiveWords(title: "  A \u{7}title ", tags: ["b", " a ", "b", ""], notes: "Two\nlines ")
+        let edited = try test.store.edit(archive, words)
+        #expect((edited.title, edited.tags, edited.notes) == ("A  title", ["b", "a"], "Two\nlines "))
+        #expect(try test.store.catalog.archive(id: archive.id) == edited)
+        let saved = try Sidecar.read(at: test.layout.sidecar(archive.key))
+        #expect((saved.title, saved.tags, saved.notes) == ("A  title", ["b", "a"], "Two\nlines "))
+        #expect(try test.store.edit(edited, ArchiveWords(notes: "")).title == "A  title")
+        try await test.expectWhole()
+        #expect(try test.store.repair() == RepairReport())
+    }
+
+    @Test(arguments: [
+        ArchiveWords(title: ""), ArchiveWords(title: " \n"), ArchiveWords(title: String(repeating: "x", count: 1025)),
+        ArchiveWords(tags: [String(repeating: "x", count: 201)]), ArchiveWords(tags: (0...100).map { "\($0)" }),
+        ArchiveWords(notes: String(repeating: "x", count: 262_145)),
+    ])
+    func whatCannotBeKeptIsRefused(_ words: ArchiveWords) throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
+        #expect(code { try test.store.edit(archive, words) } == .badWords)
+        #expect(try test.store.catalog.allArchives() == [archive])
+    }
+
+    /// Killed between the sidecar and the catalog: the sidecar counts.
+    @Test func aNewerSidecarIsTakenOver() throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
+        var newer = archive
+        (newer.title, newer.tags, newer.notes, newer.port) = ("Newer", ["t"], "n", 8200)
+        try Sidecar(newer).write(to: test.layout.sidecar(archive.key))
+        #expect(try test.store.repair().updated == [archive.id])
+        #expect(try test.store.catalog.allArchives() == [newer])
+        #expect(try test.store.repair() == RepairReport())
+    }
+
+    @Test func aSidecarOfAnotherVersionIsLeftAlone() throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
+        let text = String(decoding: try contents(of: test.layout.sidecar(archive.key)), as: UTF8.self)
+            .replacingOccurrences(of: "\"format\" : 2", with: "\"format\" : 3")
+        try test.folder.write(text, to: "store/files/\(archive.key).json")
+        #expect(try test.store.repair().problems.count == 1)
+        #expect(String(decoding: try contents(of: test.layout.sidecar(archive.key)), as: UTF8.self) == text)
+        #expect(try test.store.catalog.allArchives() == [archive])
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+import WebArchive
+
+@testable import ArchiveStore
+
+/// Groups: how they are kept, and how several archives answer as one.
+struct GroupsTests {
+    typealias Record = RecordedArchive.Record
+
+    private func filled() throws -> (test: TestStore, ids: [ArchiveID]) {
+        let test = try TestStore()
+        let ids = try (1...3).map {
+            try test.store.importFile(at: try test.file("a\($0).wacz", seed: UInt64($0))).archive.id
+        }
+        return (test, ids)
+    }
+
+    @Test func aGroupIsItsDocument() async throws {
+        let (test, ids) = try filled()
+        let group = try test.store.makeGroup(
+            title: "Two of them", members: [ids[0], ids[1], ids[0]], words: ArchiveWords(tags: ["t"], notes: "n"))
+        #expect(group.id.text == "two-of-them")
+        #expect(group.members == [ids[0], ids[1]])
+        let document = try contents(of: test.layout.group(group.id))
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(document)) as? [String: Any])
+        #expect(json["members"] as? [String] == ["a1", "a2"])
+        #expect(json["title"] as? String == "Two of them")
+        #expect(try test.store.catalog.allGroups() == [group])
+        let edited = try test.store.edit(group.id, ArchiveWords(title: "New")) { $0 + [ids[2]] }
+        #expect((edited.title, edited.tags, edited.members) == ("New", ["t"], ids))
+        #expect(try test.store.catalog.group(id: group.id) == edited)
+        try await test.expectWhole()
+        try test.store.removeGroup(group.id)
+        #expect(try test.store.catalog.allGroups().isEmpty)
+        #expect(try test.store.catalog.allArchives().count == 3)
+        try await test.expectWhole()
+    }
+
+    @Test func idsAreSharedWithArchives() throws {
+        let (test, ids) = try filled()
+        #expect(code { _ = try test.store.makeGroup(id: ids[0], title: "x", members: []) } == .taken)
+        let group = try test.store.makeGroup(title: "new", members: ids)
+        #expect(try test.store.importFile(at: try test.file("new.wacz", seed: 9)).archive.id.text == "new-2")
+        #expect(code { _ = try test.store.makeGroup(title: "y", members: [group.id]) } == .notFound)
+        #expect(try test.store.makeGroup(title: "a1", members: []).id.text == "a1-2")
+    }
+
+    @Test func aRemovedArchiveLeavesItsGroups() async throws {
+        let (test, ids) = try filled()
+        let group = try test.store.makeGroup(title: "g", members: ids)
+        try test.store.remove(try #require(try test.store.catalog.archive(id: ids[1])))
+        #expect(try test.store.catalog.group(id: group.id)?.members == [ids[0], ids[2]])
+        // Another archive that gets the id is not in the group.
+        #expect(try test.store.importFile(at: try test.file("a2.wacz", seed: 77)).archive.id == ids[1])
+        #expect(try test.store.catalog.group(id: group.id)?.members == [ids[0], ids[2]])
+        try await test.expectWhole()
+    }
+
+    @Test func theDocumentIsTheTruth() async throws {
+        let (test, ids) = try filled()
+        let group = try test.store.makeGroup(title: "g", members: ids)
+        // Killed between document and catalog.
+        var newer = group
+        newer.title = "newer"
+        newer.members = [ids[2]]
+        try StoreDocument.write(GroupDocument(newer), to: test.layout.group(group.id))
+        #expect(try test.store.repair().updated == [group.id])
+        #expect(try test.store.catalog.allGroups() == [newer])
+        try FileManager.default.removeItem(atPath: test.layout.group(group.id))
+        #expect(try test.store.repair().updated == [group.id])
+        #expect(try test.store.catalog.allGroups().isEmpty)
+        try await test.expectWhole()
+    }
+
+    @Test func aDamagedDocumentIsWrittenAnew() async throws {
+        let (test, ids) = try filled()
+        let group = try test.store.makeGroup(title: "g", members: ids)
+        try test.folder.write("{", to: "store/groups/g.json")
+        #expect(try test.store.repair().restoredSidecars == [group.id])
+        #expect(try test.store.catalog.allGroups() == [group])
+        try await test.expectWhole()
+    }
+
+    // Replay as one
+
+    private func answer(
+        _ url: String, at digits: String? = nil, in test: TestStore, _ group: ArchiveGroup
+    ) throws -> (text: String, archive: String)? {
+        let request = ArchiveStore.CaptureRequest(url: url, time: digits.flatMap { CaptureTimestamp(digits: $0) })
+        let members = try test.store.catalog.members(of: group)
+        return try test.store.openCapture(request, in: members, allowsStandIn: true).map { capture in
+            let reader = try capture.body.open(decoded: true)
+            return (String(decoding: try reader.read(upTo: 1000), as: UTF8.self), capture.archive.id.text)
+        }
+    }
+
+    @Test func theClosestCaptureOfAnyMemberAnswers() throws {
+        let test = try TestStore()
+        func add(_ name: String, _ records: [Record]) throws -> ArchiveID {
+            let path = try test.folder.write(RecordedArchive(records).bytes(), to: "\(name).wacz")
+            return try test.store.importFile(at: path).archive.id
+        }
+        let one = try add(
+            "one",
+            [
+                Record("http://a.example/", "early", timestamp: "20200101000000"),
+                Record("http://a.example/one.js", "only here"),
+            ])
+        let two = try add(
+            "two",
+            [
+                Record("http://a.example/", "late", timestamp: "20220101000000"),
+                Record("http://a.example/two.js?_=1", "stands in"),
+            ])
+        let group = try test.store.makeGroup(title: "both", members: [one, two])
+        #expect(
+            try #require(try answer("http://a.example/", at: "20200601000000", in: test, group)) == ("early", "one"))
+        #expect(try #require(try answer("http://a.example/", at: "20211201000000", in: test, group)) == ("late", "two"))
+        #expect(try #require(try answer("http://a.example/", in: test, group)) == ("late", "two"))
+        #expect(try #require(try answer("http://a.example/one.js", in: test, group)) == ("only here", "one"))
+        #expect(try #require(try answer("http://a.example/two.js?_=2", in: test, group)) == ("stands in", "two"))
+        #expect(try answer("http://a.example/none", in: test, group) == nil)
+    }
+
+    @Test func aRevisitIsResolvedInsideTheGroupAndNotOutside() throws {
+        let test = try TestStore()
+        let digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+        let payload = Record("http://a.example/", "payload", timestamp: "20240101000000").with {
+            $0.index += ",\"digest\":\"\(digest)\""
+            $0.fields = ["WARC-Payload-Digest: \(digest)"]
+        }
+        let revisit = Record("http://a.example/", "", timestamp: "20240301000000").with {
+            $0.type = "revisit"
+            $0.index = "\"mime\":\"warc/revisit\",\"digest\":\"\(digest)\""
+            $0.fields = [
+                "WARC-Refers-To-Target-URI: http://a.example/", "WARC-Refers-To-Date: 2024-01-01T00:00:00Z",
+                "WARC-Payload-Digest: \(digest)",
+                "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+            ]
+        }
+        let first = try test.folder.write(RecordedArchive([payload]).bytes(), to: "first.wacz")
+        let second = try test.folder.write(RecordedArchive([revisit]).bytes(), to: "second.wacz")
+        let one = try test.store.importFile(at: first).archive
+        let two = try test.store.importFile(at: second).archive
+        let alone = try test.store.makeGroup(title: "alone", members: [two.id])
+        #expect(code { _ = try answer("http://a.example/", in: test, alone) } == .payloadMissing)
+        let both = try test.store.makeGroup(title: "both", members: [two.id, one.id])
+        #expect(try #require(try answer("http://a.example/", in: test, both)) == ("payload", "second"))
+    }
+
+    @Test func membersThatAreAwayArePassedOver() throws {
+        let test = try TestStore()
+        let path = try test.folder.write(
+            RecordedArchive([Record("http://a.example/", "away", timestamp: "20240601000000")]).bytes(), to: "away.wacz"
+        )
+        let here = try test.folder.write(
+            RecordedArchive([Record("http://a.example/", "here", timestamp: "20200101000000")]).bytes(), to: "here.wacz"
+        )
+        let members = [
+            try test.store.importReference(to: path).archive.id, try test.store.importFile(at: here).archive.id,
+        ]
+        let group = try test.store.makeGroup(title: "g", members: members)
+        #expect(try #require(try answer("http://a.example/", in: test, group)) == ("away", "away"))
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try #require(try answer("http://a.example/", in: test, group)) == ("here", "here"))
+        try test.store.edit(group.id, ArchiveWords()) { Array($0.prefix(1)) }
+        let left = try #require(try test.store.catalog.group(id: group.id))
+        #expect(code { _ = try answer("http://a.example/", in: test, left) } == .offline)
+    }
+
+    @Test func theCollectionIsAnotherOnceAMemberIs() throws {
+        let (test, ids) = try filled()
+        let group = try test.store.makeGroup(title: "g", members: ids)
+        func collection() throws -> String { try #require(try test.store.replayable(id: group.id)).collection }
+        let before = try collection()
+        #expect(before.wholeMatch(of: /g-[0-9a-f]{12}/) != nil)
+        _ = try test.store.importFile(at: try test.file("b.wacz", seed: 50), options: ImportOptions(replaces: ids[0]))
+        #expect(try collection() != before)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// The catalog made anew from `files/` and `groups/`: everything is as before. Pages of the catalog that are overwritten one by one
+/// are in Tests/FaultTests.
+struct RebuildTests {
+    /// Archives of every kind, with everything that can be said of them.
+    private func filled() async throws -> TestStore {
+        let test = try TestStore()
+        let store = test.store
+        for (number, layout) in GeneratedArchive.Layout.allCases.enumerated() {
+            _ = try store.importFile(at: try test.file("\(layout).wacz", seed: UInt64(number), layout: layout))
+        }
+        // Two of one name: the first has the address of that name.
+        _ = try store.importFile(at: try test.file("1/same.wacz", seed: 101))
+        _ = try store.importFile(at: try test.file("2/same.wacz", seed: 102))
+        let away = try test.file("away.wacz", seed: 103)
+        _ = try store.importReference(to: away)
+        let hashed = try test.file("hashed.wacz", seed: 104, layout: .unsorted)
+        let archive = try store.importReference(to: hashed).archive
+        _ = try store.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(hashed))
+        var edited = try #require(try store.catalog.allArchives().first { $0.id.text == "plain" })
+        edited = try store.edit(edited, ArchiveWords(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
+        edited.port = 8101
+        try store.save(edited)
+        _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
+        let group = try store.makeGroup(
+            title: "Some", members: try ["plain", "away", "same"].map { try #require(ArchiveID($0)) },
+            words: ArchiveWords(tags: ["g"], notes: "of a group"))
+        #expect(group.id.text == "some")
+        return test
+    }
+
+    @Test(arguments: ["sound", "missing", "damaged"])
+    func everythingIsAsBefore(catalog: String) async throws {
+        let test = try await filled()
+        let before = try test.everything()
+        let same = try test.store.catalog.archive(named: "same.wacz")
+        if catalog != "sound" {
+            for name in names(in: test.layout.root) where name.hasPrefix("catalog.sqlite") {
+                try FileManager.default.removeItem(atPath: test.folder.path("store/\(name)"))
+            }
+        }
+        if catalog == "damaged" { try test.folder.write("no database", to: "store/catalog.sqlite") }
+        let (store, report) = try ArchiveStore.rebuild(at: test.layout.root)
+        #expect(report.repair.problems.isEmpty)
+        #expect(report.archives == 14)
+        #expect(report.groups == 1)
+        #expect(report.isOldOneDamaged == (catalog == "damaged"))
+        let rebuilt = TestStore(folder: test.folder, store: store)
+        #expect(try rebuilt.everything() == before)
+        #expect(try store.catalog.archive(named: "same.wacz") == same)
+        #expect(try store.catalog.integrityCheck() == ["ok"])
+        try await rebuilt.expectWhole()
+        #expect(try store.repair() == RepairReport())
+    }
+
+    @Test func whoHasTheStoreOpenGoesOn() async throws {
+        let test = try await filled()
+        let before = try test.everything()
+        _ = try ArchiveStore.rebuild(at: test.layout.root)
+        #expect(try test.everything() == before)
+        #expect(code { _ = try test.store.importFile(at: try test.file("after.wacz", seed: 200)) } == nil)
+    }
+
+    @Test func aServerThatUsesADamagedCatalogHasToStopFirst() throws {
+        let test = try TestStore()
+        _ = try test.store.importFile(at: try test.file("a.wacz"))
+        for name in names(in: test.layout.root) where name.hasPrefix("catalog.sqlite") {
+            try FileManager.default.removeItem(atPath: test.folder.path("store/\(name)"))
+        }
+        try test.folder.write("no database", to: "store/catalog.sqlite")
+        let server = try ServerFile(layout: test.layout)
+        try server.write(ServerDescription(address: "http://localhost:1", port: 1, pid: 1, token: "t"))
+        #expect(code { _ = try ArchiveStore.rebuild(at: test.layout.root) } == .locked)
+        server.remove()
+    }
+}
+
+extension TestStore {
+    init(folder: TemporaryFolder, store: ArchiveStore) {
+        self.folder = folder
+        self.store = store
+    }
+}

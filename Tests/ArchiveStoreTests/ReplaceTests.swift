@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Another file in the place of an archive: id, title, tags, notes, port and groups stay, pages and hash are the new file's.
+struct ReplaceTests {
+    private func filled() throws -> (test: TestStore, old: Archive, path: String) {
+        let test = try TestStore()
+        var old = try test.store.importFile(at: try test.file("crawl.wacz", layout: .unsorted)).archive
+        old = try test.store.edit(old, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
+        _ = try test.store.makeGroup(title: "Group", members: [old.id])
+        return (test, old, try test.file("again.wacz", seed: 2, pages: 5))
+    }
+
+    @Test(arguments: [ImportMode.copy, .move, .reference])
+    func whatPeopleSaidStays(mode: ImportMode) async throws {
+        let (test, old, path) = try filled()
+        let result = try test.store.importAny(at: path, mode: mode, options: ImportOptions(replaces: old.id))
+        guard case .archive(let outcome) = result else { throw StoreError(.failed, "no archive") }
+        #expect(outcome.kind == .replaced)
+        let new = outcome.archive
+        #expect(new.id == old.id)
+        #expect((new.title, new.tags, new.notes) == ("Mine", ["a"], "n"))
+        #expect(new.key != old.key)
+        #expect(new.collection != old.collection)
+        #expect(new.pageCount == 5)
+        #expect(new.originalName == "again.wacz")
+        #expect(try test.store.catalog.allArchives() == [new])
+        #expect(try test.store.catalog.groups(of: old.id).map(\.id.text) == ["group"])
+        try await test.expectWhole()
+        #expect(try test.store.repair() == RepairReport())
+    }
+
+    @Test func anArchiveThatIsThereCannotReplaceAnother() throws {
+        let (test, old, path) = try filled()
+        _ = try test.store.importFile(at: path)
+        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)) } == .taken)
+        #expect(try test.store.catalog.allArchives().count == 2)
+    }
+
+    @Test func aChosenIDHasToBeFree() throws {
+        let (test, old, path) = try filled()
+        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(id: old.id)) } == .taken)
+        let group = try #require(ArchiveID("group"))
+        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(id: group)) } == .taken)
+        let chosen = try #require(ArchiveID("chosen"))
+        #expect(try test.store.importFile(at: path, options: ImportOptions(id: chosen)).archive.id == chosen)
+    }
+
+    /// Stopped after the new file is in place: the next start ends it, whatever the old one had left.
+    @Test(arguments: [true, false])
+    func aStoppedReplacementIsEnded(isRebuilt: Bool) async throws {
+        let (test, old, path) = try filled()
+        let kept = try ["wacz", "json", "cdx.gz", "idx"].map { ending in
+            (ending, try contents(of: "\(test.layout.files)/\(old.key).\(ending)"))
+        }
+        let row = try #require(try test.store.catalog.archive(key: old.key))
+        let new = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)).archive
+        // As if it had been killed before the catalog took it.
+        try test.store.catalog.remove(key: new.key)
+        for (ending, bytes) in kept { try test.folder.write(bytes, to: "store/files/\(old.key).\(ending)") }
+        if !isRebuilt {
+            try test.store.catalog.add(row, findings: []) { _ in }
+            let report = try test.store.repair()
+            #expect(report.problems.isEmpty)
+        } else {
+            let (_, report) = try ArchiveStore.rebuild(at: test.layout.root)
+            #expect(report.repair.problems.isEmpty)
+        }
+        #expect(try test.store.catalog.allArchives() == [new])
+        try await test.expectWhole()
+        #expect(try test.store.repair() == RepairReport())
+    }
+}
