@@ -56,7 +56,7 @@ struct WACZFileTests {
         #expect(error?.code == .multiWACZ)
         #expect(
             error?.description
-                == "crawl.wacz: the package holds 2 WACZ files instead of captures; import the members one by one for now"
+                == "crawl.wacz: the package lists WACZ files (2) that are elsewhere, and holds none; get these files, and import them"
         )
         let nested = ArchiveBuilder.wacz { $0[0] = Entry("archive/inner.wacz", "x") }
         #expect(code { _ = try ArchiveBuilder.open(nested) } == .multiWACZ)

@@ -181,8 +181,8 @@ extension WACZFile {
         throw WebArchiveError(
             code: .multiWACZ,
             problem: nested > 0
-                ? "the package holds \(count) WACZ files instead of captures"
-                : "the package lists \(count) WACZ files that are elsewhere, and holds none", file: name,
+                ? "the package holds WACZ files (\(count)) instead of captures"
+                : "the package lists WACZ files (\(count)) that are elsewhere, and holds none", file: name,
             hint: nested > 0 ? nil : "get these files, and import them")
     }
 

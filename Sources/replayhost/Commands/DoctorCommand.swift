@@ -15,9 +15,9 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Check that everything is in place: store, assets, engine, port, names.",
         discussion: """
-            What interrupted work left behind is cleaned up, and indexes that lookups need
-            are written where they are missing or damaged. --rebuild makes the catalog anew from
-            the files, their sidecars and the groups: nothing that you said of an archive is lost.
+            What interrupted work left behind is cleaned up, and indexes that lookups need are written where they are \
+            missing or damaged. --rebuild makes the catalog anew from the files, their sidecars and the groups: nothing \
+            that you said of an archive is lost.
 
             Examples:
               replayhost doctor

@@ -7,7 +7,7 @@ struct GroupCommand: ParsableCommand {
         commandName: "group",
         abstract: "Groups: archives that are replayed as one.",
         discussion: """
-            A page and what it needs come from whichever archive of the group has the closest capture. An archive may be
+            A page and what it needs come from whichever archive of the group has the closest capture. An archive may be \
             in several groups; it stays an archive of its own. `replayhost edit` changes a group's title, tags and notes.
 
             Examples:

@@ -9,10 +9,10 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Bring archives into the store.",
         discussion: """
-            Each file is copied, hashed, checked and indexed; the original stays where it is, unless --move deletes it once
-            the store has it for good. With --reference nothing is copied: the file is read in its place, and hashed later. A
-            file that the store already has is left alone. Folders are searched for .wacz files, also below them. A package
-            that holds several archives becomes a group of them.
+            Each file is copied, hashed, checked and indexed; the original stays where it is, unless --move deletes it \
+            once the store has it for good. With --reference nothing is copied: the file is read in its place, and hashed \
+            later. A file that the store already has is left alone. Folders are searched for .wacz files, also below \
+            them. A package that holds several archives becomes a group of them.
 
             Examples:
               replayhost import crawl.wacz
