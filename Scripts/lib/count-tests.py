@@ -1,6 +1,6 @@
 """Counts what Scripts/test ran: one line for each suite, then the sum. Exits 1 unless all is well.
 
-The argument is the folder of results: NAME.code and NAME.log of each runner, browser.xml of pytest.
+The argument is the folder of results: NAME.code and NAME.log of each runner, NAME.xml of pytest.
 """
 
 import re
@@ -48,8 +48,8 @@ def swift_suite(log, code):
     return settled(Suite("Swift tests", max(int(run[1]) - failed - skipped, 0), failed, skipped), code)
 
 
-def browser_suite(report, code):
-    suite = Suite("Browser tests")
+def pytest_suite(name, report, code):
+    suite = Suite(name)
     try:
         parts = list(ElementTree.parse(report).getroot().iter("testsuite"))
     except (OSError, ElementTree.ParseError):
@@ -74,8 +74,10 @@ def main():
     if (results / "swift.code").exists():
         code = int((results / "swift.code").read_text())
         suites.append(swift_suite((results / "swift.log").read_text(errors="replace"), code))
-    if (results / "browser.code").exists():
-        suites.append(browser_suite(results / "browser.xml", int((results / "browser.code").read_text())))
+    for name, title in [("faults", "Fault tests"), ("browser", "Browser tests")]:
+        if (results / f"{name}.code").exists():
+            code = int((results / f"{name}.code").read_text())
+            suites.append(pytest_suite(title, results / f"{name}.xml", code))
     print()
     for suite in suites:
         print(suite)
