@@ -59,7 +59,9 @@ struct ImportCommand: AsyncParsableCommand {
             throw ValidationError("\(name) is about one archive; \(paths.count) paths are given")
         }
         if move && reference { throw ValidationError("--move and --reference exclude each other; give one of them") }
-        if id != nil && replace != nil { throw ValidationError("--replace keeps the id of the archive; leave --id out") }
+        if id != nil && replace != nil {
+            throw ValidationError("--replace keeps the id of the archive; leave --id out")
+        }
         if (move || reference) && paths.contains("-") {
             throw ValidationError("standard input has no place: leave out \(move ? "--move" : "--reference")")
         }
@@ -286,7 +288,9 @@ private struct Tally {
 
     var summary: String {
         let failed = statuses.filter { $0 != .done }.count
-        var parts = ["\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed) failed"]
+        var parts = [
+            "\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed) failed",
+        ]
         if let replaced = counts[.replaced] { parts.insert("\(replaced) replaced", at: 1) }
         if let taken = counts[.takenIn] { parts.insert("\(taken) taken in", at: 1) }
         return parts.joined(separator: ", ")
