@@ -33,7 +33,7 @@ struct RequirementsTests {
 
         // Under whatever name it comes.
         let stream = try Descriptor(path: two, flags: O_RDONLY)
-        let second = try test.store.importStream(stream.number, name: "x", source: "standard input").archive
+        let second = try test.store.importStream(stream.number, name: "x", source: "standard input").onlyArchive
         withExtendedLifetime(stream) {}
         #expect(try test.store.requiredArchives(of: archive) == [second])
         #expect(try test.store.details(of: archive).findings.filter { $0.code == missing[0].code }.count == 1)

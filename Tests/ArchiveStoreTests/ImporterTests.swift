@@ -112,7 +112,7 @@ struct ImporterTests {
         }
         let store = test.store
         let archive = try await onThread {
-            try store.importStream(reader, name: "From a pipe", source: "standard input").archive
+            try store.importStream(reader, name: "From a pipe", source: "standard input").onlyArchive
         }
         try await written
         withExtendedLifetime(pipe) {}

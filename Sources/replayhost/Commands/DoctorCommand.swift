@@ -27,6 +27,7 @@ struct DoctorCommand: ParsableCommand {
     @Flag(name: .long, help: "Make the catalog anew from the files.")
     var rebuild = false
 
+
     @Option(name: .long, help: ArgumentHelp("The port that serve would use.", valueName: "number"))
     var port = 8080
 
