@@ -67,7 +67,7 @@ extension ArchiveStore {
                 try finishRemoval(key: key)
             }
             report.completedRemovals.append(key)
-        } else if name.hasPrefix(StoreLayout.copyPrefix), try deleteAbandoned(path, owner: owner(of: path)) {
+        } else if name.hasPrefix(StoreLayout.copyPrefix), try Self.deleteAbandoned(path, owner: owner(of: path)) {
             report.sweptCopies += 1
         }
     }
@@ -84,14 +84,14 @@ extension ArchiveStore {
 
     /// Deletes a copy that no living process holds, or a file that such a copy owns; the lock is ours until it is gone, so that
     /// nobody takes it up meanwhile.
-    private func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
+    static func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
         if owner != path, !Folder.exists(owner) {
             try Folder.delete(path)
             return true
         }
-        guard let copy = try Self.open(copy: owner) else { return false }
+        guard let copy = try open(copy: owner) else { return false }
         let status = try copy.status()
-        let isOld = time(nil) - status.changedAtSeconds > Self.abandonedAfterSeconds
+        let isOld = time(nil) - status.changedAtSeconds > abandonedAfterSeconds
         switch copy.lock() {
         case .heldByAnother: return false
         case .unsupported where !isOld: return false
