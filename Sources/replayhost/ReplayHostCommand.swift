@@ -20,6 +20,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ServeCommand.self, ListCommand.self, InfoCommand.self, PagesCommand.self,
             CDXCommand.self, GetCommand.self, EditCommand.self, GroupCommand.self, RemoveCommand.self,
+            BackupCommand.self, RestoreCommand.self,
             DoctorCommand.self,
         ])
 
