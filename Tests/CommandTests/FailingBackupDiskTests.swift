@@ -49,6 +49,26 @@ struct FailingBackupDiskTests {
         #expect(names(in: store.folder.path("copies/files")).count == 2)
     }
 
+    @Test func spaceIsAskedForBeforeAnythingIsCopied() async throws {
+        let store = try CommandStore()
+        let disk = try await FailingDisk(in: store.folder)
+        try store.write(GeneratedArchive(payloadSize: 100_000), to: "a.wacz")
+        #expect(try await store.run("import", "a.wacz").code == 0)
+        for (command, target) in [("backup copies", "copies"), ("restore copies --store again", "again")] {
+            let arguments = command.split(separator: " ").map(String.init)
+            let full = disk.environment(call: "space", part: "/\(target)", error: ENOSPC)
+            let result = try await store.run(arguments + ["--json"], environment: full)
+            #expect(result.code == 1)
+            #expect(try errorCodes(result) == ["no-space"])
+            #expect(result.errors.contains(/needs \d+ bytes and a margin of \d+, \d+ are free/))
+            #expect(names(in: store.folder.path("\(target)/files")).isEmpty)
+            #expect(try await store.run(arguments).code == 0)
+        }
+        // With nothing to copy a full disk is no matter.
+        let full = disk.environment(call: "space", part: "/copies", error: ENOSPC)
+        #expect(try await store.run(["backup", "copies"], environment: full).code == 0)
+    }
+
     /// The store's disk cannot read one file: all others get into the backup.
     @Test func aFileThatCannotBeReadIsLeftOut() async throws {
         let store = try CommandStore()

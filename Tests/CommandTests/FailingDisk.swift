@@ -16,7 +16,8 @@ struct FailingDisk: Sendable {
     }
 
     /// - Parameters:
-    ///   - call: `read`, `write`, `fsync` or `rename`; copies within the kernel read and write.
+    ///   - call: `read`, `write`, `fsync` or `rename`; copies within the kernel read and write. `space` does not fail: it
+    ///     finds a disk that is full.
     ///   - suffix: Of the paths of the files that fail; for `rename`, of the new one.
     ///   - part: Of those paths.
     func environment(call: String, suffix: String? = nil, part: String? = nil, error: Int32) -> [String: String] {
@@ -33,6 +34,7 @@ struct FailingDisk: Sendable {
         #include <stdio.h>
         #include <stdlib.h>
         #include <string.h>
+        #include <sys/statvfs.h>
         #include <unistd.h>
 
         static int fails(const char *call, const char *path) {
@@ -83,6 +85,12 @@ struct FailingDisk: Sendable {
         int fsync(int file) {
             if (fails_at("fsync", file)) return -1;
             return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(file);
+        }
+
+        int statvfs(const char *path, struct statvfs *status) {
+            int result = ((int (*)(const char *, struct statvfs *))dlsym(RTLD_NEXT, "statvfs"))(path, status);
+            if (fails("space", path)) status->f_bavail = 1;
+            return result;
         }
 
         int rename(const char *source, const char *target) {
