@@ -20,7 +20,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ServeCommand.self, ListCommand.self, InfoCommand.self, PagesCommand.self,
             CDXCommand.self, GetCommand.self, EditCommand.self, GroupCommand.self, JobsCommand.self,
-            RemoveCommand.self, DoctorCommand.self,
+            RemoveCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         ])
 
     /// The program's version and the engine's, so that a report of a problem names both.

@@ -3,7 +3,10 @@ import Testing
 
 /// What the program says of itself. Golden files: RECORD_GOLDEN=1 rewrites them.
 struct HelpTests {
-    static let commands = ["import", "serve", "list", "info", "pages", "cdx", "get", "edit", "group", "remove", "doctor"]
+    static let commands = [
+        "import", "serve", "list", "info", "pages", "cdx", "get", "edit", "group", "remove", "backup", "restore",
+        "doctor",
+    ]
 
     @Test(arguments: [[]] + HelpTests.commands.map { [$0] })
     func helpIsAsItWas(command: [String]) async throws {
