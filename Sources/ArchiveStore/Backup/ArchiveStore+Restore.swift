@@ -16,6 +16,7 @@ extension ArchiveStore {
         let folder = try BackupFolder.open(at: path, apartFrom: StoreLayout(root: root))
         let manifest = try manifest(in: folder, path)
         let store = try ArchiveStore(at: root)
+        try store.checkWritable()
         let server = try store.keepServersAway()
         defer { server.remove() }
         try store.repair()

@@ -78,8 +78,9 @@ struct BackupWriter {
     private func isWhole(_ hash: String, progress: (UInt64) throws -> Void) throws -> Bool {
         let path = folder.layout.file(hash)
         do {
-            return try HashedReading(file: Descriptor(path: path, flags: O_RDONLY)).run(progress: progress).sha256
-                == hash
+            let file = try Descriptor(path: path, flags: O_RDONLY)
+            file.dropFromMemory()
+            return try FileHash(file: file).run(progress: progress).sha256 == hash
         } catch let error as StoreError where error.place == path && error.code == .failed {
             return false
         }

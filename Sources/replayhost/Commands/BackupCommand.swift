@@ -8,10 +8,9 @@ struct BackupCommand: ParsableCommand {
         commandName: "backup",
         abstract: "Copy what is new in the store to a folder, best on another disk.",
         discussion: """
-            Files that the folder has are not copied again; each one copied is checked
-            against its SHA-256. The store stays in use meanwhile. Files that archives only
-            refer to stay where they are, unless --include-references is given.
-            docs/backup.md tells what is in the folder.
+            Files that the folder has are not copied again; each one copied is checked against its SHA-256. The store stays \
+            in use meanwhile. Files that archives only refer to stay where they are, unless --include-references is \
+            given. docs/backup.md tells what is in the folder.
 
             Examples:
               replayhost backup /media/disk/archives-backup
@@ -38,8 +37,9 @@ struct BackupCommand: ParsableCommand {
 
     func run() throws {
         common.sayWhichStore()
-        _ = try common.openExistingStore()
-        let store = try common.openStore(repairing: true)
+        var store = try common.openExistingStore()
+        // What can only be read can be backed up as it is.
+        if !store.isReadOnly { store = try common.openStore(repairing: true) }
         let path = StoreLocation.absolute(folder, in: FileManager.default.currentDirectoryPath)
         let options = BackupOptions(verifies: verify, includesReferences: includeReferences, prunes: prune)
         let interrupts = Interrupts(isInstalled: true)

@@ -8,10 +8,9 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore",
         abstract: "Make a store again from what `backup` has put into a folder.",
         discussion: """
-            Ids, titles, tags, notes and groups are as they were, and so are all addresses.
-            The store is empty or not there yet, or has only archives of that backup: then
-            what is missing is added. Every file is checked against its SHA-256. Files that
-            were only referred to are looked for where they were; one that is not there is
+            Ids, titles, tags, notes and groups are as they were, and so are all addresses. The store is empty or not \
+            there yet, or has only archives of that backup: then what is missing is added. Every file is checked against \
+            its SHA-256. Files that were only referred to are looked for where they were; one that is not there is \
             restored from its copy, if the backup has one.
 
             Example:
