@@ -117,10 +117,14 @@ extension Archive: Encodable {
         case lookups, lookupsReason, tags, notes, storage, reference
     }
 
-    private struct MainPage: Encodable {
+    /// Where a visit starts.
+    struct MainPage: Encodable {
         let url: String
         let timestamp: String?
     }
+
+    /// The page that the package names as its first; `nil` when it names none.
+    var mainPage: MainPage? { mainPageURL.map { MainPage(url: $0, timestamp: mainPageTimestamp) } }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -138,8 +142,7 @@ extension Archive: Encodable {
         try container.encode(captureCount, forKey: .captureCount)
         try container.encodeIfPresent(firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
-        try container.encodeIfPresent(
-            mainPageURL.map { MainPage(url: $0, timestamp: mainPageTimestamp) }, forKey: .mainPage)
+        try container.encodeIfPresent(mainPage, forKey: .mainPage)
         // Nothing in this version checks the hashes inside the package, and nothing claims that it did.
         try container.encode("not-yet-verified", forKey: .verification)
         try container.encode(findingCounts, forKey: .findingCounts)
@@ -198,9 +201,11 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
     package let url: String
     package let timestamp: String?
     package let title: String?
+    /// The archive that lists it, in a list of several archives' pages.
+    package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
-        case position, list, url, timestamp, capturedAt, title
+        case position, list, url, timestamp, capturedAt, title, archive
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -211,6 +216,7 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(timestamp, forKey: .timestamp)
         try container.encodeIfPresent(timestamp.flatMap(RFC3339.text(ofTimestamp:)), forKey: .capturedAt)
         try container.encodeIfPresent(title, forKey: .title)
+        try container.encodeIfPresent(archiveID?.text, forKey: .archive)
     }
 }
 
@@ -220,9 +226,11 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
     package let timestamp: String
     package let status: Int?
     package let mime: String?
+    /// The archive that has it, in a list of several archives' captures.
+    package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
-        case url, timestamp, capturedAt, status, mime
+        case url, timestamp, capturedAt, status, mime, archive
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -232,6 +240,7 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(RFC3339.text(ofTimestamp: timestamp), forKey: .capturedAt)
         try container.encodeIfPresent(status, forKey: .status)
         try container.encodeIfPresent(mime, forKey: .mime)
+        try container.encodeIfPresent(archiveID?.text, forKey: .archive)
     }
 }
 

@@ -1,11 +1,5 @@
 import Foundation
 
-/// A group with its members that there are.
-package struct GroupDetails: Sendable, Hashable {
-    package let group: ArchiveGroup
-    package let members: [ListedArchive]
-}
-
 extension ArchiveStore {
     /// Makes a group of archives.
     ///
@@ -74,6 +68,11 @@ extension ArchiveStore {
                 .ambiguous, "\"\(text)\" is the beginning of several ids: \(names)", hint: "give more of it")
         }
         return group
+    }
+
+    /// All groups, newest first, each with its members.
+    package func groups() throws -> [GroupDetails] {
+        try catalog.allGroups().map(details)
     }
 
     package func details(of group: ArchiveGroup) throws -> GroupDetails {
