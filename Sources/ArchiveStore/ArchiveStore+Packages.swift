@@ -67,12 +67,14 @@ extension ArchiveStore {
     }
 
     /// The same, of what was written to `incoming`.
-    package func finishAny(_ incoming: IncomingArchive, options: ImportOptions = ImportOptions()) throws -> ImportResult
-    {
+    package func finishAny(
+        _ incoming: IncomingArchive, options: ImportOptions = ImportOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportResult {
         do {
-            return .archive(try finish(incoming, options: options))
+            return .archive(try finish(incoming, options: options, progress: progress))
         } catch let error as StoreError where error.code == .refused {
-            return .package(try importMembers(ofRefused: incoming, error, options: options) { _ in })
+            return .package(try importMembers(ofRefused: incoming, error, options: options, progress: progress))
         }
     }
 

@@ -69,6 +69,8 @@ extension ArchiveStore {
             report.completedRemovals.append(key)
         } else if name.hasPrefix(StoreLayout.copyPrefix), try deleteAbandoned(path, owner: owner(of: path)) {
             report.sweptCopies += 1
+        } else if name.hasPrefix(StoreLayout.runnerPrefix) {
+            _ = try deleteAbandoned(path, owner: path)
         }
     }
 
@@ -89,16 +91,37 @@ extension ArchiveStore {
             try Folder.delete(path)
             return true
         }
-        guard let copy = try Self.open(copy: owner) else { return false }
-        let status = try copy.status()
-        let isOld = time(nil) - status.changedAtSeconds > Self.abandonedAfterSeconds
-        switch copy.lock() {
-        case .heldByAnother: return false
-        case .unsupported where !isOld: return false
-        case .taken, .unsupported: break
-        }
+        guard let copy = try Self.open(copy: owner), try isAbandoned(copy) else { return false }
         try Folder.delete(path)
         return true
+    }
+
+    /// Whether nobody holds a file; if so, its lock is ours as long as it is open.
+    private func isAbandoned(_ copy: Descriptor) throws -> Bool {
+        let isOld = time(nil) - (try copy.status().changedAtSeconds) > Self.abandonedAfterSeconds
+        switch copy.lock() {
+        case .heldByAnother: return false
+        case .unsupported: return isOld
+        case .taken: return true
+        }
+    }
+
+    /// Whether something lies in `incoming/` that `repair` would clear away, and has for a while: what has just been made is left
+    /// to those who made it.
+    func hasAbandoned(olderThanSeconds age: Int) throws -> Bool {
+        try Folder.names(in: layout.incoming).contains { name in
+            let path = "\(layout.incoming)/\(name)"
+            var status = stat()
+            guard stat(path, &status) == 0, time(nil) - status.changedAtSeconds >= age else { return false }
+            if name.hasPrefix(StoreLayout.removedPrefix) { return true }
+            guard name.hasPrefix(StoreLayout.copyPrefix) || name.hasPrefix(StoreLayout.runnerPrefix) else {
+                return false
+            }
+            let owner = owner(of: path)
+            guard owner == path || Folder.exists(owner) else { return true }
+            guard let copy = try Self.open(copy: owner) else { return false }
+            return try isAbandoned(copy)
+        }
     }
 
     /// `nil` for a copy that was renamed into place a moment ago.
@@ -113,12 +136,12 @@ extension ArchiveStore {
     }
 
     /// Where there are no locks, a copy that nobody has touched for so long is nobody's.
-    private static let abandonedAfterSeconds = 24 * 3600
+    static let abandonedAfterSeconds = 24 * 3600
 }
 
 extension stat {
     /// Time of the last change, contents or not, in seconds since 1970.
-    fileprivate var changedAtSeconds: Int {
+    var changedAtSeconds: Int {
         #if os(Linux)
         st_ctim.tv_sec
         #else

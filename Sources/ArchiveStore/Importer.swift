@@ -103,9 +103,12 @@ extension ArchiveStore {
     }
 
     /// Checks what was written to `incoming` and puts it into the catalog.
-    package func finish(_ incoming: IncomingArchive, options: ImportOptions = ImportOptions()) throws -> ImportOutcome {
+    package func finish(
+        _ incoming: IncomingArchive, options: ImportOptions = ImportOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportOutcome {
         let (size, sha256) = incoming.writtenSoFar()
-        return try commit(incoming, size: size, sha256: sha256, options: options, progress: { _ in })
+        return try commit(incoming, size: size, sha256: sha256, options: options, progress: progress)
     }
 
     private func receive(

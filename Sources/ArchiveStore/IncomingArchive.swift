@@ -97,9 +97,11 @@ package final class IncomingArchive: Sendable {
 
 extension StoreLayout {
     /// A new file in `incoming/`, locked: sweeping leaves it alone, with those that are named for it, while it is open.
-    func makeLockedFile() throws -> Descriptor {
+    ///
+    /// - Parameter path: Where, for a random name.
+    func makeLockedFile(at path: (String) -> String) throws -> Descriptor {
         while true {
-            let path = incomingCopy(UUID().uuidString.lowercased())
+            let path = path(UUID().uuidString.lowercased())
             let file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
             // Without locks on this file system, sweeping leaves young files alone.
             let lock = file.lock()
@@ -107,6 +109,9 @@ extension StoreLayout {
             if lock != .heldByAnother, try file.status().st_nlink > 0 { return file }
         }
     }
+
+    /// The same, for a copy.
+    func makeLockedFile() throws -> Descriptor { try makeLockedFile(at: incomingCopy) }
 
     /// - Throws: `noSpace` when fewer bytes are free than `what` needs, and a margin.
     func checkSpace(for size: UInt64, what: String) throws {

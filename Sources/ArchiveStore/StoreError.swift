@@ -33,6 +33,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case taken = "taken"
         /// A title, tag or note that cannot be kept.
         case badWords = "bad-words"
+        /// What was asked for does not go with the state that something is in.
+        case notPossible = "not-possible"
     }
 
     package let code: Code

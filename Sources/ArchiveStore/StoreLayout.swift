@@ -8,7 +8,7 @@ import Foundation
 ///                      the package compresses. Both can be made anew from the package
 ///                      ref-UUID.json: the sidecar of a file that stays elsewhere, until its SHA-256 is known
 ///     groups/          ID.json: archives that are replayed as one
-///     incoming/        imports and removals under way; swept at the next start
+///     incoming/        imports and removals under way, and a file for each process that runs jobs; swept at the next start
 ///     reserve          space for the moment when the disk is full; can be deleted
 ///     server.json      address and token of the running server
 package struct StoreLayout: Sendable, Hashable {
@@ -44,6 +44,9 @@ package struct StoreLayout: Sendable, Hashable {
     /// A removal under way: the file, or the sidecar of a referenced one, was moved here, so that it is gone at one instant.
     package func removed(_ key: String) -> String { "\(incoming)/\(Self.removedPrefix)\(key)" }
 
+    /// What a process that runs jobs keeps locked. `owner` is random.
+    func runnerFile(_ owner: String) -> String { "\(incoming)/\(Self.runnerPrefix)\(owner)" }
+
     /// Whether `text` is a key: a SHA-256 in hex, or what stands for one until it is known.
     static func isKey(_ text: String) -> Bool {
         if text.hasPrefix(referencePrefix) {
@@ -62,5 +65,6 @@ package struct StoreLayout: Sendable, Hashable {
     static let fileSuffix = ".wacz"
     static let sidecarSuffix = ".json"
     static let copyPrefix = "copy-"
+    static let runnerPrefix = "runner-"
     static let removedPrefix = "removed-"
 }

@@ -50,7 +50,7 @@ struct ErrorResponse: Error, Hashable {
     private static func status(of code: StoreError.Code) -> HTTPResponse.Status {
         switch code {
         case .notFound, .payloadMissing, .redirectsToItself: .notFound
-        case .ambiguous, .taken, .changed: .conflict
+        case .ambiguous, .taken, .changed, .notPossible: .conflict
         case .badWords: .badRequest
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")

@@ -23,6 +23,7 @@ package struct ReplayServer: Sendable {
     private let logger: Logger
     private let site: Site
     private let stop = StopSignal()
+    private let events = EventHub()
     private let threads = NIOThreadPool.singleton
 
     /// - Parameter port: 0 for any free one.
@@ -48,14 +49,15 @@ package struct ReplayServer: Sendable {
         router.add(middleware: ErrorsInOurWords())
         let api = APIRoutes(site: site)
         ControlRoutes(site: site).add(to: router)
-        api.add(to: router)
+        api.add(to: router, events: events)
         let captures = CaptureRoutes(site: site)
         return HostDispatch(
             site: site, control: router.buildResponder(), replay: ReplayRoutes(site: site, captures: captures),
             stock: StockRoutes(site: site), api: api, captures: captures)
     }
 
-    /// The parts to run in a service group: a listener for each address, and what makes a graceful stop end.
+    /// The parts to run in a service group: a listener for each address, the work in the background, and what makes a graceful
+    /// stop end.
     ///
     /// - Parameter onReady: Called once, when all listeners accept connections.
     package func services(onReady: @escaping @Sendable () async -> Void) -> [any Service] {
@@ -77,7 +79,9 @@ package struct ReplayServer: Sendable {
                 logger: logger)
             return Accepting(listener: listener) { try await application.run() }
         }
-        return accepting + [StopWatch(stop: stop)]
+        let background = BackgroundWork(
+            store: store, blocking: site.blocking, events: events, stop: stop, logger: logger)
+        return accepting + [background, StopWatch(stop: stop)]
     }
 
     /// 64 hex digits that nobody can guess.

@@ -49,7 +49,7 @@ struct Fault {
         case .badWords: .usage
         case .refused: .damaged
         case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
-        case .noSpace, .failed, .offline, .changed, .taken: .failed
+        case .noSpace, .failed, .offline, .changed, .taken, .notPossible: .failed
         case .interrupted: .interrupted
         }
     }

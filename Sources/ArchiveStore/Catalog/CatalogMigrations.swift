@@ -76,7 +76,7 @@ enum CatalogMigrations {
     /// Archives whose file is elsewhere, what people say of archives, groups, and work that outlives a process.
     ///
     /// `sha256` is no longer unique: a referenced file may be the same as one that the store has. `revision` counts changes, so
-    /// that other processes notice them cheaply.
+    /// that other processes notice them cheaply. Of a job, `deaths` counts the processes that died of it, or with it.
     private static func referencesWordsGroupsJobs(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -157,28 +157,42 @@ enum CatalogMigrations {
                     done INTEGER NOT NULL DEFAULT 0,
                     total INTEGER,
                     attempt INTEGER NOT NULL DEFAULT 0,
+                    deaths INTEGER NOT NULL DEFAULT 0,
                     owner TEXT,
                     createdAt TEXT NOT NULL,
                     startedAt TEXT,
                     updatedAt TEXT NOT NULL,
-                    finishedAt TEXT
+                    finishedAt TEXT,
+                    revision INTEGER NOT NULL DEFAULT 0
                 ) STRICT;
                 CREATE INDEX jobByState ON job (state);
+                CREATE INDEX jobByEnd ON job (finishedAt) WHERE finishedAt IS NOT NULL;
+                CREATE INDEX jobByRevision ON job (revision);
                 CREATE TABLE revision (
                     subject TEXT PRIMARY KEY NOT NULL,
                     number INTEGER NOT NULL
                 ) STRICT, WITHOUT ROWID;
                 INSERT INTO revision VALUES ('archives', 0), ('jobs', 0);
                 """)
-        for (table, subject) in [("archive", "archives"), ("archiveGroup", "archives"), ("job", "jobs")] {
+        for table in ["archive", "archiveGroup"] {
             for change in ["INSERT", "UPDATE", "DELETE"] {
                 try database.execute(
                     sql: """
                         CREATE TRIGGER \(table)\(change.capitalized) AFTER \(change) ON \(table) BEGIN
-                            UPDATE revision SET number = number + 1 WHERE subject = '\(subject)';
+                            UPDATE revision SET number = number + 1 WHERE subject = 'archives';
                         END;
                         """)
             }
+        }
+        // Each job has the number of its own last change, which is no change itself.
+        for (name, change) in [("Insert", "INSERT"), ("Update", "UPDATE OF archiveID, state, reason, done, attempt")] {
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER job\(name) AFTER \(change) ON job BEGIN
+                        UPDATE revision SET number = number + 1 WHERE subject = 'jobs';
+                        UPDATE job SET revision = (SELECT number FROM revision WHERE subject = 'jobs') WHERE id = NEW.id;
+                    END;
+                    """)
         }
     }
 }

@@ -23,9 +23,9 @@ package struct Job: Sendable, Hashable {
 
     package let id: Int64
     package let kind: Kind
-    /// What it is about, for people: a path or a file name.
+    /// What it is about, for people: a file name.
     package let subject: String
-    /// The archive that it is about, once there is one.
+    /// The archive, or the group, that it is about, once there is one.
     package let archiveID: ArchiveID?
     package let state: State
     /// Why it failed, was paused or cancelled, or waits again.
@@ -38,7 +38,35 @@ package struct Job: Sendable, Hashable {
     /// How often it was begun.
     package let attempt: Int
     package let createdAt: Date
+    /// When it was begun the last time.
     package let startedAt: Date?
     package let updatedAt: Date
     package let finishedAt: Date?
+    /// Grows with every change of any job: those with a greater one were changed later.
+    package let revision: Int
+}
+
+extension Job: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case id, kind, subject, archive, state, reason, errorCode, done, total, attempt
+        case createdAt, startedAt, updatedAt, finishedAt
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(kind, forKey: .kind)
+        try container.encode(subject, forKey: .subject)
+        try container.encodeIfPresent(archiveID?.text, forKey: .archive)
+        try container.encode(state, forKey: .state)
+        try container.encodeIfPresent(reason, forKey: .reason)
+        try container.encodeIfPresent(errorCode, forKey: .errorCode)
+        try container.encode(done, forKey: .done)
+        try container.encodeIfPresent(total, forKey: .total)
+        try container.encode(attempt, forKey: .attempt)
+        try container.encode(RFC3339.text(of: createdAt), forKey: .createdAt)
+        try container.encodeIfPresent(startedAt.map(RFC3339.text), forKey: .startedAt)
+        try container.encode(RFC3339.text(of: updatedAt), forKey: .updatedAt)
+        try container.encodeIfPresent(finishedAt.map(RFC3339.text), forKey: .finishedAt)
+    }
 }

@@ -82,6 +82,7 @@ extension HTTPField.Name {
     static let secFetchSite = name("Sec-Fetch-Site")
     static let replayhostToken = name("Replayhost-Token")
     static let apiVersion = name("Replayhost-API-Version")
+    static let lastEventID = name("Last-Event-ID")
 
     /// The names above are tokens by sight; the library cannot know that.
     static func name(_ text: String) -> HTTPField.Name {

@@ -7,7 +7,7 @@ import Hummingbird
 struct APIRoutes: Sendable {
     let site: Site
 
-    func add(to router: Router<ConnectionContext>) {
+    func add(to router: Router<ConnectionContext>, events: EventHub) {
         let api = router.group("/api").add(middleware: SameOriginOnly())
         api.get("/health") { _, _ in try await health() }
         api.get("/openapi.json") { request, _ in try await site.asset("openapi.json", request: request) }
@@ -22,6 +22,8 @@ struct APIRoutes: Sendable {
         let changes = api.group().add(middleware: ChangesNeedToken(site: site))
         changes.post("/archives") { request, _ in try await importUpload(request) }
         changes.delete("/archives/:id") { _, context in try await remove(Self.name(in: context)) }
+        JobRoutes(site: site).add(to: api, changes: changes)
+        EventRoutes(site: site, events: events).add(to: api)
     }
 
     /// The archive that the path names. RFC 3986 §2.1: percent-encoding undone.
@@ -153,23 +155,44 @@ struct APIRoutes: Sendable {
             throw ErrorResponse(.lengthRequired, code: "length-required", "an upload says its length")
         }
         let name = request.uri.queryParameters["name"].map(String.init) ?? "upload.wacz"
+        let job = try await site.blocking.long {
+            try site.store.beginImportJob(ImportOrder(path: nil), name: name, total: length)
+        }
+        let result: ImportResult
+        do {
+            result = try await receive(request, name: name, length: length, job: job)
+        } catch {
+            try await site.blocking.long { job.end(.failure(error)) }
+            throw error
+        }
+        try await site.blocking.long { job.end(.success(result)) }
+        switch result {
+        case .archive(let outcome): return try imported(outcome)
+        case .package(let outcome): return try imported(outcome)
+        }
+    }
+
+    private func receive(
+        _ request: Request, name: String, length: UInt64, job: ImportJob
+    ) async throws -> ImportResult {
         let incoming = try await site.blocking {
             try site.store.beginImport(name: name, source: "browser", expectedSize: length)
         }
         var received: UInt64 = 0
         for try await buffer in request.body {
             received += UInt64(buffer.readableBytes)
-            try await site.blocking { try buffer.withUnsafeReadableBytes { try incoming.write($0) } }
+            let done = received
+            try await site.blocking {
+                try buffer.withUnsafeReadableBytes { try incoming.write($0) }
+                try job.advance(to: done)
+            }
         }
         guard received == length else {
             throw ErrorResponse(
                 .badRequest, code: "upload-cut", "the upload ended after \(received) of \(length) bytes",
                 hint: "send it again")
         }
-        switch try await site.blocking.long({ try site.store.finishAny(incoming) }) {
-        case .archive(let outcome): return try imported(outcome)
-        case .package(let outcome): return try imported(outcome)
-        }
+        return try await site.blocking.long { try site.store.finishAny(incoming) { try job.follow($0) } }
     }
 
     private func imported(_ outcome: PackageOutcome) throws -> Response {

@@ -7,10 +7,28 @@ import Synchronization
 /// that left until something is sent, and neither browsers nor curl do that.
 final class ClientPresence: Sendable {
     private let flag = Atomic(true)
+    private let ending = Mutex<(@Sendable () -> Void)?>(nil)
 
-    var isThere: Bool { flag.load(ordering: .relaxed) }
+    var isThere: Bool { flag.load(ordering: .sequentiallyConsistent) }
 
-    fileprivate func end() { flag.store(false, ordering: .relaxed) }
+    /// Calls `body` once, when the client has gone; at once if it has already.
+    func onEnd(_ body: @escaping @Sendable () -> Void) {
+        ending.withLock { $0 = body }
+        if !isThere { callOnce() }
+    }
+
+    fileprivate func end() {
+        flag.store(false, ordering: .sequentiallyConsistent)
+        callOnce()
+    }
+
+    private func callOnce() {
+        let body = ending.withLock { ending in
+            defer { ending = nil }
+            return ending
+        }
+        body?()
+    }
 
     /// Watches the client of a connection.
     static func watch(_ channel: any Channel) async throws -> ClientPresence {

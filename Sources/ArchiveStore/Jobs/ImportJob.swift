@@ -1,0 +1,103 @@
+import Synchronization
+
+/// An import as a job: written down before it begins, followed while it runs, and ended.
+package final class ImportJob: Sendable {
+    package let id: Int64
+    private let catalog: Catalog
+    /// Lives as long as the import does.
+    private let owner: JobOwner
+    private let ownerName: String
+    /// Short ones are over before anybody could look.
+    private let isFollowed: Bool
+    private let rate: JobRate
+
+    /// - Parameter total: Bytes of the file, where they are known.
+    init(id: Int64, catalog: Catalog, owner: JobOwner, total: UInt64?) throws {
+        self.id = id
+        self.catalog = catalog
+        self.owner = owner
+        ownerName = try owner.name()
+        isFollowed = total.map { $0 >= Self.followedSize } ?? true
+        rate = JobRate()
+    }
+
+    /// Notes how far it is, not more often than anybody could look.
+    ///
+    /// - Throws: `StoreError` `interrupted` when somebody paused or cancelled it.
+    package func follow(_ progress: ImportProgress) throws {
+        if case .copying(let done, _) = progress { return try advance(to: done) }
+        try advance(to: nil)
+    }
+
+    /// - Parameter done: Bytes copied; `nil` when that is behind it.
+    /// - Throws: As `follow`.
+    package func advance(to done: UInt64?) throws {
+        guard isFollowed, let done = rate.isDue(done) else { return }
+        guard try catalog.setProgress(ofJob: id, owner: ownerName, done: done) else { throw try stopped() }
+    }
+
+    private func stopped() throws -> StoreError {
+        guard try catalog.job(id: id)?.state == .paused else {
+            return StoreError(.interrupted, "the import was cancelled as job \(id); nothing of it was kept")
+        }
+        return StoreError(
+            .interrupted, "the import was paused as job \(id); nothing of it was kept",
+            hint: "`replayhost jobs resume \(id)` begins it again")
+    }
+
+    /// Does the import and writes down how it ended.
+    func run(_ body: () throws -> ImportResult) throws -> ImportResult {
+        do {
+            let result = try body()
+            end(.success(result))
+            return result
+        } catch {
+            end(.failure(error))
+            throw error
+        }
+    }
+
+    /// Writes down how it ended. What the import itself did counts: when even that cannot be written, the job is taken from this
+    /// process after its end, and done again by whoever does so finds the archive there.
+    package func end(_ result: Result<ImportResult, any Error>) {
+        do {
+            try catalog.endJob(id, owner: ownerName, Self.end(of: result))
+        } catch {
+            return
+        }
+    }
+
+    private static func end(of result: Result<ImportResult, any Error>) -> JobEnd {
+        switch result {
+        case .success(.archive(let outcome)): .done(outcome.archive.id, bytes: outcome.archive.size)
+        case .success(.package(let outcome)): .done(outcome.group.id, bytes: nil)
+        case .failure(let error as StoreError) where error.code == .interrupted: .cancelled(reason: "interrupted")
+        case .failure(let error): JobEnd(error)
+        }
+    }
+
+    /// Smaller files are only begun and ended: writing more down would take longer than the import.
+    private static let followedSize: UInt64 = 8 << 20
+}
+
+/// Says when progress is to be written down: at most four times a second.
+final class JobRate: Sendable {
+    private struct State {
+        var writtenAt = ContinuousClock.now
+        var done: UInt64 = 0
+    }
+    private let state = Mutex(State())
+
+    /// - Parameter done: `nil` for as much as before.
+    /// - Returns: What to write; `nil` when something was written a moment ago.
+    func isDue(_ done: UInt64?) -> UInt64? {
+        state.withLock { state in
+            if let done { state.done = done }
+            guard state.writtenAt.duration(to: .now) >= Self.pause else { return nil }
+            state.writtenAt = .now
+            return state.done
+        }
+    }
+
+    private static let pause = Duration.milliseconds(250)
+}

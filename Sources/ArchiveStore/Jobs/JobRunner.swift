@@ -1,0 +1,95 @@
+import Synchronization
+
+/// Runs the jobs that wait, one after the other. Several runners, in one process or in many, share the work.
+package final class JobRunner: Sendable {
+    let store: ArchiveStore
+    let owner: JobOwner
+    /// Files that were hashed in part, by job, so that a pause costs nothing.
+    private let partly = Mutex<[Int64: HashingWork]>([:])
+
+    package init(_ store: ArchiveStore) {
+        self.store = store
+        owner = JobOwner(layout: store.layout)
+    }
+
+    /// Runs the next job that can be run, to its end or until it is stopped. One call at a time.
+    ///
+    /// - Parameters:
+    ///   - stop: Asked often. A reason ends the work, and the job waits again for that reason; `nil` lets it go on.
+    ///   - progress: Told of the job and how many bytes of it are done.
+    /// - Returns: The job as it is then; `nil` when none waits that can be run now.
+    /// - Throws: `StoreError` when the catalog fails. The job is begun again once it works.
+    package func runNext(
+        stop: () -> String? = { nil }, progress: (Job, UInt64) -> Void = { _, _ in }
+    ) throws -> Job? {
+        try store.takeBackOrphanedJobs()
+        try takeBackOwn()
+        guard stop() == nil, let job = try claimNext() else { return nil }
+        progress(job, job.done)
+        let end: JobEnd?
+        switch job.kind {
+        case .hash: end = try hash(job, stop: stop) { progress(job, $0) }
+        case .import: end = try importAgain(job, stop: stop) { progress(job, $0) }
+        }
+        if let end { try store.catalog.endJob(job.id, owner: try owner.name(), end) }
+        return try store.catalog.job(id: job.id)
+    }
+
+    /// To be called every now and then, for file systems without locks.
+    package func showLife() { owner.showLife() }
+
+    /// Jobs that were running here when the catalog failed.
+    private func takeBackOwn() throws {
+        guard let name = owner.nameInUse else { return }
+        for job in try store.catalog.jobs(runBy: name) {
+            try store.catalog.endJob(job.id, owner: name, .waiting(reason: "the catalog could not be written"))
+        }
+    }
+
+    /// The oldest one that waits and whose file is there.
+    private func claimNext() throws -> Job? {
+        var last: Int64 = 0
+        while true {
+            let waiting = try store.catalog.waitingJobs(after: last, limit: Self.waitingMax)
+            for item in waiting where try isPossible(item) {
+                let done = partly.withLock { $0[item.job.id]?.done } ?? 0
+                let claimed = try store.catalog.claimJob(item.job.id, owner: try owner.name(), done: done)
+                if let claimed { return claimed }
+            }
+            guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
+            last = end.job.id
+        }
+    }
+
+    /// Whether a job can be run now; why it cannot is written down, once.
+    private func isPossible(_ item: Catalog.WaitingJob) throws -> Bool {
+        guard item.job.kind == .hash, let path = item.referencePath, !Folder.exists(path) else { return true }
+        if item.job.reason != Self.isAway { try store.catalog.explainWaiting(ofJob: item.job.id, Self.isAway) }
+        return false
+    }
+
+    func takePartlyDone(_ id: Int64) -> HashingWork? {
+        partly.withLock { $0.removeValue(forKey: id) }
+    }
+
+    func keepPartlyDone(_ work: HashingWork, _ id: Int64) {
+        partly.withLock { partly in
+            if partly.count >= Self.partlyMax { partly.removeAll() }
+            partly[id] = work
+        }
+    }
+
+    static let isAway = "its volume is away"
+    private static let waitingMax = 100
+    private static let partlyMax = 64
+}
+
+/// Why a run stops before its end.
+enum JobStop: Error {
+    /// The process wants to end; the reason.
+    case asked(String)
+    /// Somebody paused or cancelled the job.
+    case takenAway
+    /// The catalog cannot be written.
+    case catalogFailed(any Error)
+}

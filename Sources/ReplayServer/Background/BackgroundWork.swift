@@ -1,0 +1,138 @@
+import ArchiveStore
+import Logging
+import ServiceLifecycle
+
+/// What a server does without being asked: it runs the jobs that wait, keeps house, and tells listeners what has changed.
+///
+/// Nothing that goes wrong here ends the server: it is logged, once as long as it stays the same, and tried again.
+struct BackgroundWork: Service {
+    let store: ArchiveStore
+    let blocking: BlockingReads
+    let events: EventHub
+    let stop: StopSignal
+    let logger: Logger
+
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await runJobs() }
+            group.addTask { await keepHouse() }
+            group.addTask { await announceChanges() }
+        }
+    }
+
+    /// Looks for new jobs twice a second, and every few seconds for those whose volume is back or whose process has died.
+    private func runJobs() async {
+        let runner = JobRunner(store)
+        var trouble = Trouble(logger: logger, what: "jobs cannot be run")
+        var seen = -1
+        var lookedAt = ContinuousClock.now
+        while await isGoingOn(after: .milliseconds(500)) {
+            do {
+                let revision = try await blocking { try store.catalog.revision().jobs }
+                guard revision != seen || lookedAt.duration(to: .now) > .seconds(5) else { continue }
+                lookedAt = .now
+                try await blocking.long { try runAll(runner) }
+                seen = revision
+                trouble.isOver()
+            } catch {
+                trouble.happened(error)
+            }
+        }
+        withExtendedLifetime(runner) {}
+    }
+
+    private func runAll(_ runner: JobRunner) throws {
+        runner.showLife()
+        while let job = try runner.runNext(stop: { stop.isRaised ? "the server stopped" : nil }) {
+            var metadata: Logger.Metadata = ["job": "\(job.id)", "kind": "\(job.kind.rawValue)"]
+            if let reason = job.reason { metadata["reason"] = "\(reason)" }
+            logger.info("a job is \(job.state.rawValue)", metadata: metadata)
+        }
+    }
+
+    private func keepHouse() async {
+        var housekeeping = Housekeeping(store)
+        var trouble = Trouble(logger: logger, what: "the store cannot be repaired")
+        var problems: [String] = []
+        while await isGoingOn(after: .seconds(1)) {
+            do {
+                let before = housekeeping
+                let (after, report) = try await blocking.long {
+                    var housekeeping = before
+                    let report = try housekeeping.step()
+                    return (housekeeping, report)
+                }
+                housekeeping = after
+                trouble.isOver()
+                guard let report else { continue }
+                log(report)
+                for problem in report.problems where !problems.contains(problem) { logger.warning("\(problem)") }
+                problems = report.problems
+            } catch {
+                trouble.happened(error)
+            }
+        }
+    }
+
+    private func log(_ report: RepairReport) {
+        guard report.changedAnything else { return }
+        let counts = [
+            ("copies", report.sweptCopies), ("removals", report.completedRemovals.count),
+            ("adopted", report.adopted.count), ("updated", report.updated.count),
+            ("sidecars", report.restoredSidecars.count + report.sweptSidecars), ("examined", report.examined.count),
+        ].filter { $0.1 > 0 }
+        logger.info(
+            "put the store in order",
+            metadata: Logger.Metadata(uniqueKeysWithValues: counts.map { ($0.0, "\($0.1)") }))
+    }
+
+    private func announceChanges() async {
+        var trouble = Trouble(logger: logger, what: "changes cannot be seen")
+        var seen: CatalogRevision?
+        var keptAliveAt = ContinuousClock.now
+        while await isGoingOn(after: .milliseconds(250)) {
+            guard events.hasListeners else { continue }
+            do {
+                let revision = try await blocking { try store.catalog.revision() }
+                trouble.isOver()
+                let isDue = keptAliveAt.duration(to: .now) > EventHub.silence
+                guard revision != seen || isDue else { continue }
+                (seen, keptAliveAt) = (revision, .now)
+                events.wake()
+            } catch {
+                trouble.happened(error)
+            }
+        }
+        events.close()
+    }
+
+    /// Waits; `false` when the server stops.
+    private func isGoingOn(after pause: Duration) async -> Bool {
+        do {
+            try await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
+        } catch {
+            return false
+        }
+        return !stop.isRaised && !Task.isCancelled
+    }
+}
+
+/// Something that does not work, said once for as long as it is the same.
+private struct Trouble {
+    let logger: Logger
+    let what: String
+    private var said: String?
+
+    init(logger: Logger, what: String) {
+        self.logger = logger
+        self.what = what
+    }
+
+    mutating func happened(_ error: any Error) {
+        guard "\(error)" != said else { return }
+        said = "\(error)"
+        logger.error("\(what)", metadata: ["error": "\(error)"])
+    }
+
+    mutating func isOver() { said = nil }
+}

@@ -1,0 +1,111 @@
+import ArchiveStore
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// `GET /api/events`: what changes in the store, by whichever process, as it changes. Source: HTML, "Server-sent events".
+struct EventRoutes: Sendable {
+    let site: Site
+    let events: EventHub
+
+    func add(to api: RouterGroup<ConnectionContext>) {
+        api.get("/events") { request, context in try await stream(request, context) }
+    }
+
+    private func stream(_ request: Request, _ context: ConnectionContext) async throws -> Response {
+        guard let listener = events.listen() else {
+            throw ErrorResponse(
+                .serviceUnavailable, code: "too-many-listeners",
+                "\(EventHub.listenersMax) listeners are served at once, and there are as many",
+                hint: "close other tabs of the library")
+        }
+        let last = request.headers[.lastEventID].flatMap { EventPosition($0) }
+        let presence = try await context.watchClient()
+        presence.onEnd { [weak listener] in listener?.end() }
+        let body = ResponseBody { writer in
+            defer { withExtendedLifetime(listener) {} }
+            try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
+            let now = try await site.blocking { try site.store.catalog.revision() }
+            // What was changed while the client was away is told as if it happened now.
+            var position = EventPosition(archives: -1, jobs: last.map { min($0.jobs, now.jobs) } ?? now.jobs)
+            try await send(since: &position, to: &writer)
+            for await _ in listener.wakes {
+                if try await !send(since: &position, to: &writer) {
+                    try await writer.write(ByteBuffer(string: ": keep-alive\n\n"))
+                }
+            }
+            try await writer.finish(nil)
+        }
+        let fields: HTTPFields = [
+            .contentType: "text/event-stream", .contentSecurityPolicy: SecurityHeaders.inert,
+            .cacheControl: "no-store", .apiVersion: "1",
+        ]
+        return Response(status: .ok, headers: SecurityHeaders.common.adding(fields), body: body)
+    }
+
+    /// Sends what has changed since `position`, and moves that on.
+    ///
+    /// - Returns: Whether there was anything.
+    @discardableResult
+    private func send(
+        since position: inout EventPosition, to writer: inout any ResponseBodyWriter
+    ) async throws -> Bool {
+        var hasSent = false
+        let archives = try await site.blocking { try site.store.catalog.revision().archives }
+        if archives != position.archives {
+            position.archives = archives
+            let data = "{\"revision\":\(archives)}"
+            try await writer.write(Self.event("archives", data: data, id: position))
+            hasSent = true
+        }
+        while true {
+            let after = position.jobs
+            let jobs = try await site.blocking {
+                try site.store.catalog.jobs(changedAfter: after, limit: Self.jobsMax)
+            }
+            for job in jobs {
+                position.jobs = job.revision
+                let data = String(decoding: try Self.encoder.encode(job), as: UTF8.self)
+                try await writer.write(Self.event("job", data: data, id: position))
+                hasSent = true
+            }
+            if jobs.count < Self.jobsMax { return hasSent }
+        }
+    }
+
+    /// - Parameter data: One line.
+    private static func event(_ name: String, data: String, id: EventPosition) -> ByteBuffer {
+        ByteBuffer(string: "event: \(name)\nid: \(id.text)\ndata: \(data)\n\n")
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    /// Sent at once at most.
+    private static let jobsMax = 200
+}
+
+/// How much of what happened somebody has been told: the id of an event.
+struct EventPosition: Sendable, Hashable {
+    var archives: Int
+    var jobs: Int
+
+    init(archives: Int, jobs: Int) {
+        (self.archives, self.jobs) = (archives, jobs)
+    }
+
+    /// `nil` for what no event of ours had.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let archives = Int(parts[0]), let jobs = Int(parts[1]), archives >= 0, jobs >= 0 else {
+            return nil
+        }
+        self.init(archives: archives, jobs: jobs)
+    }
+
+    var text: String { "\(archives).\(jobs)" }
+}

@@ -1,0 +1,50 @@
+import ArchiveStore
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `/api/jobs`, on the control origins. Documented in `docs/json.md`.
+struct JobRoutes: Sendable {
+    let site: Site
+
+    /// - Parameter changes: The routes that let only the library's own page through.
+    func add(to api: RouterGroup<ConnectionContext>, changes: RouterGroup<ConnectionContext>) {
+        api.get("/jobs") { _, _ in try await jobs() }
+        api.get("/jobs/:id") { _, context in try await job(Self.id(in: context)) }
+        for change in JobChange.allCases {
+            changes.post("/jobs/:id/\(change.rawValue)") { _, context in
+                try await self.change(Self.id(in: context), change)
+            }
+        }
+    }
+
+    private func jobs() async throws -> Response {
+        let jobs = try await site.blocking {
+            try site.store.catalog.jobs(includingOver: true, limit: Self.listMax)
+        }
+        return try Responses.json(["jobs": jobs])
+    }
+
+    private func job(_ id: Int64) async throws -> Response {
+        guard let job = try await site.blocking({ try site.store.catalog.job(id: id) }) else {
+            throw Self.noJob("\(id)")
+        }
+        return try Responses.json(job)
+    }
+
+    private func change(_ id: Int64, _ change: JobChange) async throws -> Response {
+        try Responses.json(try await site.blocking.long { try site.store.catalog.change(jobID: id, change) })
+    }
+
+    private static func id(in context: ConnectionContext) throws -> Int64 {
+        let text = try context.parameters.require("id")
+        guard let id = Int64(text) else { throw noJob(text.prefix(40)) }
+        return id
+    }
+
+    private static func noJob(_ id: some StringProtocol) -> ErrorResponse {
+        ErrorResponse(.notFound, code: "not-found", "there is no job \(id)")
+    }
+
+    private static let listMax = 1000
+}
