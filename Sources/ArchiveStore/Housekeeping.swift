@@ -21,6 +21,7 @@ package struct Housekeeping: Sendable {
     /// - Returns: What a repair did; `nil` when there was none.
     package mutating func step(now: ContinuousClock.Instant = .now) throws -> RepairReport? {
         store.openArchives.releaseIdleReferences()
+        guard !store.isReadOnly else { return nil }
         if let repairedAt, repairedAt.duration(to: now) < Self.pause { return nil }
         // Looked at before the repair: what comes during it is seen the next time.
         let changes = [store.layout.files, store.layout.groups].map(Self.changedAt)

@@ -63,7 +63,7 @@ package final class JobRunner: Sendable {
 
     /// Whether a job can be run now; why it cannot is written down, once.
     private func isPossible(_ item: Catalog.WaitingJob) throws -> Bool {
-        guard item.job.kind == .hash, let path = item.referencePath, !Folder.exists(path) else { return true }
+        guard item.job.kind == .hash, let path = item.referencePath, !Folder.holdsFile(path) else { return true }
         if item.job.reason != Self.isAway { try store.catalog.explainWaiting(ofJob: item.job.id, Self.isAway) }
         return false
     }

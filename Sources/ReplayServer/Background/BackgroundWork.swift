@@ -22,6 +22,7 @@ struct BackgroundWork: Service {
 
     /// Looks for new jobs twice a second, and every few seconds for those whose volume is back or whose process has died.
     private func runJobs() async {
+        guard !store.isReadOnly else { return }
         let runner = JobRunner(store)
         var trouble = Trouble(logger: logger, what: "jobs cannot be run")
         var seen = -1

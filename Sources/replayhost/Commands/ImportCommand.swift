@@ -141,9 +141,9 @@ struct ImportCommand: AsyncParsableCommand {
             }
             let result =
                 input == "-"
-                ? try store.importStream(
+                ? try store.importStreamAsJob(
                     0, name: title ?? "standard input", source: "standard input", options: options, progress: follow)
-                : try store.importAny(at: input, mode: mode, options: options, progress: follow)
+                : try store.importAsJob(at: input, mode: mode, options: options, progress: follow)
             line.clear()
             tell(result)
             tally.succeed(result, input: input)

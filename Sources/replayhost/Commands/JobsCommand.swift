@@ -1,0 +1,196 @@
+import ArchiveStore
+import ArgumentParser
+import Foundation
+
+/// `replayhost jobs`
+struct JobsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jobs",
+        abstract: "Show long work: what waits, what runs, what became of it.",
+        discussion: """
+            Imports and the hashing of referenced files are jobs. They outlive the program: a running server does those that
+            wait, `replayhost jobs run` does them now.
+
+            Examples:
+              replayhost jobs --all
+              replayhost jobs pause 12
+              replayhost jobs run
+            """,
+        subcommands: [
+            JobsListCommand.self, JobsPauseCommand.self, JobsResumeCommand.self, JobsCancelCommand.self,
+            JobsRetryCommand.self, JobsRunCommand.self,
+        ],
+        defaultSubcommand: JobsListCommand.self)
+}
+
+/// `replayhost jobs list`
+struct JobsListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show the jobs that are not over, those that run first.",
+        discussion: """
+            Example:
+              replayhost jobs list --all --json
+            """)
+
+    @Flag(name: .long, help: "Also those that are done, failed or cancelled (the last 1000).")
+    var all = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        common.sayWhichStore()
+        let store = try common.openExistingStore()
+        // Otherwise a process that was killed would seem to be working.
+        if !store.isReadOnly { try store.takeBackOrphanedJobs() }
+        let jobs = try store.catalog.jobs(includingOver: all, limit: Self.jobsMax)
+        if common.json {
+            for job in jobs { Terminal.write(Terminal.json(job)) }
+            return
+        }
+        if jobs.isEmpty { return common.remark(all ? "no jobs yet" : "nothing waits and nothing runs") }
+        var table = Table(["ID", "KIND", "STATE", "DONE", "FILE", "ARCHIVE", "SINCE", "REASON"])
+        for job in jobs {
+            table.add([
+                "\(job.id)", job.kind.rawValue, job.state.rawValue, JobText.progress(job),
+                String(Terminal.safe(job.subject).prefix(40)), job.archiveID?.text ?? "",
+                RFC3339.text(of: job.finishedAt ?? job.startedAt ?? job.createdAt), Terminal.safe(job.reason ?? ""),
+            ])
+        }
+        for line in table.lines() { Terminal.write(line) }
+        if jobs.count == Self.jobsMax { common.remark("only the first \(Self.jobsMax) are shown") }
+        JobText.sayWhoRuns(jobs, store, common)
+    }
+
+    private static let jobsMax = 2000
+}
+
+/// A job in words.
+enum JobText {
+    /// How much of it is done.
+    static func progress(_ job: Job) -> String {
+        guard let total = job.total else { return job.done == 0 ? "" : Terminal.size(job.done) }
+        guard total > 0, job.state != .done else { return Terminal.size(total) }
+        return "\(Int(Double(job.done) / Double(total) * 100)) % of \(Terminal.size(total))"
+    }
+
+    /// One line that says what became of it.
+    static func line(_ job: Job) -> String {
+        let reason = job.reason.map { ": \($0)" } ?? ""
+        return Terminal.safe("job \(job.id) (\(job.kind.rawValue) \(job.subject)) is \(job.state.rawValue)\(reason)")
+    }
+
+    /// Jobs that wait and nobody there to run them.
+    static func sayWhoRuns(_ jobs: [Job], _ store: ArchiveStore, _ common: CommonOptions) {
+        let waiting = jobs.filter { $0.state == .waiting }.count
+        guard waiting > 0, ServerFile.running(layout: store.layout) == nil else { return }
+        common.remark(
+            "\(Terminal.count(waiting, "job waits", "jobs wait")): `replayhost serve` runs them while it runs, "
+                + "`replayhost jobs run` runs them now")
+    }
+}
+
+/// What `pause`, `resume`, `cancel` and `retry` have in common.
+private struct JobsChanging {
+    let change: JobChange
+    let ids: [Int64]
+    let common: CommonOptions
+
+    func run() throws {
+        let store = try common.openStoreToChange()
+        try store.takeBackOrphanedJobs()
+        var statuses: [ExitStatus] = []
+        var changed: [Job] = []
+        for id in ids {
+            do {
+                let job = try store.catalog.change(jobID: id, change)
+                Terminal.write(common.json ? Terminal.json(job) : JobText.line(job))
+                changed.append(job)
+                statuses.append(.done)
+            } catch {
+                let fault = Fault(error)
+                fault.report(asJSON: common.json)
+                statuses.append(fault.status)
+            }
+        }
+        JobText.sayWhoRuns(changed, store, common)
+        let status = ExitStatus.combined(statuses)
+        if status != .done { throw status }
+    }
+}
+
+/// `replayhost jobs pause ID…`
+struct JobsPauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Stop jobs for now.",
+        discussion: """
+            A hashing goes on where it was, as long as the server that runs it does; an import begins again.
+
+            Example:
+              replayhost jobs pause 12
+            """)
+
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    var ids: [Int64]
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try JobsChanging(change: .pause, ids: ids, common: common).run() }
+}
+
+/// `replayhost jobs resume ID…`
+struct JobsResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Let paused jobs go on.",
+        discussion: """
+            Example:
+              replayhost jobs resume 12
+            """)
+
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    var ids: [Int64]
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try JobsChanging(change: .resume, ids: ids, common: common).run() }
+}
+
+/// `replayhost jobs cancel ID…`
+struct JobsCancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Stop jobs for good.",
+        discussion: """
+            An archive whose hashing is cancelled stays, and is not hashed.
+
+            Example:
+              replayhost jobs cancel 12 13
+            """)
+
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    var ids: [Int64]
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try JobsChanging(change: .cancel, ids: ids, common: common).run() }
+}
+
+/// `replayhost jobs retry ID…`
+struct JobsRetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Have failed or cancelled jobs done again.",
+        discussion: """
+            Example:
+              replayhost jobs retry 12
+            """)
+
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    var ids: [Int64]
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try JobsChanging(change: .retry, ids: ids, common: common).run() }
+}
