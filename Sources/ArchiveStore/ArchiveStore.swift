@@ -16,8 +16,6 @@ package struct ArchiveStore: Sendable {
     package let catalog: Catalog
     /// Archives that are open for reading.
     package let openArchives: OpenArchives
-    /// In whose name this process imports.
-    let importer: JobOwner
 
     /// Opens the store at `root`, an absolute path, and makes it when it is not there.
     ///
@@ -44,7 +42,6 @@ package struct ArchiveStore: Sendable {
         self.layout = layout
         self.catalog = catalog
         openArchives = OpenArchives(layout: layout, catalog: catalog)
-        importer = JobOwner(layout: layout)
     }
 
     /// The store is its owner's alone: archives can hold what others must not read.

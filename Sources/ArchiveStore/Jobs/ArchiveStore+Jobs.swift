@@ -43,9 +43,10 @@ extension ArchiveStore {
     ///
     /// - Parameter name: A path or a file name, of which people are shown the last part.
     package func beginImportJob(_ order: ImportOrder, name: String, total: UInt64?) throws -> ImportJob {
+        let owner = try JobOwner(layout: layout)
         let id = try catalog.addImport(
-            order, subject: IncomingArchive.cleanName(name), total: total, owner: try importer.name())
-        return try ImportJob(id: id, catalog: catalog, owner: importer, total: total)
+            order, subject: IncomingArchive.cleanName(name), total: total, owner: owner.name)
+        return ImportJob(id: id, catalog: catalog, owner: owner, total: total)
     }
 
     /// Takes the jobs of processes that are no more.

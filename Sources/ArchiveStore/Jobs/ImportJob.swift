@@ -4,19 +4,16 @@ import Synchronization
 package final class ImportJob: Sendable {
     package let id: Int64
     private let catalog: Catalog
-    /// Lives as long as the import does.
     private let owner: JobOwner
-    private let ownerName: String
     /// Short ones are over before anybody could look.
     private let isFollowed: Bool
     private let rate: JobRate
 
     /// - Parameter total: Bytes of the file, where they are known.
-    init(id: Int64, catalog: Catalog, owner: JobOwner, total: UInt64?) throws {
+    init(id: Int64, catalog: Catalog, owner: JobOwner, total: UInt64?) {
         self.id = id
         self.catalog = catalog
         self.owner = owner
-        ownerName = try owner.name()
         isFollowed = total.map { $0 >= Self.followedSize } ?? true
         rate = JobRate()
     }
@@ -33,7 +30,8 @@ package final class ImportJob: Sendable {
     /// - Throws: As `follow`.
     package func advance(to done: UInt64?) throws {
         guard isFollowed, let done = rate.isDue(done) else { return }
-        guard try catalog.setProgress(ofJob: id, owner: ownerName, done: done) else { throw try stopped() }
+        owner.showLife()
+        guard try catalog.setProgress(ofJob: id, owner: owner.name, done: done) else { throw try stopped() }
     }
 
     private func stopped() throws -> StoreError {
@@ -61,7 +59,7 @@ package final class ImportJob: Sendable {
     /// process after its end, and done again by whoever does so finds the archive there.
     package func end(_ result: Result<ImportResult, any Error>) {
         do {
-            try catalog.endJob(id, owner: ownerName, Self.end(of: result))
+            try catalog.endJob(id, owner: owner.name, Self.end(of: result))
         } catch {
             return
         }

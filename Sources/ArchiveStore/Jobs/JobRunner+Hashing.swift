@@ -2,7 +2,7 @@
 extension JobRunner {
     /// - Returns: How it ended; `nil` when somebody paused or cancelled it.
     /// - Throws: What the catalog throws.
-    func hash(_ job: Job, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
+    func hash(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
         guard let id = job.archiveID, let archive = try store.catalog.archive(id: id), let reference = archive.reference
         else {
             return .cancelled(
@@ -14,12 +14,11 @@ extension JobRunner {
         do {
             let file = try archive.openFile(in: store.layout)
             let rate = JobRate()
-            let name = try owner.name()
             try work.run(file) { done in
                 if let reason = stop() { throw JobStop.asked(reason) }
                 progress(done)
                 guard let written = rate.isDue(done) else { return }
-                try self.write(written, of: job, owner: name)
+                try self.write(written, of: job, owner)
             }
             try archive.checkAvailability(in: store.layout)
             let hashed = try store.finishHashing(key: work.key, sha256: work.sha256)
@@ -38,10 +37,11 @@ extension JobRunner {
         }
     }
 
-    private func write(_ done: UInt64, of job: Job, owner: String) throws {
+    private func write(_ done: UInt64, of job: Job, _ owner: JobOwner) throws {
+        owner.showLife()
         let isOurs: Bool
         do {
-            isOurs = try store.catalog.setProgress(ofJob: job.id, owner: owner, done: done)
+            isOurs = try store.catalog.setProgress(ofJob: job.id, owner: owner.name, done: done)
         } catch {
             throw JobStop.catalogFailed(error)
         }

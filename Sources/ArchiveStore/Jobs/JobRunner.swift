@@ -3,13 +3,13 @@ import Synchronization
 /// Runs the jobs that wait, one after the other. Several runners, in one process or in many, share the work.
 package final class JobRunner: Sendable {
     let store: ArchiveStore
-    let owner: JobOwner
     /// Files that were hashed in part, by job, so that a pause costs nothing.
     private let partly = Mutex<[Int64: HashingWork]>([:])
+    /// In whose name a job runs, until its end is written down.
+    private let current = Mutex<JobOwner?>(nil)
 
     package init(_ store: ArchiveStore) {
         self.store = store
-        owner = JobOwner(layout: store.layout)
     }
 
     /// Runs the next job that can be run, to its end or until it is stopped. One call at a time.
@@ -24,37 +24,41 @@ package final class JobRunner: Sendable {
     ) throws -> Job? {
         try store.takeBackOrphanedJobs()
         try takeBackOwn()
-        guard stop() == nil, let job = try claimNext() else { return nil }
+        guard stop() == nil, let (job, owner) = try claimNext() else { return nil }
+        current.withLock { $0 = owner }
         progress(job, job.done)
         let end: JobEnd?
         switch job.kind {
-        case .hash: end = try hash(job, stop: stop) { progress(job, $0) }
-        case .import: end = try importAgain(job, stop: stop) { progress(job, $0) }
+        case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
+        case .import: end = try importAgain(job, owner, stop: stop) { progress(job, $0) }
         }
-        if let end { try store.catalog.endJob(job.id, owner: try owner.name(), end) }
-        return try store.catalog.job(id: job.id)
+        if let end { try store.catalog.endJob(job.id, owner: owner.name, end) }
+        let ended = try store.catalog.job(id: job.id)
+        current.withLock { $0 = nil }
+        return ended
     }
 
-    /// To be called every now and then, for file systems without locks.
-    package func showLife() { owner.showLife() }
-
-    /// Jobs that were running here when the catalog failed.
+    /// The job that was running here when the catalog failed.
     private func takeBackOwn() throws {
-        guard let name = owner.nameInUse else { return }
-        for job in try store.catalog.jobs(runBy: name) {
-            try store.catalog.endJob(job.id, owner: name, .waiting(reason: "the catalog could not be written"))
+        guard let owner = current.withLock({ $0 }) else { return }
+        for job in try store.catalog.jobs(runBy: owner.name) {
+            try store.catalog.endJob(job.id, owner: owner.name, .waiting(reason: "the catalog could not be written"))
         }
+        current.withLock { $0 = nil }
     }
 
     /// The oldest one that waits and whose file is there.
-    private func claimNext() throws -> Job? {
+    private func claimNext() throws -> (job: Job, owner: JobOwner)? {
         var last: Int64 = 0
+        var owner: JobOwner?
         while true {
             let waiting = try store.catalog.waitingJobs(after: last, limit: Self.waitingMax)
             for item in waiting where try isPossible(item) {
                 let done = partly.withLock { $0[item.job.id]?.done } ?? 0
-                let claimed = try store.catalog.claimJob(item.job.id, owner: try owner.name(), done: done)
-                if let claimed { return claimed }
+                let candidate = try owner ?? JobOwner(layout: store.layout)
+                owner = candidate
+                let claimed = try store.catalog.claimJob(item.job.id, owner: candidate.name, done: done)
+                if let claimed { return (claimed, candidate) }
             }
             guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
             last = end.job.id

@@ -43,7 +43,6 @@ struct BackgroundWork: Service {
     }
 
     private func runAll(_ runner: JobRunner) throws {
-        runner.showLife()
         while let job = try runner.runNext(stop: { stop.isRaised ? "the server stopped" : nil }) {
             var metadata: Logger.Metadata = ["job": "\(job.id)", "kind": "\(job.kind.rawValue)"]
             if let reason = job.reason { metadata["reason"] = "\(reason)" }

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// What a process that runs for long keeps in order.
+struct HousekeepingTests {
+    private let start = ContinuousClock.now
+
+    @Test func itRepairsWhatIsChangedByHandButNotAllTheTime() throws {
+        let test = try TestStore()
+        let path = try test.folder.write(GeneratedArchive().bytes(), to: "a.wacz")
+        let archive = try test.store.importFile(at: path).archive
+        var housekeeping = Housekeeping(test.store)
+        #expect(try housekeeping.step(now: start) == RepairReport(), "what happened before is not known")
+        #expect(try housekeeping.step(now: start + .seconds(60)) == nil, "nothing has changed")
+        try FileManager.default.removeItem(atPath: test.layout.sidecar(archive.key))
+        #expect(try housekeeping.step(now: start + .seconds(61))?.restoredSidecars == [archive.id])
+        try FileManager.default.removeItem(atPath: test.layout.sidecar(archive.key))
+        #expect(try housekeeping.step(now: start + .seconds(70)) == nil, "not more often than every ten seconds")
+        #expect(try housekeeping.step(now: start + .seconds(72))?.restoredSidecars == [archive.id])
+        #expect(try housekeeping.step(now: start + .seconds(83)) == RepairReport(), "its own change is looked at once")
+        #expect(try housekeeping.step(now: start + .seconds(94)) == nil)
+    }
+
+    @Test func aGroupThatIsWrittenByHandIsSeen() throws {
+        let test = try TestStore()
+        let path = try test.folder.write(GeneratedArchive().bytes(), to: "a.wacz")
+        let archive = try test.store.importFile(at: path).archive
+        let group = try test.store.makeGroup(title: "Two", members: [archive.id])
+        let document = try contents(of: test.layout.group(group.id))
+        try test.store.removeGroup(group.id)
+        var housekeeping = Housekeeping(test.store)
+        _ = try housekeeping.step(now: start)
+        try test.folder.write(document, to: "store/groups/\(group.id).json")
+        #expect(try housekeeping.step(now: start + .seconds(11))?.updated == [group.id])
+        #expect(try test.store.catalog.group(id: group.id)?.title == "Two")
+    }
+
+    @Test func onlyWhatNobodyHoldsAndIsNotNewIsAbandoned() throws {
+        let test = try TestStore()
+        let held = try Descriptor(path: test.folder.write("half", to: "store/incoming/copy-0"), flags: O_RDONLY)
+        #expect(held.lock() == .taken)
+        #expect(try !test.store.hasAbandoned(olderThanSeconds: 0))
+        try test.folder.write("half", to: "store/incoming/copy-0.idx")
+        #expect(try !test.store.hasAbandoned(olderThanSeconds: 0), "it belongs to the one that is held")
+        try test.folder.write("half", to: "store/incoming/copy-1")
+        #expect(try !test.store.hasAbandoned(olderThanSeconds: 60))
+        #expect(try test.store.hasAbandoned(olderThanSeconds: 0))
+        try test.store.repair()
+        #expect(try !test.store.hasAbandoned(olderThanSeconds: 0))
+        try test.folder.write("half", to: "store/incoming/copy-2.idx")
+        #expect(try test.store.hasAbandoned(olderThanSeconds: 0), "its owner is gone")
+        try test.store.repair()
+        try test.folder.write("", to: "store/incoming/runner-\(deadOwner())")
+        #expect(try test.store.hasAbandoned(olderThanSeconds: 0))
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func filesElsewhereAreLetGo() throws {
+        let test = try TestStore()
+        let (path, archive) = try test.makeReference("a")
+        let request = try #require(OpenArchives.Request(path: archive.id.text, isForReplay: false))
+        weak let file = try test.store.openArchives.file(for: request)
+        #expect(file != nil)
+        var housekeeping = Housekeeping(test.store)
+        _ = try housekeeping.step(now: start)
+        #expect(file != nil, "somebody has just asked for it")
+        usleep(2_100_000)
+        _ = try housekeeping.step(now: start + .seconds(1))
+        #expect(file == nil)
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+}

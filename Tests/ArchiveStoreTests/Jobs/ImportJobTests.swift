@@ -1,0 +1,165 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Imports that are seen as jobs.
+struct ImportJobTests {
+    private func write(_ test: TestStore, _ name: String = "a.wacz", payload: Int = 0) throws -> String {
+        try test.folder.write(GeneratedArchive(payloadSize: payload).bytes(), to: name)
+    }
+
+    @Test func anImportIsAJobThatIsDone() throws {
+        let test = try TestStore()
+        let path = try write(test, "My Crawl.wacz")
+        var states: [Job.State] = []
+        _ = try test.store.importAsJob(at: path) { _ in states = try test.jobs().map(\.state) }
+        #expect(states == [.running])
+        let job = try test.job()
+        #expect(job.kind == .import)
+        #expect(job.state == .done)
+        #expect(job.subject == "My Crawl.wacz")
+        #expect(job.archiveID?.text == "my-crawl")
+        #expect(job.total == UInt64(try contents(of: path).count))
+        #expect(job.done == job.total)
+        #expect(job.attempt == 1)
+    }
+
+    @Test func whatIsRefusedHasFailed() throws {
+        let test = try TestStore()
+        let path = try test.folder.write("no zip", to: "a.wacz")
+        #expect(code { _ = try test.store.importAsJob(at: path) } == .refused)
+        let job = try test.job()
+        #expect(job.state == .failed)
+        #expect(job.errorCode == "archive-refused")
+        #expect(job.reason?.isEmpty == false)
+        #expect(job.reason?.contains(test.folder.path) == false)
+    }
+
+    @Test func noFileIsNoJob() throws {
+        let test = try TestStore()
+        #expect(code { _ = try test.store.importAsJob(at: test.folder.path("none")) } == .notFound)
+        #expect(try test.jobs().isEmpty)
+    }
+
+    @Test func anInterruptedImportIsCancelled() throws {
+        let test = try TestStore()
+        let path = try write(test)
+        let stopped = code {
+            _ = try test.store.importAsJob(at: path) { _ in throw StoreError(.interrupted, "interrupted") }
+        }
+        #expect(stopped == .interrupted)
+        #expect(try test.job().state == .cancelled)
+        #expect(try test.job().reason == "interrupted")
+        #expect(names(in: test.layout.files).isEmpty)
+    }
+
+    @Test(arguments: [JobChange.cancel, .pause])
+    func somebodyElseStopsALargeImport(_ change: JobChange) throws {
+        let test = try TestStore()
+        let path = try write(test, payload: 40 << 20)
+        let other = try test.reopened()
+        var isAsked = false
+        let stopped = code {
+            _ = try test.store.importAsJob(at: path) { _ in
+                guard !isAsked else { return }
+                isAsked = true
+                _ = try other.catalog.change(jobID: try test.job().id, change)
+                // What is written down is bounded by time: wait until the next look is due.
+                usleep(300_000)
+            }
+        }
+        #expect(stopped == .interrupted)
+        #expect(try test.job().state == change.state)
+        #expect(names(in: test.layout.files).isEmpty)
+        // Either can be had again.
+        _ = try other.catalog.change(jobID: try test.job().id, change == .pause ? .resume : .retry)
+        #expect(try test.runAll().map(\.state) == [.done])
+        #expect(try test.store.catalog.allArchives().map(\.id.text) == ["a"])
+    }
+
+    @Test func aSmallImportIsWrittenDownTwice() throws {
+        let test = try TestStore()
+        let path = try write(test, payload: 1 << 20)
+        let before = try test.store.catalog.revision().jobs
+        _ = try test.store.importAsJob(at: path) { _ in usleep(100_000) }
+        #expect(try test.store.catalog.revision().jobs == before + 2)
+    }
+
+    /// docs: the same path with the same options.
+    @Test func anImportOfADeadProcessIsDoneAgainAsItWasAsked() throws {
+        let test = try TestStore()
+        let path = try write(test)
+        let options = ImportOptions(title: "Given", id: ArchiveID("chosen"), tags: ["one", "two"])
+        let order = ImportOrder(path: path, options: options)
+        #expect(order.options == options)
+        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        #expect(try test.runAll().map(\.state) == [.done])
+        let archive = try test.store.archive(matching: "chosen")
+        #expect(archive.title == "Given")
+        #expect(archive.tags == ["one", "two"])
+        #expect(try test.job().archiveID == archive.id)
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func anImportThatHadBeenDoneIsDoneOnce() throws {
+        let test = try TestStore()
+        let path = try write(test)
+        let order = ImportOrder(path: path, options: ImportOptions(id: ArchiveID("chosen")))
+        _ = try test.store.importAny(at: path, options: order.options)
+        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        #expect(try test.runAll().map(\.state) == [.done])
+        #expect(try test.store.catalog.allArchives().count == 1)
+    }
+
+    @Test(arguments: ImportMode.allCases)
+    func eachModeIsKept(_ mode: ImportMode) throws {
+        let test = try TestStore()
+        let path = try write(test)
+        let order = ImportOrder(path: path, mode: mode)
+        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        _ = try test.runAll()
+        #expect(try test.jobs()[0].state == .done)
+        #expect(FileManager.default.fileExists(atPath: path) == (mode != .move))
+        #expect((try test.store.archive(matching: "a").reference != nil) == (mode == .reference))
+    }
+
+    @Test func aMoveWhoseOriginalWasDeletedAlreadyIsDone() throws {
+        let test = try TestStore()
+        let path = try write(test)
+        let order = ImportOrder(path: path, mode: .move)
+        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        _ = try test.store.importAny(at: path, mode: .move)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let job = try #require(try test.runAll().first)
+        #expect(job.state == .done)
+        #expect(job.archiveID?.text == "a")
+    }
+
+    @Test func anImportWhoseFileIsGoneFails() throws {
+        let test = try TestStore()
+        let order = ImportOrder(path: test.folder.path("gone.wacz"))
+        _ = try test.store.catalog.addImport(order, subject: "gone.wacz", total: 5, owner: deadOwner())
+        let job = try #require(try test.runAll().first)
+        #expect(job.state == .failed)
+        #expect(job.errorCode == "not-found")
+    }
+
+    @Test func aRelativePathIsKeptWhole() throws {
+        let order = ImportOrder(path: "a.wacz")
+        #expect(order.path == FileManager.default.currentDirectoryPath + "/a.wacz")
+        #expect(ImportOrder(json: try order.json()) == order)
+    }
+
+    @Test func aStreamIsAJobToo() async throws {
+        let test = try TestStore()
+        let file = try Descriptor(path: try write(test), flags: O_RDONLY)
+        let result = try test.store.importStreamAsJob(file.number, name: "A name", source: "standard input")
+        #expect(try result.onlyArchive.id.text == "a-name")
+        #expect(try test.job().state == .done)
+        #expect(try test.job().subject == "A name")
+        withExtendedLifetime(file) {}
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// What may be done to a job in each state (docs/json.md, "Job"), and what becomes of jobs whose process is no more.
+struct JobStatesTests {
+    /// The state that follows; those that are missing are not possible.
+    private static let following: [JobChange: [Job.State: Job.State]] = [
+        .pause: [.waiting: .paused, .running: .paused],
+        .resume: [.paused: .waiting],
+        .cancel: [.waiting: .cancelled, .running: .cancelled, .paused: .cancelled],
+        .retry: [.failed: .waiting, .cancelled: .waiting],
+    ]
+
+    @Test(arguments: JobChange.allCases, Job.State.allCases)
+    func onlyWhatMakesSenseIsPossible(_ change: JobChange, in state: Job.State) throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        try test.set(id, to: state)
+        let expected = Self.following[change]?[state]
+        do {
+            let changed = try test.store.catalog.change(jobID: id, change)
+            #expect(changed.state == expected)
+            #expect((changed.finishedAt != nil) == changed.state.isOver)
+        } catch let error as StoreError {
+            #expect(expected == nil)
+            #expect(error.code == .notPossible)
+            #expect(error.what.contains("job \(id) is \(state == .waiting ? "waiting" : state.rawValue)"))
+        }
+        #expect(try test.job().state == expected ?? state)
+    }
+
+    @Test func aJobThatIsNotThereIsNotFound() throws {
+        let test = try TestStore()
+        for change in JobChange.allCases {
+            #expect(code { _ = try test.store.catalog.change(jobID: 7, change) } == .notFound)
+        }
+    }
+
+    @Test func ofSeveralWhoClaimAJobOneGetsIt() throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        let claimed = try test.store.catalog.claimJob(id, owner: "one")
+        #expect(claimed?.state == .running)
+        #expect(claimed?.attempt == 1)
+        #expect(claimed?.startedAt != nil)
+        #expect(try test.reopened().catalog.claimJob(id, owner: "two") == nil)
+        #expect(try test.store.catalog.setProgress(ofJob: id, owner: "two", done: 5) == false)
+        #expect(try test.store.catalog.setProgress(ofJob: id, owner: "one", done: 5))
+        #expect(try test.job().done == 5)
+    }
+
+    @Test(arguments: [JobChange.pause, .cancel])
+    func whoRunsAJobLearnsThatItWasStopped(_ change: JobChange) throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        _ = try test.store.catalog.claimJob(id, owner: "one")
+        let changed = try test.reopened().catalog.change(jobID: id, change)
+        #expect(changed.reason?.contains("on request") == true)
+        #expect(try test.store.catalog.setProgress(ofJob: id, owner: "one", done: 5) == false)
+        // What it says of an end that is none does not count, what it has done does.
+        try test.store.catalog.endJob(id, owner: "one", .failed(reason: "x", code: "failed"))
+        try test.store.catalog.endJob(id, owner: "one", .waiting(reason: "x"))
+        #expect(try test.job() == changed)
+        try test.store.catalog.endJob(id, owner: "one", .done(nil, bytes: nil))
+        #expect(try test.job().state == .done)
+    }
+
+    @Test func anEndOfSomebodyElsesJobDoesNotCount() throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        _ = try test.store.catalog.claimJob(id, owner: "one")
+        try test.store.catalog.endJob(id, owner: "two", .done(nil, bytes: nil))
+        #expect(try test.job().state == .running)
+    }
+
+    @Test func aRetryIsAFreshStart() throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        _ = try test.store.catalog.claimJob(id, owner: "one")
+        _ = try test.store.catalog.setProgress(ofJob: id, owner: "one", done: 5)
+        try test.store.catalog.endJob(id, owner: "one", .failed(reason: "the disk failed", code: "failed"))
+        let failed = try test.job()
+        #expect([failed.reason, failed.errorCode] == ["the disk failed", "failed"])
+        let again = try test.store.catalog.change(jobID: id, .retry)
+        #expect([again.reason, again.errorCode] == [nil, nil])
+        #expect(again.done == 0)
+        #expect(again.finishedAt == nil)
+        #expect(try test.store.catalog.claimJob(id, owner: "two")?.attempt == 2)
+    }
+
+    @Test func aJobOfADeadProcessWaitsAgainAndFailsAfterThreeDeaths() throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        for death in 1...3 {
+            _ = try test.store.catalog.claimJob(id, owner: deadOwner(), done: 9)
+            #expect(try test.store.takeBackOrphanedJobs() == 1)
+            let job = try test.job()
+            #expect(job.state == (death < 3 ? .waiting : .failed))
+            #expect(job.reason?.hasPrefix("the process that ran it ended") == true)
+            #expect(job.done == 0)
+            #expect(job.attempt == death)
+        }
+        #expect(try test.job().errorCode == "interrupted")
+        #expect(try test.job().finishedAt != nil)
+        #expect(try test.store.takeBackOrphanedJobs() == 0)
+        // Who tries again gets three more.
+        _ = try test.store.catalog.change(jobID: id, .retry)
+        _ = try test.store.catalog.claimJob(id, owner: deadOwner())
+        try test.store.takeBackOrphanedJobs()
+        #expect(try test.job().state == .waiting)
+    }
+
+    @Test func anOrderlyStopInBetweenCountsAsLife() throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        let id = try test.job().id
+        for _ in 0..<5 {
+            _ = try test.store.catalog.claimJob(id, owner: deadOwner())
+            try test.store.takeBackOrphanedJobs()
+            _ = try test.store.catalog.claimJob(id, owner: "one")
+            try test.store.catalog.endJob(id, owner: "one", .waiting(reason: "the server stopped"))
+        }
+        #expect(try test.job().state == .waiting)
+    }
+
+    @Test func aJobOfALivingProcessIsLeftAlone() throws {
+        let test = try TestStore()
+        _ = try test.makeReference("a")
+        var owner: JobOwner? = try JobOwner(layout: test.layout)
+        let name = try #require(owner?.name)
+        #expect(names(in: test.layout.incoming) == ["runner-\(name)"])
+        _ = try test.store.catalog.claimJob(try test.job().id, owner: name)
+        #expect(try test.reopened().takeBackOrphanedJobs() == 0)
+        #expect(try test.store.repair() == RepairReport())
+        #expect(names(in: test.layout.incoming) == ["runner-\(name)"], "sweeping leaves it alone")
+        owner = nil
+        #expect(names(in: test.layout.incoming) == [])
+        #expect(try test.reopened().takeBackOrphanedJobs() == 1)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func whatADeadProcessLeftIsSwept() throws {
+        let test = try TestStore()
+        try test.folder.write("", to: "store/incoming/runner-\(deadOwner())")
+        try test.store.repair()
+        #expect(names(in: test.layout.incoming) == [])
+    }
+
+    @Test func anUploadThatDiedHasFailedForGood() throws {
+        let test = try TestStore()
+        let catalog = test.store.catalog
+        let id = try catalog.addImport(ImportOrder(path: nil), subject: "a.wacz", total: 5, owner: deadOwner())
+        #expect(code { _ = try catalog.change(jobID: id, .pause) } == .notPossible)
+        try test.store.takeBackOrphanedJobs()
+        let job = try test.job()
+        #expect(job.state == .failed)
+        #expect(job.reason?.contains("send or import it again") == true)
+        #expect(code { _ = try catalog.change(jobID: id, .retry) } == .notPossible)
+    }
+
+    @Test func theLastThousandThatAreOverAreKept() throws {
+        let test = try TestStore()
+        let catalog = test.store.catalog
+        let kept = try catalog.addImport(ImportOrder(path: "/a"), subject: "waits", total: 1, owner: "one")
+        try catalog.writing { database in
+            for number in 1...1005 {
+                try database.execute(
+                    sql: """
+                        INSERT INTO job (kind, subject, options, state, createdAt, updatedAt, finishedAt)
+                        VALUES ('import', ?, '{}', 'done', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', ?)
+                        """, arguments: ["\(number)", String(format: "2026-01-01T00:00:00.%06dZ", number)])
+            }
+        }
+        let last = try catalog.addImport(ImportOrder(path: "/b"), subject: "last", total: 1, owner: "one")
+        try catalog.endJob(last, owner: "one", .done(nil, bytes: nil))
+        let jobs = try test.jobs()
+        #expect(jobs.count == 1001)
+        #expect(jobs.first?.id == kept)
+        #expect(jobs[1].subject == "7", "the first six are forgotten: 1005 and the last one make six too many")
+        #expect(jobs.last?.id == last)
+    }
+
+    @Test func whatChangedIsFoundByRevision() throws {
+        let test = try TestStore()
+        let catalog = test.store.catalog
+        let one = try catalog.addImport(ImportOrder(path: "/a"), subject: "1", total: 1, owner: "one")
+        let two = try catalog.addImport(ImportOrder(path: "/b"), subject: "2", total: 1, owner: "one")
+        let before = try catalog.revision()
+        #expect(try catalog.jobs(changedAfter: before.jobs, limit: 9).isEmpty)
+        _ = try catalog.setProgress(ofJob: two, owner: "one", done: 1)
+        try catalog.endJob(one, owner: "one", .cancelled(reason: "interrupted"))
+        #expect(try catalog.jobs(changedAfter: before.jobs, limit: 9).map(\.id) == [two, one])
+        #expect(try catalog.jobs(changedAfter: before.jobs, limit: 1).map(\.id) == [two])
+        let after = try catalog.revision()
+        #expect(after.jobs > before.jobs)
+        #expect(after.archives == before.archives)
+        #expect(try test.reopened().catalog.jobs(changedAfter: after.jobs, limit: 9).isEmpty)
+    }
+
+    @Test func theListHasWhatRunsFirstThenTheNewest() throws {
+        let test = try TestStore()
+        for number in 1...4 { _ = try test.makeReference("\(number)", seed: UInt64(number)) }
+        let ids = try test.jobs().map(\.id)
+        try test.set(ids[1], to: .running, owner: "one")
+        try test.set(ids[3], to: .done)
+        let catalog = test.store.catalog
+        #expect(
+            try catalog.jobs(includingOver: true, limit: 10).map(\.id) == [ids[1], ids[3], ids[2], ids[0]])
+        #expect(try catalog.jobs(includingOver: false, limit: 10).map(\.id) == [ids[1], ids[2], ids[0]])
+        #expect(try catalog.jobs(includingOver: true, limit: 2).map(\.id) == [ids[1], ids[3]])
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+extension TestStore {
+    /// A file outside of the store, and the archive that refers to it.
+    func makeReference(_ name: String, seed: UInt64 = 1, payload: Int = 0) throws -> (path: String, archive: Archive) {
+        let path = try folder.write(
+            GeneratedArchive(payloadSize: payload, seed: seed).bytes(), to: "elsewhere/\(name).wacz")
+        return (path, try store.importReference(to: path).archive)
+    }
+
+    /// All jobs, oldest first.
+    func jobs() throws -> [Job] {
+        try store.catalog.jobs(includingOver: true, limit: 10_000).sorted { $0.id < $1.id }
+    }
+
+    /// The only job.
+    func job() throws -> Job {
+        let jobs = try jobs()
+        try #require(jobs.count == 1)
+        return jobs[0]
+    }
+
+    /// Puts a job into a state, whatever it was in.
+    func set(_ id: Int64, to state: Job.State, owner: String? = nil) throws {
+        try store.catalog.writing { database in
+            try database.execute(
+                sql: "UPDATE job SET state = ?, owner = ? WHERE id = ?", arguments: [state.rawValue, owner, id])
+        }
+    }
+
+    /// Runs all jobs that can be run.
+    @discardableResult
+    func runAll(_ runner: JobRunner? = nil) throws -> [Job] {
+        let runner = runner ?? JobRunner(store)
+        var ended: [Job] = []
+        while let job = try runner.runNext() { ended.append(job) }
+        return ended
+    }
+}
+
+/// A name that belongs to nobody who lives.
+func deadOwner() -> String { UUID().uuidString.lowercased() }

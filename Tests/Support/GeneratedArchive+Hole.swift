@@ -1,0 +1,21 @@
+import Foundation
+
+extension GeneratedArchive {
+    /// Writes the archive with `hole` bytes of nothing between its files and its directory, which take no room on the disk: large to
+    /// read, quick to write.
+    package func write(withHole hole: Int, to path: String) throws {
+        let bytes = bytes()
+        // APPNOTE.TXT 6.3.10, §4.3.16: the end record has no comment here, and says where the directory begins.
+        let end = bytes.count - 22
+        let offset = (0..<4).reduce(0) { $0 | Int(bytes[end + 16 + $1]) << (8 * $1) }
+        let moved = UInt32(offset + hole).littleEndian
+        var record = Array(bytes[end...])
+        withUnsafeBytes(of: moved) { record.replaceSubrange(16..<20, with: $0) }
+        try Data(bytes[..<offset]).write(to: URL(fileURLWithPath: path))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.truncate(atOffset: UInt64(offset + hole))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(bytes[offset..<end] + record))
+        try file.close()
+    }
+}
