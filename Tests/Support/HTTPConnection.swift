@@ -143,15 +143,22 @@ package final class HTTPConnection {
 
     private func readChunks() throws -> [UInt8] {
         var body: [UInt8] = []
-        while true {
-            var line: [UInt8] = []
-            while !line.suffix(2).elementsEqual([13, 10]) { line += try read(1) }
-            let digits = String(decoding: line.dropLast(2), as: UTF8.self)
-            guard let count = Int(digits, radix: 16) else { throw HTTPConnectionError(description: "chunk \(digits)") }
-            body += try read(count)
-            _ = try read(2)
-            if count == 0 { return body }
-        }
+        while let chunk = try readChunk() { body += chunk }
+        return body
+    }
+
+    /// Reads the head of an answer whose body comes bit by bit.
+    package func readAnswerHead() throws -> HTTPAnswer { try Self.parse(try readHead()) }
+
+    /// The next piece of a chunked body; `nil` at its end. RFC 9112 §7.1.
+    package func readChunk() throws -> [UInt8]? {
+        var line: [UInt8] = []
+        while !line.suffix(2).elementsEqual([13, 10]) { line += try read(1) }
+        let digits = String(decoding: line.dropLast(2), as: UTF8.self)
+        guard let count = Int(digits, radix: 16) else { throw HTTPConnectionError(description: "chunk \(digits)") }
+        let bytes = try read(count)
+        _ = try read(2)
+        return count == 0 ? nil : bytes
     }
 
     /// Waits for more bytes; `false` at the end.

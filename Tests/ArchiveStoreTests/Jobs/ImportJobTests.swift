@@ -157,7 +157,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let file = try Descriptor(path: try write(test), flags: O_RDONLY)
         let result = try test.store.importStreamAsJob(file.number, name: "A name", source: "standard input")
-        #expect(try result.onlyArchive.id.text == "a-name")
+        #expect(try #require(result.outcome).archive.id.text == "a-name")
         #expect(try test.job().state == .done)
         #expect(try test.job().subject == "A name")
         withExtendedLifetime(file) {}
