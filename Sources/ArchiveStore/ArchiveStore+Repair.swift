@@ -92,7 +92,8 @@ extension ArchiveStore {
             return true
         }
         guard let copy = try open(copy: owner), try isAbandoned(copy) else { return false }
-        try Folder.delete(path)
+        // Its lock is ours until the file is gone.
+        try withExtendedLifetime(copy) { try Folder.delete(path) }
         return true
     }
 
