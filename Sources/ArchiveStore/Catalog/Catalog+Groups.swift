@@ -70,27 +70,16 @@ extension Catalog {
     /// Which version of each group's document the catalog agrees with, by id.
     func groupStamps() throws -> [String: String?] {
         try reading { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT id, documentStamp FROM archiveGroup")
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0["id"], $0["documentStamp"]) })
+            try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveGroup")
         }
     }
 
     private func groups(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveGroup] {
         try reading { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments)
-                .compactMap { try Self.group($0, database) }
+            try GroupRow.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments).map {
+                let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
+                return try $0.group(members: try String.fetchAll(database, sql: sql, arguments: [$0.id]))
+            }
         }
-    }
-
-    private static func group(_ row: Row, _ database: Database) throws -> ArchiveGroup? {
-        guard let id = ArchiveID(row["id"] as String), let createdAt = RFC3339.date(row["createdAt"]) else {
-            return nil
-        }
-        let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
-        let members = try String.fetchAll(database, sql: sql, arguments: [id.text])
-        return ArchiveGroup(
-            id: id, title: row["title"], notes: row["notes"], tags: JSONText.texts(row["tags"]),
-            members: members.compactMap { ArchiveID($0) }, createdAt: createdAt, originalName: row["originalName"],
-            port: row["port"])
     }
 }

@@ -88,8 +88,8 @@ extension Catalog {
                 SELECT job.*, archive.referencePath FROM job LEFT JOIN archive ON archive.id = job.archiveID
                 WHERE job.state = 'waiting' AND job.id > ? ORDER BY job.id LIMIT ?
                 """
-            return try Row.fetchAll(database, sql: sql, arguments: [id, limit]).compactMap { row in
-                Job(row).map { WaitingJob(job: $0, referencePath: row["referencePath"]) }
+            return try JobRow.fetchAll(database, sql: sql, arguments: [id, limit]).compactMap { row in
+                row.job.map { WaitingJob(job: $0, referencePath: row.referencePath) }
             }
         }
     }
@@ -102,28 +102,10 @@ extension Catalog {
         }
     }
 
-    /// Whether the file can be read a second time, so that the job can be begun again.
-    static func isRepeatable(_ row: Row) -> Bool {
-        row["kind"] != Job.Kind.import.rawValue || ImportOrder(json: row["options"])?.path != nil
-    }
 }
 
 extension Job {
-    /// `nil` for a row of a kind that this version does not know.
-    init?(_ row: Row) {
-        guard let kind = Kind(rawValue: row["kind"]), let state = State(rawValue: row["state"]),
-            let createdAt = RFC3339.date(row["createdAt"]), let updatedAt = RFC3339.date(row["updatedAt"])
-        else { return nil }
-        self.init(
-            id: row["id"], kind: kind, subject: row["subject"],
-            archiveID: (row["archiveID"] as String?).flatMap { ArchiveID($0) }, state: state, reason: row["reason"],
-            errorCode: row["errorCode"], done: UInt64(clamping: row["done"] as Int64),
-            total: (row["total"] as Int64?).map { UInt64(clamping: $0) }, attempt: row["attempt"],
-            createdAt: createdAt, startedAt: (row["startedAt"] as String?).flatMap(RFC3339.date), updatedAt: updatedAt,
-            finishedAt: (row["finishedAt"] as String?).flatMap(RFC3339.date), revision: row["revision"])
-    }
-
     static func fetchAll(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws -> [Job] {
-        try Row.fetchAll(database, sql: "SELECT * FROM job \(condition)", arguments: arguments).compactMap(Job.init)
+        try JobRow.fetchAll(database, sql: "SELECT * FROM job \(condition)", arguments: arguments).compactMap(\.job)
     }
 }

@@ -99,7 +99,8 @@ struct JobRouteTests {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("sample.wacz"))
             let fields = server.authority + [("Content-Type", "application/wacz")]
-            #expect(try await server.ask("POST", "/api/archives?name=My%20Crawl.wacz", fields, body: file).status == 201)
+            #expect(
+                try await server.ask("POST", "/api/archives?name=My%20Crawl.wacz", fields, body: file).status == 201)
             #expect(try await server.ask("POST", "/api/archives?name=bad.wacz", fields, body: [1, 2]).status == 422)
             let jobs = try server.store.catalog.jobs(includingOver: true, limit: 9)
             #expect(jobs.map(\.state) == [.failed, .done])
