@@ -15,7 +15,7 @@ struct JobRouteTests {
     private func withLargeJob(_ body: (LiveServer, _ path: String) async throws -> Void) async throws {
         let elsewhere = try TemporaryFolder()
         let path = elsewhere.path("large.wacz")
-        try GeneratedArchive().write(withHole: 3 << 30, to: path)
+        try GeneratedArchive().write(withHole: 2 << 30, to: path)
         try await withServer(prepare: { store, _ in _ = try store.importReference(to: path) }) { server in
             try await body(server, path)
         }
@@ -99,7 +99,8 @@ struct JobRouteTests {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("sample.wacz"))
             let fields = server.authority + [("Content-Type", "application/wacz")]
-            #expect(try await server.ask("POST", "/api/archives?name=My%20Crawl.wacz", fields, body: file).status == 201)
+            #expect(
+                try await server.ask("POST", "/api/archives?name=My%20Crawl.wacz", fields, body: file).status == 201)
             #expect(try await server.ask("POST", "/api/archives?name=bad.wacz", fields, body: [1, 2]).status == 422)
             let jobs = try server.store.catalog.jobs(includingOver: true, limit: 9)
             #expect(jobs.map(\.state) == [.failed, .done])
