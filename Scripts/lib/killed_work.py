@@ -24,6 +24,7 @@ from collections import Counter
 import large_wacz
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BYSTANDER = "file-1"
 BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 ALL = "import move reference remove edit replace package group regroup ungroup hash rebuild backup"
 WORK = os.environ.get("WORK", ALL).split()
@@ -46,7 +47,7 @@ class Work:
         self.shim = f"{folder}/shim.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.shim, f"{HERE}/fault-shim.c", "-ldl"], check=True)
         self.store, self.backup = f"{folder}/store", f"{folder}/backup"
-        self.number = 0
+        self.number = self.resumed = 0
         self.paths = {}
         os.makedirs(f"{folder}/in")
         os.makedirs(f"{folder}/elsewhere")
@@ -137,7 +138,9 @@ class Work:
         after = json.loads(json.dumps(now))
         archives, groups = after["archives"], after["groups"]
         ids = sorted(archives)
-        some = self.chance.choice(ids) if ids else None
+        # One stays as it is all the time.
+        others = [name for name in ids if name != BYSTANDER]
+        some = self.chance.choice(others) if others else None
 
         def entry(path, name, storage="managed", like=None):
             return {
@@ -346,9 +349,30 @@ class Work:
             raise Failure(f"{moved} is neither in its place nor in the store")
         if kind == "backup":
             self.check_backup()
+        if code is None and isinstance(states, list):
+            now = self.resume(arguments, states[-1], now)
         is_after = states != "hashed" and self.equal(states[-1], now) and not self.equal(before, now)
         outcomes[kind, "ended before the kill" if code is not None else "killed, done" if is_after else "killed"] += 1
         self.forget(now)
+
+    def resume(self, arguments, after, now):
+        """An import that died with its process waits to be done again: it is, or it is cancelled."""
+        jobs = [json.loads(line) for line in self.run("jobs", "--json").stdout.splitlines()]
+        waiting = [str(job["id"]) for job in jobs if job["kind"] == "import"]
+        if not waiting:
+            return now
+        if self.chance.random() < 0.5:
+            self.run("jobs", "cancel", *waiting)
+            return now
+        self.run("jobs", "run")
+        now = self.check_settled()
+        if not self.hashed(after, now):
+            raise Failure(
+                f"{arguments} was killed, and done again it is not as it would have been:\n"
+                f"after {json.dumps(after)}\nseen  {json.dumps(now)}"
+            )
+        self.resumed += 1
+        return now
 
     def forget(self, now):
         """Files that nobody needs any more, and archives when there are too many."""
@@ -356,7 +380,8 @@ class Work:
         for path in list(self.paths):
             if path not in kept and os.path.realpath(path) not in kept and "/in/" in path and os.path.exists(path):
                 os.remove(path)
-        for name in sorted(now["archives"], key=lambda name: int(name.rsplit("-", 1)[1]))[: max(0, len(now["archives"]) - 8)]:
+        others = sorted(set(now["archives"]) - {BYSTANDER}, key=lambda name: int(name.rsplit("-", 1)[1]))
+        for name in others[: max(0, len(others) - 8)]:
             self.run("remove", "--yes", name)
 
 
@@ -375,7 +400,7 @@ def run(folder, kills, seed):
             raise Failure(f"kill {number + 1} of {kills}, {kind}, seed {seed}: {failure}") from None
         if "backup" in WORK and (number % 50 == 49 or number == kills - 1):
             work.check_restore(work.seen())
-    return outcomes, work.seen()
+    return outcomes, work
 
 
 def main():
@@ -384,15 +409,16 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)
     print(f"seed {seed}, {kills} kills; again: python3 Scripts/lib/killed_work.py FOLDER {kills} {seed}", flush=True)
     began = time.monotonic()
-    outcomes, now = run(folder, kills, seed)
+    outcomes, work = run(folder, kills, seed)
+    now = work.seen()
     for kind in WORK:
         parts = [f"{count} {outcome}" for (name, outcome), count in sorted(outcomes.items()) if name == kind]
         if parts:
             print(f"  {kind:10} {', '.join(parts)}")
     killed = sum(count for (_, outcome), count in outcomes.items() if outcome.startswith("killed"))
     print(
-        f"{sum(outcomes.values())} rounds, {killed} killed at work, in {time.monotonic() - began:.0f} s: nothing lost, nothing half "
-        f"there; {len(now['archives'])} archives, {len(now['groups'])} groups at the end"
+        f"{sum(outcomes.values())} rounds, {killed} killed at work, {work.resumed} imports done again by their jobs, in "
+        f"{time.monotonic() - began:.0f} s: nothing lost, nothing half there; {len(now['archives'])} archives, {len(now['groups'])} groups at the end"
     )
 
 

@@ -201,9 +201,11 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
     package let url: String
     package let timestamp: String?
     package let title: String?
+    /// The archive that lists it, in a list of several archives' pages.
+    package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
-        case position, list, url, timestamp, capturedAt, title
+        case position, list, url, timestamp, capturedAt, title, archive
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -214,6 +216,7 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(timestamp, forKey: .timestamp)
         try container.encodeIfPresent(timestamp.flatMap(RFC3339.text(ofTimestamp:)), forKey: .capturedAt)
         try container.encodeIfPresent(title, forKey: .title)
+        try container.encodeIfPresent(archiveID?.text, forKey: .archive)
     }
 }
 
@@ -223,9 +226,11 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
     package let timestamp: String
     package let status: Int?
     package let mime: String?
+    /// The archive that has it, in a list of several archives' captures.
+    package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
-        case url, timestamp, capturedAt, status, mime
+        case url, timestamp, capturedAt, status, mime, archive
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -235,6 +240,7 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
         try container.encodeIfPresent(RFC3339.text(ofTimestamp: timestamp), forKey: .capturedAt)
         try container.encodeIfPresent(status, forKey: .status)
         try container.encodeIfPresent(mime, forKey: .mime)
+        try container.encodeIfPresent(archiveID?.text, forKey: .archive)
     }
 }
 

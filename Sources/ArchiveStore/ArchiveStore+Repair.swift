@@ -67,10 +67,10 @@ extension ArchiveStore {
                 try finishRemoval(key: key)
             }
             report.completedRemovals.append(key)
-        } else if name.hasPrefix(StoreLayout.copyPrefix), try deleteAbandoned(path, owner: owner(of: path)) {
+        } else if name.hasPrefix(StoreLayout.copyPrefix), try Self.deleteAbandoned(path, owner: owner(of: path)) {
             report.sweptCopies += 1
         } else if name.hasPrefix(StoreLayout.runnerPrefix) {
-            _ = try deleteAbandoned(path, owner: path)
+            _ = try Self.deleteAbandoned(path, owner: path)
         }
     }
 
@@ -86,19 +86,20 @@ extension ArchiveStore {
 
     /// Deletes a copy that no living process holds, or a file that such a copy owns; the lock is ours until it is gone, so that
     /// nobody takes it up meanwhile.
-    private func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
+    static func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
         if owner != path, !Folder.exists(owner) {
             try Folder.delete(path)
             return true
         }
-        guard let copy = try Self.open(copy: owner), try isAbandoned(copy) else { return false }
-        try Folder.delete(path)
+        guard let copy = try open(copy: owner), try isAbandoned(copy) else { return false }
+        // Its lock is ours until the file is gone.
+        try withExtendedLifetime(copy) { try Folder.delete(path) }
         return true
     }
 
     /// Whether nobody holds a file; if so, its lock is ours as long as it is open.
-    private func isAbandoned(_ copy: Descriptor) throws -> Bool {
-        let isOld = time(nil) - (try copy.status().changedAtSeconds) > Self.abandonedAfterSeconds
+    private static func isAbandoned(_ copy: Descriptor) throws -> Bool {
+        let isOld = time(nil) - (try copy.status().changedAtSeconds) > abandonedAfterSeconds
         switch copy.lock() {
         case .heldByAnother: return false
         case .unsupported: return isOld
@@ -120,7 +121,7 @@ extension ArchiveStore {
             let owner = owner(of: path)
             guard owner == path || Folder.exists(owner) else { return true }
             guard let copy = try Self.open(copy: owner) else { return false }
-            return try isAbandoned(copy)
+            return try Self.isAbandoned(copy)
         }
     }
 

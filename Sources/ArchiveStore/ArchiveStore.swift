@@ -139,12 +139,29 @@ package struct ArchiveStore: Sendable {
 
     /// Captures of exactly this URL, http and https alike, earliest first.
     package func captures(of archive: Archive, url: String, limit: Int) throws -> [CaptureSummary] {
+        try refusingDamage { try Self.captures(in: openArchives.lookups(archive), url: url) }
+            .sorted { $0.timestamp < $1.timestamp }.prefix(limit).map { $0 }
+    }
+
+    /// The same, of archives that are replayed as one; each capture says which of them has it. Those whose files are away are passed
+    /// over.
+    ///
+    /// - Throws: When the files of all of them are away, why that of the first is.
+    package func captures(ofAny archives: [Archive], url: String, limit: Int) throws -> [CaptureSummary] {
         try refusingDamage {
-            let indexed = try openArchives.lookups(archive)
-            let entries = try indexed.wacz.captures(ofURL: url, trustsOrder: indexed.trustsOrder)
-            return entries.sorted { $0.timestamp < $1.timestamp }.prefix(limit).map {
-                CaptureSummary(url: $0.url, timestamp: $0.timestamp, status: $0.status, mime: $0.mime)
+            try readable(archives).flatMap { indexed in
+                try Self.captures(in: indexed, url: url).map { capture in
+                    var capture = capture
+                    capture.archiveID = indexed.archive.id
+                    return capture
+                }
             }
+        }.sorted { $0.timestamp < $1.timestamp }.prefix(limit).map { $0 }
+    }
+
+    private static func captures(in indexed: IndexedArchive, url: String) throws -> [CaptureSummary] {
+        try indexed.wacz.captures(ofURL: url, trustsOrder: indexed.trustsOrder).map {
+            CaptureSummary(url: $0.url, timestamp: $0.timestamp, status: $0.status, mime: $0.mime)
         }
     }
 

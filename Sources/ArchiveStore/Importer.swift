@@ -195,7 +195,7 @@ extension ArchiveStore {
     ///
     /// The sidecar of an archive that is known already stays as it is until the file is there: without its file it would mean
     /// that the archive is gone.
-    private func put(
+    func put(
         _ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, isKnown: Bool
     ) throws {
         let key = index.key

@@ -55,13 +55,17 @@ struct Sidecar: Codable, Hashable {
     var supersededKeys: [String] { [provisionalKey, replaces].compactMap { $0 } }
 
     static func read(at path: String) throws -> Sidecar {
-        let sidecar = try StoreDocument.read(Sidecar.self, at: path)
-        guard formatsKnown.contains(sidecar.format) else {
+        try StoreDocument.read(Sidecar.self, at: path).checked(at: path)
+    }
+
+    /// - Throws: `StoreError` `unusable` for one that a later version wrote.
+    func checked(at path: String) throws -> Sidecar {
+        guard Self.formatsKnown.contains(format) else {
             throw StoreError(
-                .unusable, "the sidecar has the format \(sidecar.format), this version knows up to \(formatWritten)",
+                .unusable, "the sidecar has the format \(format), this version knows up to \(Self.formatWritten)",
                 place: path, hint: "use the replayhost that wrote it")
         }
-        return sidecar
+        return self
     }
 
     /// Written whole or not at all.
@@ -126,6 +130,13 @@ extension Sidecar {
         archive.source = source
         if let time = RFC3339.date(importedAt) { archive.importedAt = time }
         if reference != nil { archive.sha256 = sha256 ?? Self.hash(inKey: archive.key) }
+    }
+
+    /// The same words for a file that the store has itself.
+    func takenIn() -> Sidecar {
+        var sidecar = self
+        (sidecar.reference, sidecar.summary, sidecar.sha256, sidecar.provisionalKey) = (nil, nil, nil, nil)
+        return sidecar
     }
 
     /// The SHA-256 that a key is; `nil` for a provisional one.

@@ -29,6 +29,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case catalogDamaged = "catalog-damaged"
         /// A sidecar or a group is not what replayhost writes.
         case documentDamaged = "document-damaged"
+        /// A file is not the one that its name, a SHA-256, says, or cannot be read.
+        case archiveDamaged = "archive-damaged"
         /// An id, or something of that kind, belongs to somebody else.
         case taken = "taken"
         /// A title, tag or note that cannot be kept.

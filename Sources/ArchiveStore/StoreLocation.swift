@@ -31,7 +31,8 @@ package struct StoreLocation: Sendable, Hashable {
         return String(executable[..<range.lowerBound])
     }
 
-    private static func absolute(_ path: String, in folder: String) -> String {
+    /// A path that a person gave, as one that does not depend on where the program runs; no slash at its end.
+    package static func absolute(_ path: String, in folder: String) -> String {
         var path = path.hasPrefix("/") ? path : "\(folder)/\(path)"
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path

@@ -55,7 +55,7 @@ struct ErrorResponse: Error, Hashable {
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
         case .unusable, .locked, .interrupted, .offline, .catalogDamaged, .documentDamaged: .serviceUnavailable
-        case .failed: .internalServerError
+        case .failed, .archiveDamaged: .internalServerError
         }
     }
 

@@ -47,7 +47,7 @@ struct Fault {
         case .notFound: .notFound
         case .ambiguous, .payloadMissing, .redirectsToItself: .notFound
         case .badWords: .usage
-        case .refused: .damaged
+        case .refused, .archiveDamaged: .damaged
         case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
         case .noSpace, .failed, .offline, .changed, .taken, .notPossible: .failed
         case .interrupted: .interrupted

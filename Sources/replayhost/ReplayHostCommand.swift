@@ -19,8 +19,8 @@ struct ReplayHostCommand: AsyncParsableCommand {
         version: versionText,
         subcommands: [
             ImportCommand.self, ServeCommand.self, ListCommand.self, InfoCommand.self, PagesCommand.self,
-            CDXCommand.self, GetCommand.self, EditCommand.self, GroupCommand.self, JobsCommand.self,
-            RemoveCommand.self, DoctorCommand.self,
+            CDXCommand.self, GetCommand.self, EditCommand.self, GroupCommand.self, JobsCommand.self, RemoveCommand.self,
+            BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         ])
 
     /// The program's version and the engine's, so that a report of a problem names both.

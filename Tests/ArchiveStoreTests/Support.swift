@@ -79,6 +79,16 @@ extension Archive {
     }
 }
 
+extension ImportResult {
+    /// The one archive that it brought.
+    var onlyArchive: Archive {
+        get throws {
+            guard case .archive(let outcome) = self else { throw StoreError(.failed, "a package, not an archive") }
+            return outcome.archive
+        }
+    }
+}
+
 /// Pages `http://example.org/0` to `count`, whose index lines have the keys of these URLs.
 func numberedPages(_ count: Int) -> [GeneratedArchive.Page] {
     (0..<count).map { GeneratedArchive.Page(url: "http://example.org/\($0)", title: "Page \($0)") }

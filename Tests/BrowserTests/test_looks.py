@@ -1,5 +1,8 @@
 """How it looks and who can use it: narrow and wide, light and dark, with a keyboard alone, with a screen reader."""
 
+import os
+import shutil
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -11,46 +14,116 @@ from support.viewer import Viewer
 WIDTHS = {360: 740, 768: 1024, 1600: 900}
 
 
-def show_empty_library(host, page):
+def show_empty_library(host, page, folder):
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
 
 
-def show_library(host, page):
+def show_library(host, page, folder):
     for name in ["sample.wacz", "debian-faq.wacz", "damaged/index-past-the-end.wacz"]:
         host.add(FIXTURES / name)
     page.goto(host.home)
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
 
 
-def show_archive(host, page):
+def show_archive(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
     expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
 
 
-def show_findings(host, page):
+def show_findings(host, page, folder):
     host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
     page.goto(f"{host.home}/?archive=/archives/index-past-the-end.wacz#view=pages")
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
 
 
-def show_viewer(host, page):
+def show_viewer(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz")
     expect_home(Viewer(page))
 
 
-def show_uncaptured(host, page):
+def show_uncaptured(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#url={SITE}/winter.html")
     expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
     expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
 
 
+def fill_library(host, folder):
+    """A group, tags and notes of all lengths, an archive that is away, one that was changed. Returns the group's id."""
+    host.add(FIXTURES / "sample.wacz")
+    host.add(FIXTURES / "second.wacz")
+    for name in ["debian-faq", "no-pages"]:
+        host.add(shutil.copy(FIXTURES / f"{name}.wacz", folder / f"{name}.wacz"), "--reference")
+    os.remove(folder / "debian-faq.wacz")
+    (folder / "no-pages.wacz").write_bytes(b"something else")
+    host.change("PATCH", "/api/archives/sample", {
+        "tags": ["tidepools", "field guides", "Skerry Bay and all the other bays to the west of it, up to the lighthouse"],
+        "notes": "Crawled twice, in May and in November.\n\nThe film is whole.\nAsk " + "x" * 120})
+    words = {"tags": ["shore"], "notes": "For the exhibition."}
+    return host.make_group("Everything from the shore", "sample", "second", "debian-faq", **words)
+
+
+def show_full_library(host, page, folder):
+    fill_library(host, folder)
+    page.goto(host.home)
+    expect(page.get_by_text("group of 3 archives")).to_be_visible()
+
+
+def show_library_with_work(host, page, folder):
+    """Jobs are told here in the host's place."""
+    job = {"id": 1, "kind": "hash", "subject": "a" * 90 + ".wacz", "state": "running", "done": 3e9, "total": 8e9}
+    failed = {
+        "id": 2, "kind": "import", "subject": "/media/usb/crawl.wacz", "state": "failed", "attempt": 2,
+        "reason": "no space left while copying; free some space on that file system"}
+    page.context.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body="\n"))
+    page.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job, failed]}))
+    show_full_library(host, page, folder)
+    expect(page.get_by_role("region", name="Work")).to_contain_text("No space left")
+
+
+def show_choice_for_group(host, page, folder):
+    show_full_library(host, page, folder)
+    page.get_by_role("button", name="Make a group…").click()
+    page.get_by_role("checkbox", name=TITLE).check()
+
+
+def show_archive_with_words(host, page, folder):
+    fill_library(host, folder)
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    expect(page.locator(".notes")).to_contain_text("The film is whole.")
+    expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
+
+
+def show_edit(host, page, folder):
+    show_archive_with_words(host, page, folder)
+    page.get_by_role("button", name="Edit title, tags, notes").click()
+
+
+def show_away(host, page, folder):
+    fill_library(host, folder)
+    page.goto(f"{host.home}/?archive=/archives/debian-faq.wacz#view=pages")
+    expect(page.get_by_text("is not where it was.")).to_be_visible()
+
+
+def show_group(host, page, folder):
+    group = fill_library(host, folder)
+    page.goto(f"{host.home}/?group={group}#view=pages")
+    expect(page.get_by_label("Another archive")).to_be_visible()
+
+
+def show_group_in_viewer(host, page, folder):
+    page.goto(f"{host.home}/?group={fill_library(host, folder)}&replay=ranges")
+    expect(Viewer(page).read("#edition")).to_have_text("Autumn edition")
+
+
 VIEWS = {
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
-    "viewer": show_viewer, "not-captured": show_uncaptured,
+    "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
+    "library-work": show_library_with_work, "group-choice": show_choice_for_group, "words": show_archive_with_words,
+    "edit": show_edit, "away": show_away, "group": show_group, "group-viewer": show_group_in_viewer,
 }
 
 
@@ -66,10 +139,10 @@ def violations(page):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_view_fits_and_is_accessible(host, page, view):
+def test_view_fits_and_is_accessible(host, page, view, tmp_path):
     """No sideways scrolling and no serious violation that axe knows, at each width, light and dark."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    VIEWS[view](host, page)
+    VIEWS[view](host, page, tmp_path)
     problems = []
     for width, height in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": height})

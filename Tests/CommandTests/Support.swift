@@ -30,13 +30,19 @@ struct CommandStore: Sendable {
         _ arguments: String..., environment: [String: String] = [:],
         _ body: @escaping @Sendable (ProgramRun) throws -> Value
     ) async throws -> Value {
-        let environment = ["REPLAYHOST_STORE": store, "REPLAYHOST_ASSETS": try assets()].merging(environment) { $1 }
-        let folder = folder.path
-        return try await onThread {
-            let program = try ProgramRun(Checkout.binary, arguments, environment: environment, folder: folder)
+        try await onThread {
+            let program = try launch(arguments, environment: environment)
             defer { program.send(SIGKILL) }
             return try body(program)
         }
+    }
+
+    /// Starts a command; for code on a thread of its own.
+    func launch(_ arguments: [String], environment: [String: String] = [:]) throws -> ProgramRun {
+        try ProgramRun(
+            Checkout.binary, arguments,
+            environment: ["REPLAYHOST_STORE": store, "REPLAYHOST_ASSETS": try assets()].merging(environment) { $1 },
+            folder: folder.path)
     }
 
     /// The smallest `www` that `serve` takes.

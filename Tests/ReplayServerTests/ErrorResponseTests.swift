@@ -19,6 +19,7 @@ struct ErrorResponseTests {
             (StoreError(.unusable, "bad", place: place), 503), (StoreError(.locked, "bad", place: place), 503),
             (StoreError(.noSpace, "bad", place: place), 507), (StoreError(.failed, "bad", place: place), 500),
             (StoreError(.interrupted, "bad", place: place), 503),
+            (StoreError(.archiveDamaged, "bad", place: place), 500),
             (StoreError.system(ENOSPC, doing: "writing", path: place), 507),
             (StoreError.system(EACCES, doing: "writing", path: place), 503),
             (StoreError.system(EIO, doing: "writing", path: place), 500),

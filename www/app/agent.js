@@ -36,6 +36,19 @@ export const failures = {
         what: "The file of this archive is not there",
         hint: "It was removed from the library, or the drive it is on is not connected. `replayhost list` says which.",
     },
+    "file-offline": {
+        what: "The file of this archive is not where it was",
+        hint: "Attach the volume that holds it, or put the file back, and try again. Nothing else of the archive is "
+            + "lost.",
+    },
+    "file-changed": {
+        what: "The file of this archive was changed since it was read",
+        hint: "Put it back as it was, or read it anew with `replayhost import --reference`.",
+    },
+    "captures-refused": {
+        what: "The server does not look up captures of this group",
+        hint: "Look at what `replayhost serve` printed, and try again.",
+    },
     "file-refused": {
         what: "The server did not give out the file of this archive",
         hint: "Look at what `replayhost serve` printed, and run `replayhost doctor`.",
@@ -68,7 +81,7 @@ const steps = {
 };
 
 /**
- * @param {import("./api.js").Archive} archive
+ * @param {import("./api.js").Archive|import("./api.js").Group} archive
  * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onProgress: (text: string) => void, onRestored: () => void}} listener
  */

@@ -1,14 +1,24 @@
 /** The host's JSON interface, as `docs/json.md` lists it. */
 
 /**
- * @typedef {{url: string, timestamp: string, capturedAt: string, status?: number, mime?: string}} Capture
+ * @typedef {{url: string, timestamp: string, capturedAt: string, status?: number, mime?: string,
+ *   archive?: string}} Capture
  * @typedef {{position: number, list: string, url: string, timestamp?: string, capturedAt?: string,
- *   title?: string}} Page
+ *   title?: string, archive?: string}} Page
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
  *   consequence?: string}} Finding
- * @typedef {{id: string, title: string, size: number, pageCount?: number, captureCount?: number, collection: string,
- *   file: string, replayOrigin: string, mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
+ * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
+ *   availability?: "here"|"offline"|"changed"|"missing", reference?: string, groups?: string[], pageCount?: number,
+ *   captureCount?: number, collection: string, file: string, replayOrigin: string,
+ *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string}} Archive
+ * @typedef {{kind: "group", id: string, title: string, tags?: string[], notes?: string, size: number,
+ *   members: (string|Archive)[], availability?: "here"|"partly"|"offline", pageCount?: number, captureCount?: number,
+ *   collection: string, replayOrigin: string, mainPage?: {url: string, timestamp?: string},
+ *   createdAt?: string}} Group members are ids in a list of groups
+ * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
+ *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
+ * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  */
 
 /** What the host refused or could not do, in its own words. */
@@ -60,10 +70,10 @@ export function token() {
     return document.querySelector('meta[name="replayhost-token"]').content;
 }
 
-async function request(path, options = {}) {
+async function request(address, options = {}) {
     let answer;
     try {
-        answer = await fetch(path, options);
+        answer = await fetch(address, options);
     } catch (error) {
         if (error.name === "AbortError") throw error;
         throw serverAway();
@@ -72,39 +82,50 @@ async function request(path, options = {}) {
     return answer;
 }
 
-const read = async (path, options) => (await request(path, options)).json();
-const archivePath = (name) => `/api/archives/${encodeURIComponent(name)}`;
+const read = async (address, options) => (await request(address, options)).json();
+const path = ({ kind, id }) => `/api/${kind === "group" ? "groups" : "archives"}/${encodeURIComponent(id)}`;
+const ofKind = (kind) => (thing) => ({ ...thing, kind });
+
+/** A request that changes something. */
+function change(method, address, body) {
+    const headers = { "Replayhost-Token": token() };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    return request(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+}
 
 /** @returns {Promise<{version: string, engine: {name: string, version: string}|null}>} */
 export const health = () => read("/api/health");
 
 /** @returns {Promise<Archive[]>} */
-export const archives = async () => (await read("/api/archives")).archives;
+export const archives = async () => (await read("/api/archives")).archives.map(ofKind("archive"));
+
+/** @returns {Promise<Group[]>} members as ids */
+export const groups = async () => (await read("/api/groups")).groups.map(ofKind("group"));
 
 /**
- * @param {string} name an id, or an original file name without `.wacz`
- * @returns {Promise<Archive>}
+ * @param {import("./routes.js").Place} place of an archive, the id or an original file name without `.wacz`
+ * @returns {Promise<Archive|Group>}
  */
-export const archive = (name) => read(archivePath(name));
+export const details = async (place) => ofKind(place.kind)(await read(path(place)));
 
 /**
- * @param {string} id
+ * @param {import("./routes.js").Place} place
  * @param {{offset?: number, limit?: number, words?: string, signal?: AbortSignal}} [choice]
  * @returns {Promise<{total: number, pages: Page[]}>}
  */
-export function pages(id, { offset = 0, limit = 100, words = "", signal } = {}) {
+export function pages(place, { offset = 0, limit = 100, words = "", signal } = {}) {
     const query = `offset=${offset}&limit=${limit}&q=${encodeURIComponent(words)}`;
-    return read(`${archivePath(id)}/pages?${query}`, { signal });
+    return read(`${path(place)}/pages?${query}`, { signal });
 }
 
 /**
- * @param {string} id
+ * @param {import("./routes.js").Place} place
  * @param {string} url
  * @returns {Promise<Capture[]>} earliest first; empty when it was not captured
  */
-export async function captures(id, url) {
+export async function captures(place, url) {
     const query = `url=${encodeURIComponent(url.replace(/#.*$/s, ""))}&limit=100`;
-    return (await read(`${archivePath(id)}/captures?${query}`)).captures;
+    return (await read(`${path(place)}/captures?${query}`)).captures;
 }
 
 /**
@@ -118,12 +139,12 @@ export async function captures(id, url) {
  */
 export async function nearestCapture(id, url, timestamp) {
     const start = `/c/${id}/${timestamp}ir_/`;
-    const path = start + url.replace(/#.*$/s, "");
+    const address = start + url.replace(/#.*$/s, "");
     // An address of dots leads elsewhere; none such is captured.
-    if (!new URL(path, location.href).pathname.startsWith(start)) return null;
+    if (!new URL(address, location.href).pathname.startsWith(start)) return null;
     let answer;
     try {
-        answer = await fetch(path, { method: "HEAD", cache: "no-store" });
+        answer = await fetch(address, { method: "HEAD", cache: "no-store" });
     } catch {
         throw serverAway();
     }
@@ -135,9 +156,31 @@ export async function nearestCapture(id, url, timestamp) {
 }
 
 /**
- * @param {string} id
+ * @param {import("./routes.js").Place} place an archive, or a group, whose archives stay
  * @returns {Promise<Response>}
  */
-export function remove(id) {
-    return request(archivePath(id), { method: "DELETE", headers: { "Replayhost-Token": token() } });
-}
+export const remove = (place) => change("DELETE", path(place));
+
+/**
+ * @param {import("./routes.js").Place} place
+ * @param {Change} changes what is absent stays as it is; `members` only of a group
+ * @returns {Promise<Archive|Group>} as it is then
+ */
+export const edit = async (place, changes) =>
+    ofKind(place.kind)(await (await change("PATCH", path(place), changes)).json());
+
+/**
+ * @param {{title: string, members: string[]}} wanted
+ * @returns {Promise<Group>}
+ */
+export const makeGroup = async (wanted) => ofKind("group")(await (await change("POST", "/api/groups", wanted)).json());
+
+/** @returns {Promise<Job[]>} */
+export const jobs = async () => (await read("/api/jobs")).jobs;
+
+/**
+ * @param {number} id
+ * @param {"pause"|"resume"|"cancel"|"retry"} command
+ * @returns {Promise<Response>}
+ */
+export const steerJob = (id, command) => change("POST", `/api/jobs/${id}/${command}`);

@@ -1,61 +1,114 @@
-/** What is in one archive: its facts, what was found wrong with it, its pages, and a way to any address in it. */
+/** What is in one archive or group: its facts, what is said of it, its pages, and a way to any address in it. */
 import * as api from "./api.js";
+import { awayWords, isAway } from "./availability.js";
 import { announce, make, plain } from "./dom.js";
 import { findingList } from "./findings.js";
 import { counted, moment, number, size, span } from "./format.js";
 import { completeAddress } from "./captures.js";
-import { errorBlock } from "./messages.js";
-import { mainAddress, pageAddress } from "./routes.js";
+import { memberSection } from "./members.js";
+import { errorBlock, withCode } from "./messages.js";
+import { confirmRemoval } from "./removal.js";
+import { mainAddress, pageAddress, pagesAddress } from "./routes.js";
 import { pageHeader, showBanners } from "./shell.js";
+import { wordsSection } from "./words.js";
 
 const pagesShown = 100;
+// Findings that only say what stands in large letters above them.
+const awayFindings = ["file-offline", "file-changed", "file-missing"];
 
 /**
- * @param {import("./api.js").Archive} archive
+ * @param {import("./api.js").Archive|import("./api.js").Group} thing a group with its members as archives
+ * @param {(now: import("./api.js").Archive|import("./api.js").Group) => void} onChanged
  * @returns {HTMLElement}
  */
-export function createArchivePage(archive) {
-    const title = plain(archive.title) || archive.id;
-    const description = plain(archive.description, 600);
-    const findings = archive.findings ?? [];
+export function createArchivePage(thing, onChanged) {
+    const title = plain(thing.title) || thing.id;
+    const description = plain(thing.description, 600);
+    const findings = (thing.findings ?? []).filter(({ code }) => !awayFindings.includes(code));
+    const isGroup = thing.kind === "group";
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
             make("span", { class: "here", "aria-current": "page", text: title })]),
         make("main", { class: "column" },
             make("div", { class: "title-row" },
-                make("div", {}, make("h1", { text: title }), description && make("p", { text: description })),
-                archive.mainPage && make("a", { class: "button primary", href: mainAddress(archive.id),
+                make("div", {}, make("h1", { text: title, tabindex: "-1" }), isGroup && make("p", { class: "quiet",
+                    text: `A group of ${counted(thing.members.length, "archive")}, replayed as one` }),
+                description && make("p", { text: description })),
+                thing.mainPage && !isAway(thing) && make("a", { class: "button primary", href: mainAddress(thing),
                     text: "Visit the main page" })),
-            factList(archive),
-            addressForm(archive),
+            awayNotice(thing),
+            wordsSection(thing, onChanged),
+            factList(thing),
+            !isAway(thing) && addressForm(thing),
+            isGroup && memberSection(thing, onChanged),
             findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
                 make("h2", { id: "findings-title", text: "Findings" }),
                 make("p", { class: "quiet", text: "What the import found in this file that is not as it should be." }),
                 findingList(findings)),
-            archive.pageCount > 0 ? pageSection(archive) : noPages()));
+            thing.pageCount > 0 ? pageSection(thing) : noPages(thing),
+            isGroup && dissolveSection(thing)));
     queueMicrotask(showBanners);
     return element;
 }
 
-function factList(archive) {
+function awayNotice(thing) {
+    const text = awayWords(thing);
+    return text && make("div", { class: "notice warning", role: "status" }, make("p", {}, ...withCode(text)));
+}
+
+function factList(thing) {
+    const rows = thing.kind === "group" ? groupFacts(thing) : archiveFacts(thing);
+    const facts = [
+        ["Captured", span(thing.firstCapture, thing.lastCapture) || "unknown"],
+        ["Holds", [thing.pageCount !== undefined && counted(thing.pageCount, "page"),
+            thing.captureCount !== undefined && counted(thing.captureCount, "capture")].filter(Boolean).join(", ")],
+        ...rows,
+    ];
+    return make("dl", { class: "facts" }, ...facts.filter(([, value]) => value).map(([name, value]) =>
+        make("div", {}, make("dt", { text: name }), make("dd", {}, ...[value].flat()))));
+}
+
+function archiveFacts(archive) {
     const made = [archive.createdAt && moment(archive.createdAt), plain(archive.software, 120)].filter(Boolean);
     const version = archive.waczVersion ? `WACZ ${plain(archive.waczVersion, 20)}, ` : "";
     const verification = archive.verification === "not-yet-verified"
         ? "not yet verified: the hashes inside the package have not been checked" : plain(archive.verification);
-    const facts = [
-        ["Captured", span(archive.firstCapture, archive.lastCapture) || "unknown"],
-        ["Holds", [archive.pageCount !== undefined && counted(archive.pageCount, "page"),
-            archive.captureCount !== undefined && counted(archive.captureCount, "capture")].filter(Boolean).join(", ")],
+    return [
         ["Made", made.join(", with ")],
         ["Imported", [archive.importedAt && moment(archive.importedAt),
             archive.originalName && `as ${plain(archive.originalName)}`].filter(Boolean).join(", ")],
         ["File", version + size(archive.size)],
-        ["SHA-256", archive.sha256],
+        ["Stays at", archive.reference && make("code", { text: plain(archive.reference, 400) })],
+        ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
+            : archive.reference && "not known yet: the file is read for it in the background"],
         ["Verification", verification],
+        ["In groups", archive.groups?.length > 0 && archive.groups.flatMap((id, index) => [index > 0 ? ", " : "",
+            make("a", { href: pagesAddress({ kind: "group", id }), text: id })])],
     ];
-    return make("dl", { class: "facts" }, ...facts.filter(([, value]) => value).map(([name, value]) =>
-        make("div", {}, make("dt", { text: name }),
-            make("dd", {}, name === "SHA-256" ? make("code", { text: value }) : value))));
+}
+
+function groupFacts(group) {
+    return [
+        ["Made", [group.createdAt && moment(group.createdAt),
+            group.originalName && `from ${plain(group.originalName)}`].filter(Boolean).join(", ")],
+        ["Files", size(group.size)],
+    ];
+}
+
+function dissolveSection(group) {
+    const problems = make("div");
+    async function dissolve() {
+        if (!await confirmRemoval(group)) return;
+        try {
+            await api.remove(group);
+            location.assign("/");
+        } catch (error) {
+            problems.replaceChildren(errorBlock(error, "The group was not removed"));
+        }
+    }
+    return make("section", {}, problems,
+        make("button", { type: "button", class: "danger", text: "Remove this group…", on: { click: dissolve } }),
+        make("p", { class: "quiet below", text: "Its archives stay in the library." }));
 }
 
 function addressForm(archive) {
@@ -64,23 +117,23 @@ function addressForm(archive) {
     return make("form", { class: "address-form", on: {
         submit: (event) => {
             event.preventDefault();
-            if (input.value.trim()) location.href = pageAddress(archive.id, completeAddress(input.value));
+            if (input.value.trim()) location.href = pageAddress(archive, completeAddress(input.value));
         },
     } },
-    make("label", { for: "visit-address", text: "Visit an address in this archive" }),
+    make("label", { for: "visit-address", text: `Visit an address in this ${archive.kind}` }),
     make("div", { class: "joined" }, input, make("button", { type: "submit", text: "Visit" })));
 }
 
-function noPages() {
+function noPages(thing) {
     return make("section", { "aria-labelledby": "pages-title" },
         make("h2", { id: "pages-title", text: "Pages" }),
-        make("p", { text: "This archive lists no pages. What was captured is there all the same: enter an address "
-            + "above that you know or expect to be in it." }));
+        make("p", { text: `This ${thing.kind} lists no pages. What was captured is there all the same: enter an `
+            + "address above that you know or expect to be in it." }));
 }
 
 function pageSection(archive) {
     const search = make("input", { type: "search", placeholder: "Search titles and addresses",
-        "aria-label": "Search the pages of this archive by title and address" });
+        "aria-label": `Search the pages of this ${archive.kind} by title and address` });
     const range = make("p", { class: "quiet range" });
     const list = make("ol", { class: "pages" });
     const earlier = make("button", { type: "button", text: "Previous" });
@@ -100,7 +153,7 @@ function pageSection(archive) {
         const words = search.value.trim();
         let result;
         try {
-            result = await api.pages(archive.id, { offset, limit: pagesShown, words, signal: abort.signal });
+            result = await api.pages(archive, { offset, limit: pagesShown, words, signal: abort.signal });
         } catch (error) {
             if (error.name === "AbortError") return;
             list.replaceChildren(make("li", {}, errorBlock(error, "The pages could not be read")));
@@ -143,14 +196,14 @@ function pageSection(archive) {
 /**
  * One page as a link into the viewer, its address as text beside it.
  *
- * @param {import("./api.js").Archive} archive
+ * @param {import("./routes.js").Place} archive
  * @param {import("./api.js").Page} page
  * @returns {HTMLElement}
  */
 export function pageRow(archive, page) {
     const url = plain(page.url, 400);
     return make("li", {},
-        make("a", { href: pageAddress(archive.id, page.url, page.timestamp), text: plain(page.title) || url }),
+        make("a", { href: pageAddress(archive, page.url, page.timestamp), text: plain(page.title) || url }),
         make("span", { class: "address", dir: "ltr", text: url }),
         page.capturedAt && make("time", { datetime: page.capturedAt, title: page.capturedAt,
             text: moment(page.capturedAt) }));

@@ -1,4 +1,4 @@
-/** One archive that is open: its page and its viewer, of which one is in front. */
+/** One archive or group that is open: its page and its viewer, of which one is in front. */
 import * as api from "./api.js";
 import { createArchivePage } from "./archive-page.js";
 import { make, plain } from "./dom.js";
@@ -9,11 +9,11 @@ import { createViewer } from "./viewer.js";
 
 /**
  * @param {HTMLElement} root
- * @param {string} name an id, or an original file name without `.wacz`
- * @param {import("./routes.js").ArchiveRoute} firstRoute
+ * @param {import("./routes.js").PlaceRoute} firstRoute its name an id, or of an archive the file name without `.wacz`
  * @param {{onRefused: () => boolean}} host `onRefused`: the browser allows no replay here; true when the host moves on
  */
-export function showArchive(root, name, firstRoute, { onRefused }) {
+export function showArchive(root, firstRoute, { onRefused }) {
+    const { kind, name } = firstRoute;
     let archive = null;
     let viewer = null;
     let page = null;
@@ -24,7 +24,7 @@ export function showArchive(root, name, firstRoute, { onRefused }) {
 
     async function start() {
         try {
-            archive = await api.archive(name);
+            archive = await api.details({ kind, id: name });
         } catch (error) {
             if (open) showUnknown(error);
             shown.reject(error);
@@ -37,13 +37,13 @@ export function showArchive(root, name, firstRoute, { onRefused }) {
         document.title = "replayhost";
         document.body.dataset.view = "pages";
         root.replaceChildren(pageHeader([]), make("main", { class: "column" },
-            make("h1", { text: "This archive cannot be opened" }), errorBlock(error),
+            make("h1", { text: `This ${kind} cannot be opened` }), errorBlock(error),
             make("p", {}, make("a", { class: "button", href: "/", text: "Go to the library" }))));
         showBanners();
     }
 
     /**
-     * @param {import("./routes.js").ArchiveRoute} route
+     * @param {import("./routes.js").PlaceRoute} route
      * @param {boolean} traversed whether the browser's history led here
      */
     function update(route, traversed) {
@@ -63,16 +63,32 @@ export function showArchive(root, name, firstRoute, { onRefused }) {
     function showPages(fromMain) {
         viewer?.setVisible(false);
         if (!page) {
-            page = createArchivePage(archive);
+            page = createArchivePage(archive, change);
             root.append(page);
         }
         page.hidden = false;
         document.body.dataset.view = "pages";
         document.title = `${plain(archive.title) || archive.id} – replayhost`;
-        if (fromMain) history.replaceState(history.state, "", pagesAddress(archive.id));
+        if (fromMain) history.replaceState(history.state, "", pagesAddress(archive));
         window.scrollTo(0, 0);
         showBanners();
         shown.resolve();
+    }
+
+    /** Shows it as it is after a change, with a viewer of what it holds now. */
+    function change(now) {
+        if (!open) return;
+        if (now.title !== archive.title || now.collection !== archive.collection) {
+            viewer?.close();
+            viewer = null;
+        }
+        archive = now;
+        const next = createArchivePage(archive, change);
+        page.replaceWith(next);
+        page = next;
+        document.title = `${plain(archive.title) || archive.id} – replayhost`;
+        showBanners();
+        page.querySelector("h1").focus({ preventScroll: true });
     }
 
     function showViewer(route, traversed) {
@@ -100,6 +116,7 @@ export function showArchive(root, name, firstRoute, { onRefused }) {
     start();
 
     return {
+        kind,
         name,
         update,
         shown: shown.promise,

@@ -77,3 +77,30 @@ export function plain(text, charactersMax = 200) {
     const characters = Array.from(line);
     return characters.length > charactersMax ? characters.slice(0, charactersMax - 1).join("") + "…" : line;
 }
+
+/**
+ * The same for what people wrote: its lines stay lines.
+ *
+ * @param {unknown} text
+ * @param {number} [linesMax]
+ * @returns {string}
+ */
+export function plainLines(text, linesMax = 2000) {
+    return String(text ?? "").split(/\r\n?|\n/).slice(0, linesMax).map((line) => plain(line, 4000)).join("\n").trim();
+}
+
+/**
+ * Makes the children of a list these elements. Those that stay are not touched, and keep the focus.
+ *
+ * @param {HTMLElement} list
+ * @param {HTMLElement[]} elements
+ */
+export function arrange(list, elements) {
+    const wanted = new Set(elements);
+    for (const child of [...list.children]) {
+        if (!wanted.has(child)) child.remove();
+    }
+    elements.forEach((element, index) => {
+        if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
+    });
+}

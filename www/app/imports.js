@@ -50,10 +50,15 @@ export function createImports({ onImported, openArchive }) {
             }
         }
         running = false;
-        if (batch === 1 && last) openArchive(pagesAddress(last.archive.id));
+        if (batch === 1 && last) openArchive(pagesAddress(placeOf(last)));
     }
 
     return { element, add, busy: () => running };
+}
+
+/** What an import brought: an archive, or the group of those that one file held. */
+function placeOf({ archive, group }) {
+    return archive ? { kind: "archive", id: archive.id } : { kind: "group", id: group };
 }
 
 function createRow(file, onDrop) {
@@ -89,11 +94,15 @@ function createRow(file, onDrop) {
         }
     }
 
-    function finish({ archive, duplicate }) {
-        const title = plain(archive.title);
-        const note = duplicate ? "already in your library" : counted(archive.captureCount ?? 0, "capture");
-        state.textContent = note;
-        cancel.replaceWith(make("a", { href: pagesAddress(archive.id), text: "Show", "aria-label": `Show ${title}` }));
+    function finish(result) {
+        const { archive, archives, duplicate } = result;
+        const title = archive ? plain(archive.title) : name;
+        const captures = (archives ?? [archive]).reduce((sum, one) => sum + (one.captureCount ?? 0), 0);
+        const count = counted(captures, "capture");
+        const note = archives ? `${counted(archives.length, "archive")}, ${count}` : count;
+        state.textContent = duplicate ? "already in your library" : note;
+        cancel.replaceWith(make("a", { href: pagesAddress(placeOf(result)), text: "Show",
+            "aria-label": `Show ${title}` }));
         bar.remove();
         announce(duplicate ? `${name} is already in your library.` : `${name} was imported.`);
     }

@@ -1,28 +1,36 @@
-/** The library: every archive of the store, and the way in for new ones. */
+/** The library: every archive and group of the store, and the way in for new ones. */
 import * as api from "./api.js";
-import { announce, make, plain } from "./dom.js";
-import { findingSummary, worstFinding } from "./findings.js";
-import { counted, day, moment, size, span } from "./format.js";
+import { announce, arrange, make, plain } from "./dom.js";
+import { followEvents } from "./events.js";
+import { counted, size } from "./format.js";
+import { createGroupForm } from "./group-form.js";
 import { acceptDrops, createImports } from "./imports.js";
+import { choiceRow, libraryRow } from "./library-rows.js";
 import { errorBlock } from "./messages.js";
 import { confirmRemoval } from "./removal.js";
-import { mainAddress, pagesAddress } from "./routes.js";
+import { pagesAddress } from "./routes.js";
 import { pageHeader } from "./shell.js";
+import { createWork } from "./work.js";
 
 const filterFrom = 10;
 
 /**
  * @param {HTMLElement} root
+ * @param {import("./routes.js").LibraryRoute} firstRoute
  * @param {{navigate: (address: string) => void}} host
- * @returns {{close: () => void}}
  */
-export function showLibrary(root, { navigate }) {
+export function showLibrary(root, firstRoute, { navigate }) {
     document.title = "replayhost";
     document.body.dataset.view = "library";
-    let known = [];
+    let known = { archives: [], groups: [] };
+    let { tag } = firstRoute;
     let open = true;
+    let reading = null;
+    let readAgain = false;
+    const rows = new Map();
 
     const imports = createImports({ onImported: refresh, openArchive: (address) => open && navigate(address) });
+    const work = createWork();
     const picker = make("input", { type: "file", multiple: true, accept: ".wacz,application/wacz", class: "unseen",
         tabindex: "-1", "aria-hidden": "true",
         on: {
@@ -33,13 +41,28 @@ export function showLibrary(root, { navigate }) {
         } });
     const pick = () => make("button", { type: "button", class: "primary", text: "Import a WACZ file…",
         on: { click: () => picker.click() } });
-    const filter = make("input", { type: "search", placeholder: "Filter by title", "aria-label": "Filter by title",
-        on: { input: () => list() } });
+    const filter = make("input", { type: "search", placeholder: "Filter by title, tags, notes",
+        "aria-label": "Filter by title, tags, notes", on: { input: () => list(true) } });
+    const tagNote = make("p", { class: "tag-note", hidden: true });
     const filterBox = make("div", { class: "filter", hidden: true }, filter);
     const summary = make("p", { class: "quiet" });
     // Which of the two buttons there is shows once the list is here: one that goes again would take the focus with it.
     const headPick = pick();
     headPick.hidden = true;
+    const groupForm = createGroupForm({
+        onMade: (group) => navigate(pagesAddress(group)),
+        onEnd: () => {
+            list();
+            groupButton.focus();
+        },
+    });
+    const groupButton = make("button", { type: "button", text: "Make a group…", hidden: true, on: {
+        click: () => {
+            groupForm.begin();
+            list();
+        },
+    } });
+    const things = make("ul", { class: "archives" });
     const body = make("div", { class: "library-body", "aria-busy": "true" });
     const problems = make("div");
     root.replaceChildren(
@@ -47,47 +70,90 @@ export function showLibrary(root, { navigate }) {
         make("main", { class: "column" },
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: "Library", tabindex: "-1" }), summary),
-                headPick, picker),
-            imports.element, problems, filterBox, body));
+                make("div", { class: "head-actions" }, headPick, groupButton), picker),
+            imports.element, work.element, problems, groupForm.element, filterBox, tagNote, body));
 
-    async function refresh() {
+    /** Reads the library anew; somebody who asks while it is being read is answered by one more reading. */
+    function refresh() {
+        readAgain = reading !== null;
+        reading ??= read().finally(() => {
+            reading = null;
+            if (readAgain) refresh();
+        });
+        return reading;
+    }
+
+    async function read() {
         try {
-            const latest = await api.archives();
-            const isShown = !body.hasAttribute("aria-busy") && JSON.stringify(latest) === JSON.stringify(known);
-            known = latest;
+            const [archives, groups] = await Promise.all([api.archives(), api.groups()]);
+            const byID = new Map(archives.map((archive) => [archive.id, archive]));
+            const withMembers = groups.map((group) =>
+                ({ ...group, members: group.members.map((id) => byID.get(id)).filter(Boolean) }));
+            known = { archives, groups: withMembers };
             problems.replaceChildren();
-            // The same list stays as it is, and whoever is at one of its buttons stays there.
-            if (open && !isShown) list();
+            if (open) list();
         } catch (error) {
             problems.replaceChildren(errorBlock(error, "The library could not be read"));
         }
         body.removeAttribute("aria-busy");
     }
 
-    function list() {
-        const words = filter.value.trim().toLowerCase();
-        filterBox.hidden = known.length <= filterFrom && !words;
-        headPick.hidden = known.length === 0;
-        const bytes = known.reduce((sum, archive) => sum + archive.size, 0);
-        summary.textContent = known.length ? `${counted(known.length, "archive")}, ${size(bytes)}` : "";
-        const shown = known.filter((archive) => archive.title.toLowerCase().includes(words));
-        if (known.length === 0) {
-            body.replaceChildren(emptyState(pick()));
-        } else if (shown.length === 0) {
-            body.replaceChildren(make("p", { class: "quiet", text: `No title contains “${filter.value.trim()}”.` }));
-        } else {
-            body.replaceChildren(make("ul", { class: "archives" }, ...shown.map((a) => archiveRow(a, removeArchive))));
-        }
-        if (words) announce(counted(shown.length, "archive"));
+    function list(isSpoken = false) {
+        const all = groupForm.isOpen ? known.archives : newestFirst(known);
+        const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+        const shown = all.filter((thing) => (!tag || thing.tags?.includes(tag)) && hasWords(thing, words));
+        showHead(all, words);
+        if (all.length === 0) body.replaceChildren(emptyState(pick()));
+        else if (shown.length === 0) body.replaceChildren(make("p", { class: "quiet", text: noneText() }));
+        else if (things.parentNode !== body) body.replaceChildren(things);
+        arrange(things, shown.map(row));
+        if (isSpoken) announce(counted(shown.length, "entry", "entries"));
     }
 
-    async function removeArchive(archive) {
-        if (!await confirmRemoval(archive)) return;
+    function showHead(all, words) {
+        const { archives, groups } = known;
+        const isSorted = all.some((thing) => thing.tags?.length || thing.notes);
+        filterBox.hidden = words.length === 0 && (all.length < 2 || all.length <= filterFrom && !isSorted);
+        headPick.hidden = archives.length === 0 || groupForm.isOpen;
+        groupButton.hidden = archives.length < 2 || groupForm.isOpen;
+        const bytes = archives.reduce((sum, archive) => sum + archive.size, 0);
+        const count = [counted(archives.length, "archive"), groups.length > 0 && counted(groups.length, "group"),
+            size(bytes)].filter(Boolean).join(", ");
+        summary.textContent = archives.length + groups.length > 0 ? count : "";
+        tagNote.hidden = !tag;
+        const former = tagNote.dataset.tag;
+        if (tag && former !== tag) {
+            tagNote.replaceChildren("Tagged ", make("strong", { text: plain(tag, 60) }), " · ",
+                make("a", { href: "/#", text: "Show everything" }));
+        }
+        tagNote.dataset.tag = tag;
+    }
+
+    function noneText() {
+        const typed = filter.value.trim();
+        const tagged = tag ? ` tagged “${plain(tag, 60)}”` : "";
+        return `Nothing${tagged}${typed ? ` with “${plain(typed, 60)}” in title, tags or notes` : ""}.`;
+    }
+
+    /** A row that would show the same as before stays as it is, and whoever is at one of its buttons stays there. */
+    function row(thing) {
+        const state = JSON.stringify([groupForm.isOpen, tag, thing]);
+        const key = `${thing.kind} ${thing.id}`;
+        if (rows.get(key)?.state !== state) {
+            const element = groupForm.isOpen ? choiceRow(thing, groupForm.chosen, groupForm.update)
+                : libraryRow(thing, tag, removeThing);
+            rows.set(key, { state, element });
+        }
+        return rows.get(key).element;
+    }
+
+    async function removeThing(thing) {
+        if (!await confirmRemoval(thing)) return;
         try {
-            await api.remove(archive.id);
-            announce(`${plain(archive.title)} was removed.`);
+            await api.remove(thing);
+            announce(`${plain(thing.title)} was removed.`);
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, `“${plain(archive.title)}” was not removed`));
+            problems.replaceChildren(errorBlock(error, `“${plain(thing.title)}” was not removed`));
             return;
         }
         await refresh();
@@ -104,15 +170,44 @@ export function showLibrary(root, { navigate }) {
     };
     window.addEventListener("beforeunload", warnBeforeLeaving);
     refresh();
+    const events = followEvents({
+        onConnected: () => {
+            work.load();
+            refresh();
+        },
+        onArchives: refresh,
+        onJob: work.update,
+    });
 
     return {
+        kind: "library",
+
+        /** @param {import("./routes.js").LibraryRoute} route */
+        update(route) {
+            ({ tag } = route);
+            list(true);
+        },
+
         close() {
             open = false;
+            events.close();
             document.removeEventListener("visibilitychange", whenVisible);
             window.removeEventListener("beforeunload", warnBeforeLeaving);
             endDrops();
         },
     };
+}
+
+/** Archives by their import, groups by when they were made. */
+function newestFirst({ archives, groups }) {
+    const time = (thing) => Date.parse((thing.kind === "group" ? thing.createdAt : thing.importedAt) ?? "") || 0;
+    // Both come newest first; of two in the same second the group is the newer one.
+    return [...groups, ...archives].sort((one, other) => time(other) - time(one));
+}
+
+function hasWords({ title, tags, notes }, words) {
+    const text = [title, ...tags ?? [], notes ?? ""].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
 }
 
 function emptyState(button) {
@@ -123,35 +218,4 @@ function emptyState(button) {
             + "it. It is copied into the library and opens offline from then on."),
         button,
         make("p", { class: "quiet" }, "From a terminal: ", make("code", { text: "replayhost import crawl.wacz" })));
-}
-
-function archiveRow(archive, onRemove) {
-    const title = plain(archive.title) || archive.id;
-    const captured = span(archive.firstCapture, archive.lastCapture);
-    const findings = findingSummary(archive.findingCounts);
-    const facts = [
-        archive.pageCount === undefined ? "" : counted(archive.pageCount, "page"),
-        archive.captureCount === undefined ? "" : counted(archive.captureCount, "capture"),
-        size(archive.size),
-    ].filter(Boolean).join(" · ");
-    return make("li", {},
-        make("div", { class: "about" },
-            make("h2", {}, make("a", { href: mainAddress(archive.id), text: title })),
-            make("p", { text: facts }),
-            make("p", { class: "quiet" },
-                captured ? `Captured ${captured}` : "Time of capture unknown",
-                archive.importedAt && make("span", { title: moment(archive.importedAt) },
-                    ` · imported ${day(archive.importedAt)}`)),
-            make("p", { class: "marks" },
-                findings && make("a", { class: `mark ${worstFinding(archive.findingCounts)}`,
-                    href: pagesAddress(archive.id), text: findings }),
-                archive.verification === "not-yet-verified" && make("span", { class: "mark", text: "not yet verified",
-                    title: "The hashes inside the package have not been checked yet." }))),
-        make("div", { class: "actions" },
-            make("a", { class: "button", href: mainAddress(archive.id), text: "Visit",
-                "aria-label": `Visit ${title}` }),
-            make("a", { class: "button", href: pagesAddress(archive.id), text: "Pages",
-                "aria-label": `Pages of ${title}` }),
-            make("button", { type: "button", class: "quiet-button", text: "Remove…", "aria-label": `Remove ${title}`,
-                on: { click: () => onRemove(archive) } })));
 }

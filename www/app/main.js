@@ -14,16 +14,16 @@ let moving = false;
 let staysHere = false;
 
 function show(route, traversed = false) {
-    if (route.kind === "archive" && view?.name === route.name) {
+    if (view?.kind === route.kind && view.name === route.name) {
         view.update(route, traversed);
         return;
     }
     view?.close();
     if (route.kind === "library") {
-        view = showLibrary(root, { navigate: (address) => location.assign(address) });
+        view = showLibrary(root, route, { navigate: (address) => location.assign(address) });
         showBanners();
-    } else if (route.kind === "archive") {
-        view = showArchive(root, route.name, route, { onRefused });
+    } else if (route.kind === "archive" || route.kind === "group") {
+        view = showArchive(root, route, { onRefused });
     } else {
         view = null;
         document.body.dataset.view = "pages";
@@ -41,17 +41,17 @@ function onRefused() {
 }
 
 async function setArchive(path) {
-    const name = archiveName(path, location);
+    const archive = { kind: "archive", id: archiveName(path, location) };
     staysHere = true;
     if (moving) {
         // The caller waits for an answer, which a page that is left cannot give.
         moving = false;
         window.stop();
     }
-    await api.archive(name);
+    await api.details(archive);
     view?.close();
     view = null;
-    history.pushState(null, "", mainAddress(name));
+    history.pushState(null, "", mainAddress(archive));
     show(readRoute(location));
     await view.shown;
 }

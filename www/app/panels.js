@@ -1,6 +1,7 @@
 /** What the viewer shows in place of a page: progress, absence, failure. */
 import * as api from "./api.js";
 import { pageRow } from "./archive-page.js";
+import { awayWords } from "./availability.js";
 import { hostOf } from "./captures.js";
 import { icon, make, plain } from "./dom.js";
 import { counted } from "./format.js";
@@ -38,13 +39,13 @@ export function failurePanel(title, error, retry, archive) {
         hint && make("p", {}, ...withCode(words({ message: hint }).what)),
         make("p", { class: "panel-actions" },
             make("button", { type: "button", class: "primary", text: "Try again", on: { click: retry } }),
-            make("a", { class: "button", href: pagesAddress(archive.id), text: "Pages of this archive" })));
+            make("a", { class: "button", href: pagesAddress(archive), text: `Pages of this ${archive.kind}` })));
 }
 
 /**
  * Says that an address was not captured, and shows what of the same host is there.
  *
- * @param {import("./api.js").Archive} archive
+ * @param {import("./api.js").Archive|import("./api.js").Group} archive as it is now: what is away is said as well
  * @param {string} url untrusted, shown as text
  * @param {boolean} indexed whether the index lists a capture that the engine could not show all the same
  * @param {() => void} goBack
@@ -55,23 +56,26 @@ export function absencePanel(archive, url, indexed, goBack) {
     const nearby = make("div");
     if (host) suggest(archive, host.replace(/^www\./, ""), nearby);
     const title = plain(archive.title) || archive.id;
+    const isNamed = indexed && archive.kind === "archive";
     return panel("absence-panel",
         make("h1", { text: indexed ? "This capture cannot be shown" : "This address was not captured" }),
         make("p", { class: "address wrap", dir: "ltr", text: plain(url, 600) }),
         make("p", { role: "status" }, indexed
-            ? `The index of “${title}” lists it, but there is nothing to show for it. The file may be damaged; `
+            ? `The index of “${title}” lists it, but there is nothing to show for it. The file may be damaged`
+                + (isNamed ? "; " : ".")
             : `“${title}” has no capture of it. Nothing was fetched from the network.`,
-        ...(indexed ? withCode(`\`replayhost info ${archive.id}\` tells more.`) : [])),
+        ...(isNamed ? withCode(`\`replayhost info ${archive.id}\` tells more.`) : [])),
+        awayWords(archive) && make("p", {}, ...withCode(awayWords(archive))),
         nearby,
         make("p", { class: "panel-actions" },
             make("button", { type: "button", text: "Go back", on: { click: goBack } }),
-            make("a", { class: "button", href: pagesAddress(archive.id), text: "Pages of this archive" })));
+            make("a", { class: "button", href: pagesAddress(archive), text: `Pages of this ${archive.kind}` })));
 }
 
 async function suggest(archive, host, place) {
     let found;
     try {
-        found = await api.pages(archive.id, { words: host, limit: suggestionsMax });
+        found = await api.pages(archive, { words: host, limit: suggestionsMax });
     } catch {
         return;
     }

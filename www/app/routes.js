@@ -2,18 +2,21 @@
  * The addresses of the application, all of them on `/`:
  *
  *     /                                              the library
+ *     /#tag=TAG                                      what has that tag in it
  *     /?archive=/archives/NAME.wacz                  an archive at its main page
  *     /?archive=/archives/NAME.wacz#view=pages       what is in the archive
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  the viewer at that page
+ *     /?group=ID                                     a group, with the same three views: it has no file of its own
  *
  * `&replay=ranges` or `&replay=lookups` behind the archive chooses the way to replay, and stays on the addresses that
- * are made while it is there.
+ * are made while it is there. A group is replayed by lookups only.
  */
 
 /**
- * @typedef {{kind: "library"}} LibraryRoute
- * @typedef {{kind: "archive", name: string, view: "main"|"pages"|"page", url?: string,
- *   timestamp?: string}} ArchiveRoute
+ * @typedef {{kind: "archive"|"group", id: string}} Place what is replayed on one origin
+ * @typedef {{kind: "library", tag: string}} LibraryRoute
+ * @typedef {{kind: "archive"|"group", name: string, view: "main"|"pages"|"page", url?: string,
+ *   timestamp?: string}} PlaceRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */
 
@@ -55,24 +58,31 @@ function isControlHost(name) {
 
 /**
  * @param {Location} here
- * @returns {LibraryRoute|ArchiveRoute|UnknownRoute}
+ * @returns {LibraryRoute|PlaceRoute|UnknownRoute}
  */
 export function readRoute(here) {
-    const archive = new URLSearchParams(here.search).get("archive");
-    if (archive === null) return { kind: "library" };
+    const query = new URLSearchParams(here.search);
+    const fragment = new URLSearchParams(here.hash.slice(1));
+    const [archive, group] = [query.get("archive"), query.get("group")];
+    if (archive === null && group === null) return { kind: "library", tag: fragment.get("tag") ?? "" };
+    const kind = archive === null ? "group" : "archive";
     let name;
     try {
-        name = archiveName(archive, here);
+        name = archive === null ? groupName(group) : archiveName(archive, here);
     } catch (error) {
         return { kind: "unknown", reason: error.message };
     }
-    const fragment = new URLSearchParams(here.hash.slice(1));
     const url = fragment.get("url");
     if (url) {
         const timestamp = (fragment.get("ts") ?? "").replace(/\D/g, "").slice(0, 17);
-        return { kind: "archive", name, view: "page", url, timestamp };
+        return { kind, name, view: "page", url, timestamp };
     }
-    return { kind: "archive", name, view: fragment.get("view") === "pages" ? "pages" : "main" };
+    return { kind, name, view: fragment.get("view") === "pages" ? "pages" : "main" };
+}
+
+function groupName(id) {
+    if (/^[a-z0-9-]{1,63}$/.test(id)) return id;
+    throw new Error(`"${id}" is no id of a group; needed are characters a to z, 0 to 9 and hyphens`);
 }
 
 /**
@@ -85,28 +95,37 @@ export function chosenWay(here) {
 }
 
 /**
- * @param {string} name of the archive
+ * @param {Place} place
  * @returns {string}
  */
-export function mainAddress(name) {
+export function mainAddress({ kind, id }) {
     const way = chosenWay(location);
-    return `/?archive=/archives/${encodeURIComponent(name)}.wacz${way ? `&replay=${way}` : ""}`;
+    const name = encodeURIComponent(id);
+    return `/?${kind === "group" ? `group=${name}` : `archive=/archives/${name}.wacz`}${way ? `&replay=${way}` : ""}`;
 }
 
 /**
- * @param {string} name of the archive
+ * @param {Place} place
  * @returns {string}
  */
-export function pagesAddress(name) {
-    return `${mainAddress(name)}#view=pages`;
+export function pagesAddress(place) {
+    return `${mainAddress(place)}#view=pages`;
 }
 
 /**
- * @param {string} name of the archive
+ * @param {Place} place
  * @param {string} url as captured
  * @param {string} [timestamp]
  * @returns {string}
  */
-export function pageAddress(name, url, timestamp = "") {
-    return `${mainAddress(name)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
+export function pageAddress(place, url, timestamp = "") {
+    return `${mainAddress(place)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
+}
+
+/**
+ * @param {string} tag
+ * @returns {string} the library, of which only what has this tag is shown
+ */
+export function tagAddress(tag) {
+    return `/#tag=${encodeURIComponent(tag)}`;
 }

@@ -12,14 +12,14 @@ export function createToolbar(archive, { onVisit, onReload, onTime }) {
     const button = (shape, label, action) => make("button", { type: "button", class: "tool", "aria-label": label,
         title: label, on: { click: action } }, icon(shape));
     const picture = make("img", { class: "favicon", alt: "", width: 16, height: 16, hidden: true });
-    const input = make("input", { type: "text", inputmode: "url", "aria-label": "Address in this archive",
+    const input = make("input", { type: "text", inputmode: "url", "aria-label": `Address in this ${archive.kind}`,
         autocapitalize: "none", autocomplete: "off", spellcheck: "false", enterkeyhint: "go", dir: "ltr" });
     const form = make("form", { class: "address-bar", role: "search" }, picture, input);
     const when = make("div", { class: "when" });
     const element = make("header", { class: "toolbar" },
         make("nav", { class: "place", "aria-label": "Where you are" },
             make("a", { class: "tool", href: "/", "aria-label": "Library", title: "Library" }, icon("library")),
-            make("a", { class: "archive-name", href: pagesAddress(archive.id), text: title,
+            make("a", { class: "archive-name", href: pagesAddress(archive), text: title,
                 title: `Pages of “${title}”` })),
         make("div", { class: "tools" },
             button("back", "Back", () => history.back()),

@@ -1,10 +1,11 @@
 /**
- * The viewer of one archive: toolbar, agent and replay frame together.
+ * The viewer of one archive or group: toolbar, agent and replay frame together.
  *
  * A page's own word for its address counts only when the index of the archive holds a capture of it.
  */
 import * as api from "./api.js";
 import { createAgent } from "./agent.js";
+import { awayWords, isAway } from "./availability.js";
 import { closestCapture, completeAddress, encodedAddress } from "./captures.js";
 import { announce, make, plain } from "./dom.js";
 import { findIcon, setTabIcon } from "./favicon.js";
@@ -17,14 +18,17 @@ const knownAddressesMax = 50;
 const settleMilliseconds = 250;
 const restoredSecondsMin = 8;
 
-const unconfirmed = "The page names an address that this archive has no capture of. The one shown above is the last "
-    + "that is certain.";
+const unconfirmed = (kind) => `The page names an address that this ${kind} has no capture of. The one shown above `
+    + "is the last that is certain.";
+const lookupsOnly = "A group is replayed by lookups only: “replay=ranges” in the address has no effect here.";
 // What the server calls the documents that it sends in place of a capture that is not there, or cannot be read.
 const serverTitles = ["Not in this archive", "This capture cannot be read"];
+// What the server calls it when the files that hold a capture are not at hand.
+const awayCodes = ["archive-offline", "archive-changed"];
 const restored = "The browser had cleared what replay needs; it was set up again.";
 
 /**
- * @param {import("./api.js").Archive} archive
+ * @param {import("./api.js").Archive|import("./api.js").Group} archive
  * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
  */
@@ -35,7 +39,8 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         onReload: reload,
         onTime: (timestamp) => visit(current.url, timestamp),
     });
-    const agent = createAgent(archive, chosenWay, { onProgress: showProgress, onRestored: sayRestored });
+    const isGroup = archive.kind === "group";
+    const agent = createAgent(archive, isGroup ? "" : chosenWay, { onProgress: showProgress, onRestored: sayRestored });
     const frame = createReplayFrame(archive, { onReport: hear, onDocument: lookAtDocument });
     const hint = make("p", { class: "hint-bar", role: "status", hidden: true });
     const stage = make("main", { class: "stage" }, frame.element);
@@ -69,8 +74,8 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     }
 
     function showHint(text) {
-        hint.textContent = text;
-        hint.hidden = !text;
+        hint.textContent = text || (isGroup && chosenWay === "ranges" ? lookupsOnly : "");
+        hint.hidden = !hint.textContent;
     }
 
     function sayRestored() {
@@ -88,7 +93,23 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         onFailed(error);
     }
 
-    function showAbsence(url, indexed, inFrame) {
+    /**
+     * Says that an address is not there, or cannot be shown, unless the files are away: then that is what is said.
+     *
+     * @param {string} url
+     * @param {boolean} indexed whether the index lists a capture of it
+     * @param {boolean} inFrame whether the frame went there
+     */
+    async function showAbsence(url, indexed, inFrame) {
+        const turn = turns;
+        const now = await api.details(archive).catch(() => archive);
+        if (turn !== turns || inFrame && claimed !== url) return;
+        if (isAway(now)) {
+            const timestamp = current?.capture?.timestamp ?? "";
+            lastAttempt = () => visit(url, timestamp);
+            showFailure(new Error(awayWords(now)), !inFrame);
+            return;
+        }
         const before = { ...current, title: pageTitle };
         const back = inFrame || !current ? () => history.back() : () => {
             turns += 1;
@@ -97,10 +118,11 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             if (isPDF(before.capture)) showDocument(before.capture, before.list, true);
             else showCurrent();
         };
-        showPanel(absencePanel(archive, url, indexed, back), !inFrame);
+        showPanel(absencePanel(now, url, indexed, back), !inFrame);
         toolbar.setBusy(false);
         toolbar.setTime(undefined, []);
         setTitle("Not captured");
+        onFailed(new Error(`"${url}" was not captured`));
     }
 
     // Going somewhere ----------------------------------------------------------------------------------------------
@@ -109,7 +131,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         const key = url.replace(/#.*$/s, "");
         if (!knownCaptures.has(key)) {
             if (knownCaptures.size >= knownAddressesMax) knownCaptures.delete(knownCaptures.keys().next().value);
-            knownCaptures.set(key, await api.captures(archive.id, key));
+            knownCaptures.set(key, await api.captures(archive, key));
         }
         return knownCaptures.get(key);
     }
@@ -135,6 +157,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         turns += 1;
         const turn = turns;
         lastAttempt = () => visit(url, timestamp, how);
+        lastNearest = {};
         showHint("");
         toolbar.setBusy(true);
         if (!frame.exists) {
@@ -148,8 +171,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             if (list.length === 0 && !how.trust) list = (await nearest(url, timestamp)).list;
             if (turn !== turns) return;
             if (list.length === 0 && !how.trust) {
-                showAbsence(url, false, false);
-                onFailed(new Error(`"${url}" was not captured`));
+                await showAbsence(url, false, false);
                 return;
             }
             const capture = closestCapture(list, timestamp);
@@ -257,10 +279,17 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             try {
                 await confirm(next);
             } catch (error) {
-                showHint(`${unconfirmed} (${error.message})`);
+                if (awayCodes.includes(error.code)) sayAway(next, error);
+                else showHint(`${unconfirmed(archive.kind)} (${error.message})`);
             }
         }
         confirming = false;
+    }
+
+    /** The files went away while a page was asked for. */
+    function sayAway({ url, timestamp }, error) {
+        lastAttempt = () => visit(url, timestamp);
+        showFailure(error, false);
     }
 
     async function confirm(report) {
@@ -283,7 +312,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         showPanel(null);
         toolbar.setBusy(false);
         if (list.length === 0) {
-            showHint(unconfirmed);
+            showHint(unconfirmed(archive.kind));
         } else {
             if (!wasRestored) showHint("");
             setCurrent(url, closestCapture(list, report.timestamp), list);
@@ -313,8 +342,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             list = await capturesOf(url);
             await api.nearestCapture(archive.id, url, timestamp);
         } catch (error) {
-            lastAttempt = () => visit(url, timestamp);
-            showFailure(error, false);
+            sayAway({ url, timestamp }, error);
             return;
         }
         if (claimed === url) sayAbsence(url, list.length > 0);
@@ -323,7 +351,6 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     function sayAbsence(url, indexed) {
         if (panel?.pageURL === url && panel.element.classList.contains("absence-panel")) return;
         showAbsence(url, indexed, true);
-        onFailed(new Error(`"${url}" was not captured`));
     }
 
     // Showing where one is -----------------------------------------------------------------------------------------
@@ -339,7 +366,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         toolbar.setTime(current.capture, current.list);
         if (visible) {
             setTitle(pageTitle);
-            const address = pageAddress(archive.id, current.url, current.capture.timestamp);
+            const address = pageAddress(archive, current.url, current.capture.timestamp);
             history.replaceState({ replayhost: "page" }, "", address);
         }
     }

@@ -103,27 +103,6 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// Pages in the archive's order, those whose title or URL holds every word of `words`.
-    package func pages(
-        key: String, words: String = "", offset: Int = 0, limit: Int
-    ) throws -> (total: Int, pages: [ArchivePage]) {
-        let patterns = words.split(whereSeparator: \.isWhitespace).prefix(Self.wordsMax).map {
-            "%\(Self.escapedForLike(String($0)))%"
-        }
-        let filter = patterns.map { _ in " AND (title LIKE ? ESCAPE '\\' OR url LIKE ? ESCAPE '\\')" }.joined()
-        let arguments: [any DatabaseValueConvertible] = [key] + patterns.flatMap { [$0, $0] }
-        return try reading { database in
-            let total = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM page WHERE archiveKey = ?\(filter)",
-                arguments: StatementArguments(arguments))
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM page WHERE archiveKey = ?\(filter) ORDER BY position LIMIT ? OFFSET ?",
-                arguments: StatementArguments(arguments + [limit, offset]))
-            return (total ?? 0, rows.map(Self.page))
-        }
-    }
-
     /// SQLite's own check of the file, as lines; `["ok"]` when nothing is wrong.
     package func integrityCheck() throws -> [String] {
         try reading { database in
@@ -240,26 +219,10 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// Words of a search that count; more are not looked at.
-    private static let wordsMax = 32
-
     private static func finding(_ row: Row) -> Finding {
         Finding(
             severity: Finding.Severity(rawValue: row["severity"]) ?? .error, code: row["code"], what: row["what"],
             location: row["location"], consequence: row["consequence"])
-    }
-
-    private static func page(_ row: Row) -> ArchivePage {
-        ArchivePage(
-            position: row["position"], list: row["list"], url: row["url"], timestamp: row["timestamp"],
-            title: row["title"])
-    }
-
-    private static func escapedForLike(_ word: String) -> String {
-        word.reduce(into: "") { escaped, character in
-            if "\\%_".contains(character) { escaped += "\\" }
-            escaped.append(character)
-        }
     }
 }
 

@@ -62,6 +62,15 @@ package final class Descriptor: Sendable {
         return done
     }
 
+    /// Lets the next reading come from the disk: what memory still has would hide what became of the file there.
+    func dropFromMemory() {
+        #if os(Linux)
+        _ = posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED)
+        #else
+        _ = fcntl(number, F_NOCACHE, 1)
+        #endif
+    }
+
     /// Makes the bytes outlive a power cut.
     package func synchronize() throws(StoreError) {
         guard fsync(number) == 0 else { throw .system(errno, doing: "flushing to disk", path: path) }

@@ -72,9 +72,14 @@ enum Folder {
         guard unlink(path) == 0 || errno == ENOENT else { throw .system(errno, doing: "deleting", path: path) }
     }
 
+    /// Makes what happened to the names in a folder outlive a power cut, where the file system can do that for folders.
     static func synchronize(parentOf path: String) throws(StoreError) {
         let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY).synchronize()
+        let folder = try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY)
+        guard fsync(folder.number) != 0 else { return }
+        // SMB and some FUSE file systems have no such call for folders.
+        guard ![EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EBADF].contains(errno) else { return }
+        throw .system(errno, doing: "flushing to disk", path: parent)
     }
 
     /// Bytes that this user can still write on the file system of `path`.

@@ -106,7 +106,8 @@ private final class StretchWriter: Sendable {
             if copied > 0 { return copied }
             // Some file systems answer 0 for files whose size they don't know (procfs): let `read` find the end.
             if copied < 0, errno == EINTR { continue }
-            if copied < 0, errno == ENOSPC || errno == EDQUOT || errno == EIO {
+            // A disk that fails is not one of these: the buffer tells which of the two it is.
+            if copied < 0, errno == ENOSPC || errno == EDQUOT {
                 throw .system(errno, doing: "writing", path: target.path)
             }
             break

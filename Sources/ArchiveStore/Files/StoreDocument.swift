@@ -8,8 +8,11 @@ import Darwin
 
 /// The small JSON files of a store: sidecars and groups.
 enum StoreDocument {
+    /// - Parameter bytesMax: More are not read.
     /// - Throws: `StoreError`: `notFound` when there is none, `documentDamaged` when it is not what replayhost writes.
-    static func read<Value: Decodable>(_ type: Value.Type, at path: String) throws -> Value {
+    static func read<Value: Decodable>(
+        _ type: Value.Type, at path: String, bytesMax: Int = Self.bytesMax
+    ) throws -> Value {
         let file = try Descriptor(path: path, flags: O_RDONLY)
         let size = Int(try file.status().st_size)
         guard (1...bytesMax).contains(size) else {
@@ -25,7 +28,7 @@ enum StoreDocument {
     }
 
     /// Written whole or not at all: to a file beside it, flushed, then renamed over it.
-    static func write(_ value: some Encodable, to path: String) throws {
+    static func write(_ value: some Encodable, to path: String, bytesMax: Int = Self.bytesMax) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let bytes = try encoder.encode(value)
@@ -53,7 +56,8 @@ enum StoreDocument {
     }
 
     static let temporarySuffix = ".new"
-    private static let bytesMax = 1 << 20
+    /// Of one archive or group.
+    static let bytesMax = 1 << 20
 }
 
 extension stat {

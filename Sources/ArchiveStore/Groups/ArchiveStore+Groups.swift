@@ -74,6 +74,11 @@ extension ArchiveStore {
         return group
     }
 
+    /// All groups, newest first, each with its members.
+    package func groups() throws -> [GroupDetails] {
+        try catalog.allGroups().map(details)
+    }
+
     package func details(of group: ArchiveGroup) throws -> GroupDetails {
         GroupDetails(
             group: group,

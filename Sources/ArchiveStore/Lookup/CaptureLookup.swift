@@ -26,13 +26,13 @@ extension ArchiveStore {
     }
 
     /// The archives whose files are at hand, opened; when none is, the reason why the first is not.
-    private func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
+    func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
         var opened: [IndexedArchive] = []
         var reason: (any Error)?
         for archive in archives {
             do {
                 opened.append(try openArchives.lookups(archive))
-            } catch let error as StoreError where archives.count > 1 && [.offline, .changed].contains(error.code) {
+            } catch let error where archives.count > 1 && archive.availability(in: layout) != .here {
                 reason = reason ?? error
             }
         }

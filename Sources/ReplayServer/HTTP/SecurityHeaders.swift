@@ -81,6 +81,8 @@ extension HTTPField.Name {
     static let serviceWorkerAllowed = name("Service-Worker-Allowed")
     static let secFetchSite = name("Sec-Fetch-Site")
     static let replayhostToken = name("Replayhost-Token")
+    /// The code of an error whose answer is no JSON.
+    static let replayhostError = name("Replayhost-Error")
     static let apiVersion = name("Replayhost-API-Version")
     static let lastEventID = name("Last-Event-ID")
 

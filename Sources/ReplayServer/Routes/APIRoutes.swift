@@ -21,13 +21,15 @@ struct APIRoutes: Sendable {
         }
         let changes = api.group().add(middleware: ChangesNeedToken(site: site))
         changes.post("/archives") { request, _ in try await importUpload(request) }
+        changes.patch("/archives/:id") { request, context in try await edit(Self.name(in: context), request) }
         changes.delete("/archives/:id") { _, context in try await remove(Self.name(in: context)) }
         JobRoutes(site: site).add(to: api, changes: changes)
         EventRoutes(site: site, events: events).add(to: api)
+        GroupRoutes(site: site).add(to: api, changes: changes)
     }
 
-    /// The archive that the path names. RFC 3986 §2.1: percent-encoding undone.
-    private static func name(in context: ConnectionContext) throws -> String {
+    /// The archive or group that the path names. RFC 3986 §2.1: percent-encoding undone.
+    static func name(in context: ConnectionContext) throws -> String {
         guard let name = try context.parameters.require("id").removingPercentEncoding else {
             throw ErrorResponse(.badRequest, code: "bad-path", "the path is not well-formed percent-encoding")
         }
@@ -67,7 +69,7 @@ struct APIRoutes: Sendable {
     }
 
     /// An archive as the API shows it: with the origin it is replayed on.
-    private struct Shown<Body: Encodable>: Encodable {
+    struct Shown<Body: Encodable>: Encodable {
         let body: Body
         let replayOrigin: String
 
@@ -99,27 +101,20 @@ struct APIRoutes: Sendable {
     }
 
     private func pages(of id: String, query: Parameters) async throws -> Response {
-        struct Pages: Encodable {
-            let total: Int
-            let pages: [ArchivePage]
-        }
-        let offset = try Self.number("offset", in: query, default: 0, allowed: 0...Int(Int32.max))
-        let limit = try Self.number("limit", in: query, default: 100, allowed: 1...1000)
-        let words = query["q"].map(String.init) ?? ""
-        let found = try await site.blocking {
-            let archive = try find(id)
-            return try site.store.catalog.pages(key: archive.key, words: words, offset: offset, limit: limit)
-        }
-        return try Responses.json(Pages(total: found.total, pages: found.pages))
+        let wanted = try ListParameters(pages: query)
+        return try Responses.json(
+            try await site.blocking {
+                let archive = try find(id)
+                return ListedPages(
+                    try site.store.catalog.pages(
+                        key: archive.key, words: wanted.words, offset: wanted.offset, limit: wanted.limit))
+            })
     }
 
     private func captures(of id: String, query: Parameters) async throws -> Response {
-        guard let url = query["url"].map(String.init), !url.isEmpty else {
-            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
-        }
-        let limit = try Self.number("limit", in: query, default: 100, allowed: 1...1000)
+        let wanted = try ListParameters(captures: query)
         let captures = try await site.blocking.long {
-            try site.store.captures(of: try find(id), url: url, limit: limit)
+            try site.store.captures(of: try find(id), url: wanted.url, limit: wanted.limit)
         }
         return try Responses.json(["captures": captures])
     }
@@ -129,19 +124,6 @@ struct APIRoutes: Sendable {
             throw ErrorResponse(.notFound, code: "not-found", "no archive has the name \"\(name.prefix(100))\"")
         }
         return archive
-    }
-
-    private static func number(
-        _ name: String, in query: Parameters, default fallback: Int, allowed: ClosedRange<Int>
-    ) throws -> Int {
-        guard let text = query[Substring(name)] else { return fallback }
-        guard let number = Int(text), allowed.contains(number) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
-                "the parameter \(name) is \"\(text.prefix(20))\", \(allowed.lowerBound) to \(allowed.upperBound) are possible"
-            )
-        }
-        return number
     }
 
     /// The body is the file. It goes to disk as it comes; nothing is kept of it when the client goes away.
@@ -223,14 +205,27 @@ struct APIRoutes: Sendable {
             status: outcome.isDuplicate ? .ok : .created)
     }
 
-    private func remove(_ id: String) async throws -> Response {
-        try await site.blocking.long {
-            guard let known = ArchiveID(id), let archive = try site.store.catalog.archive(id: known) else {
-                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
-            }
-            try site.store.remove(archive)
+    /// Changes title, tags, notes.
+    private func edit(_ id: String, _ request: Request) async throws -> Response {
+        let words: ArchiveWords = try await JSONBody.read(request)
+        let details = try await site.blocking.long {
+            try site.store.details(of: site.store.edit(try known(id), words))
         }
+        return try Responses.json(
+            Shown(body: details, replayOrigin: site.hosts.replayOrigin(of: details.archive.id)))
+    }
+
+    private func remove(_ id: String) async throws -> Response {
+        try await site.blocking.long { try site.store.remove(try known(id)) }
         return Responses.empty(.noContent)
+    }
+
+    /// The archive of that very id: a change is never made by another name.
+    private func known(_ id: String) throws -> Archive {
+        guard let known = ArchiveID(id), let archive = try site.store.catalog.archive(id: known) else {
+            throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
+        }
+        return archive
     }
 }
 

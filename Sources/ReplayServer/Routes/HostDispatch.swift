@@ -38,6 +38,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
             return try await control.respond(to: request, context: context)
         case .replay(let id):
+            if let reason = try await reasonForNoFile(request, of: id) { throw reason }
             return try await replay.respond(to: request, id: id, context: context)
         case .stock:
             if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
@@ -62,6 +63,19 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 
     private func isCapture(_ request: Request) -> Bool {
         request.head.path?.hasPrefix(CaptureAddress.prefix) == true
+    }
+
+    /// Why the archive handler did not give out the file of a replay origin's own archive, when that is away or was changed.
+    private func reasonForNoFile(_ request: Request, of id: ArchiveID) async throws -> ErrorResponse? {
+        guard request.uri.path == "/archives/\(id).wacz",
+            try await site.blocking({ try site.store.catalog.archive(id: id) }) != nil
+        else { return nil }
+        let reason = try await unansweredFile(request)
+        guard [.serviceUnavailable, .conflict].contains(reason.status) else { return nil }
+        // Not 503: the engine would ask again and again for minutes before it gives up.
+        return ErrorResponse(
+            reason.status == .serviceUnavailable ? .notFound : reason.status, code: reason.code, reason.what,
+            hint: reason.hint, fields: [.replayhostError: reason.code])
     }
 
     /// Why the archive handler did not answer: the method, a name that no archive has, or a file that cannot be read.

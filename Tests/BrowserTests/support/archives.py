@@ -13,10 +13,14 @@ def write_archive(path, title, pages):
     return write_captures(path, title, captures)
 
 
-def write_captures(path, title, captures):
-    """Writes a WACZ of captures as the fixtures' writer takes them, each with its body; the first is the main page."""
+def write_captures(path, title, captures, seen=None):
+    """Writes a WACZ of captures as the fixtures' writer takes them, each with its body; the first is the main page.
+
+    Archives that get the same dict as `seen` can hold revisits of each other's captures.
+    """
     name = f"{Path(path).stem}.warc.gz"
     warc = WARC(name, TIME)
+    warc.seen = warc.seen if seen is None else seen
     captures = [({"time": TIME, **capture}, body) for capture, body in captures]
     for capture, body in captures:
         warc.add_capture(capture, body)

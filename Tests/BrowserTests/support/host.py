@@ -80,9 +80,9 @@ class Host:
         return subprocess.run(
             [BINARY, command, "--store", self.store, *rest], capture_output=True, text=True, timeout=SECONDS * 2)
 
-    def add(self, file):
+    def add(self, file, *options):
         """Imports a file by the command line and waits until the server knows it. Returns the archive's id."""
-        result = self.run("import", file, "--json")
+        result = self.run("import", file, "--json", *options)
         assert result.returncode == 0, result.stderr
         identifier = json.loads(result.stdout)["archive"]["id"]
         if self.process:
@@ -104,6 +104,18 @@ class Host:
             return answer.status, answer.headers, answer.read()
         finally:
             connection.close()
+
+    def change(self, method, path, value):
+        """One change over the API. Returns what it answers."""
+        token = json.loads((self.store / "server.json").read_text(encoding="utf-8"))["token"]
+        fields = {"Origin": self.address, "Replayhost-Token": token, "Content-Type": "application/json"}
+        status, _, body = self.request(method, path, fields, json.dumps(value).encode())
+        assert status in (200, 201), body
+        return json.loads(body)
+
+    def make_group(self, title, *members, **words):
+        """Returns the group's id."""
+        return self.change("POST", "/api/groups", {"title": title, "members": members, **words})["id"]
 
     def archives(self):
         status, _, body = self.request("GET", "/api/archives")

@@ -1,0 +1,91 @@
+/// `backup.json`: which archives and groups a backup is, with all that people said of them.
+///
+/// It is replaced as a whole once every file that it names is in place: whatever happens before that, the backup is the one that
+/// the manifest before it says.
+struct BackupManifest: Codable, Hashable {
+    /// An archive of the backup.
+    struct Entry: Codable, Hashable {
+        /// The archive's in its store.
+        var key: String
+        /// Of the file, in bytes.
+        var size: UInt64
+        /// Names the file in the backup; `nil` for a referenced one that the backup does not have.
+        var sha256: String?
+        /// All that the store had in the sidecar.
+        var sidecar: Sidecar
+    }
+
+    var format = Self.formatWritten
+    /// When archives and groups were as they are here. RFC 3339, UTC, to the microsecond.
+    var madeAt: String
+    /// In the order of their import.
+    var archives: [Entry]
+    var groups: [GroupDocument]
+
+    static let formatWritten = 1
+    /// About a million archives.
+    private static let bytesMax = 1 << 30
+
+    init(madeAt: String, archives: [Entry], groups: [GroupDocument]) {
+        (self.madeAt, self.archives, self.groups) = (madeAt, archives, groups)
+    }
+
+    /// The files that the backup needs.
+    var hashes: Set<String> { Set(archives.compactMap(\.sha256)) }
+
+    /// - Throws: `StoreError`: `notFound`; `unusable` for another version's; `documentDamaged`.
+    static func read(at path: String) throws -> BackupManifest {
+        let format = try StoreDocument.read(Head.self, at: path, bytesMax: bytesMax).format
+        guard format == formatWritten else {
+            throw StoreError(
+                .unusable, "the backup has the format \(format), this version knows \(formatWritten)", place: path,
+                hint: "use the replayhost that wrote it; nothing was changed")
+        }
+        let manifest = try StoreDocument.read(BackupManifest.self, at: path, bytesMax: bytesMax)
+        try manifest.check(at: path)
+        return manifest
+    }
+
+    /// Written whole or not at all.
+    func write(to path: String) throws {
+        try StoreDocument.write(self, to: path, bytesMax: Self.bytesMax)
+    }
+
+    /// What every format has.
+    private struct Head: Decodable {
+        let format: Int
+    }
+
+    /// Names in a manifest become paths, and ids addresses.
+    private func check(at path: String) throws {
+        var (keys, ids): (Set<String>, Set<ArchiveID>) = ([], [])
+        for entry in archives {
+            let sidecar = try entry.sidecar.checked(at: path)
+            guard let id = ArchiveID(sidecar.id), ids.insert(id).inserted, keys.insert(entry.key).inserted,
+                entry.isPlausible
+            else { throw Self.impossible("the archive \"\(sidecar.id)\"", at: path) }
+        }
+        for document in groups {
+            guard ids.insert(try document.group(at: path).id).inserted else {
+                throw Self.impossible("the group \"\(document.id)\"", at: path)
+            }
+        }
+    }
+
+    private static func impossible(_ what: String, at path: String) -> StoreError {
+        StoreError(
+            .documentDamaged, "what the backup says of \(what) is not what replayhost writes", place: path,
+            hint: byHand)
+    }
+
+    /// What is left to do where a manifest is not of use.
+    static let byHand = "the archives beside it are WACZ files under their SHA-256, and can be imported one by one"
+}
+
+extension BackupManifest.Entry {
+    /// Whether key and hash are such, and those of one archive.
+    fileprivate var isPlausible: Bool {
+        let hasHash = sha256.map { StoreLayout.isKey($0) && Sidecar.hash(inKey: $0) != nil } ?? true
+        return StoreLayout.isKey(key) && hasHash && (sidecar.reference != nil || sha256 == key)
+    }
+}

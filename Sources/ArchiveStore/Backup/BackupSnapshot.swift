@@ -1,0 +1,75 @@
+/// What a store was at one moment: all that a backup needs to know of it, but for the bytes of the files.
+struct BackupSnapshot {
+    /// An archive, and its sidecar as it was.
+    struct Item {
+        let archive: Archive
+        let sidecar: Sidecar
+    }
+
+    let madeAt: String
+    /// In the order of their import.
+    let items: [Item]
+    let groups: [GroupDocument]
+    /// Archives whose sidecar is of another version.
+    let unreadable: [ArchiveID]
+    /// What could not be read of the store.
+    let problems: [StoreError]
+}
+
+extension ArchiveStore {
+    /// Reads sidecars and groups under the commit lock: no import or removal comes in between.
+    ///
+    /// - Parameter pulse: Called while another process holds the lock; throws to stop.
+    func takeSnapshot(pulse: () throws -> Void) throws -> BackupSnapshot {
+        let lock = try lockForCommit(pulse: pulse)
+        defer { withExtendedLifetime(lock) {} }
+        let archives = try catalog.allArchives()
+        var (problems, unreadable): ([StoreError], [ArchiveID]) = ([], [])
+        let items = try archives.reversed().compactMap { archive -> BackupSnapshot.Item? in
+            do {
+                return BackupSnapshot.Item(archive: archive, sidecar: try savedSidecar(of: archive))
+            } catch let error as StoreError where error.code == .unusable {
+                problems.append(error)
+                unreadable.append(archive.id)
+                return nil
+            }
+        }
+        let known = Set(archives.map(\.key))
+        for key in try Shelf(layout).files.subtracting(known).sorted() {
+            problems.append(
+                StoreError(
+                    .archiveDamaged, "the file is not in the catalog, and is left out of the backup",
+                    place: layout.file(key), hint: "run `replayhost doctor`, which tells why"))
+        }
+        let groups = try savedGroups(&problems)
+        return BackupSnapshot(
+            madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, groups: groups,
+            unreadable: unreadable, problems: problems)
+    }
+
+    /// The sidecar; what the catalog knows where it was lost, damaged, or cannot be read.
+    private func savedSidecar(of archive: Archive) throws -> Sidecar {
+        do {
+            return try Sidecar.read(at: layout.sidecar(archive.key))
+        } catch let error as StoreError where error.code != .unusable {
+            return Sidecar(archive)
+        }
+    }
+
+    private func savedGroups(_ problems: inout [StoreError]) throws -> [GroupDocument] {
+        var groups = Dictionary(try catalog.allGroups().map { ($0.id, GroupDocument($0)) }) { first, _ in first }
+        for name in try Folder.names(in: layout.groups) where name.hasSuffix(StoreLayout.sidecarSuffix) {
+            guard let id = ArchiveID(name.dropLast(StoreLayout.sidecarSuffix.count)) else { continue }
+            do {
+                let document = try StoreDocument.read(GroupDocument.self, at: layout.group(id))
+                _ = try document.group(at: layout.group(id))
+                groups[id] = document
+            } catch let error as StoreError where error.isDamagedDocument && groups[id] != nil {
+                // The catalog's is the copy that is left.
+            } catch let error as StoreError where error.isDamagedDocument || error.code == .unusable {
+                problems.append(error)
+            }
+        }
+        return groups.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+}

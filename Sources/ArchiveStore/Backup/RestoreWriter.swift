@@ -1,0 +1,222 @@
+import WebArchive
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Brings a store to what a manifest says: archives one by one, each with its sidecar before its file, then groups.
+struct RestoreWriter {
+    private typealias Entry = BackupManifest.Entry
+
+    private let store: ArchiveStore
+    private let folder: BackupFolder
+    private let manifest: BackupManifest
+    private var report = RestoreReport()
+    private var copying = (done: UInt64(0), total: UInt64(0))
+
+    init(store: ArchiveStore, folder: BackupFolder, manifest: BackupManifest) {
+        (self.store, self.folder, self.manifest) = (store, folder, manifest)
+    }
+
+    private var layout: StoreLayout { store.layout }
+
+    mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
+        report.madeAt = manifest.madeAt
+        let plan = try plan()
+        copying.total = plan.reduce(0) { $0 + ($1.hash == nil ? 0 : $1.entry.size) }
+        if copying.total > 0 { try layout.checkSpace(for: copying.total, what: "what is to be restored") }
+        for step in plan {
+            if let hash = step.hash {
+                try restore(step.entry, hash, progress)
+            } else {
+                try refer(step.entry, progress)
+            }
+        }
+        // Enters referenced files, and what could not be read above once more, to say why.
+        report.problems += try store.repair().problems.map { StoreError(.archiveDamaged, $0) }
+        try restoreGroups()
+        try count()
+        return report
+    }
+
+    /// An archive that is not there yet.
+    private struct Step {
+        let entry: Entry
+        /// Of the file to be copied; `nil` for one that is only referred to.
+        let hash: String?
+    }
+
+    private mutating func plan() throws -> [Step] {
+        var taken = Set(manifest.archives.filter { $0.sidecar.reference == nil }.map(\.key))
+        var steps: [Step] = []
+        for entry in manifest.archives {
+            if let there = try archive(of: entry), there.availability(in: layout) != .missing {
+                report.alreadyThere += 1
+                sayWhatDiffers(there, entry)
+            } else if entry.sidecar.reference == nil {
+                steps.append(Step(entry: entry, hash: entry.key))
+            } else {
+                // Two archives of the same bytes cannot both be taken in.
+                let copy =
+                    Self.isWhereItWas(entry) ? nil : entry.sha256.flatMap { taken.insert($0).inserted ? $0 : nil }
+                steps.append(Step(entry: entry, hash: copy))
+            }
+        }
+        return steps
+    }
+
+    /// What the store has of it already.
+    private func archive(of entry: Entry) throws -> Archive? {
+        guard let id = ArchiveID(entry.sidecar.id), let archive = try store.catalog.archive(id: id) else { return nil }
+        return entry.isSame(as: archive) ? archive : nil
+    }
+
+    private mutating func sayWhatDiffers(_ archive: Archive, _ entry: Entry) {
+        var restored = archive
+        entry.sidecar.apply(to: &restored)
+        guard (archive.title, archive.notes) != (restored.title, restored.notes) || archive.tags != restored.tags
+        else { return }
+        report.notes.append("\"\(archive.id)\" keeps the title, tags and notes that it has in the store")
+    }
+
+    private static func isWhereItWas(_ entry: Entry) -> Bool {
+        var status = stat()
+        guard let reference = entry.sidecar.reference, stat(reference.path, &status) == 0 else { return false }
+        return reference.describes(status)
+    }
+
+    /// Copies a file, and enters it with the sidecar that it had.
+    private mutating func restore(
+        _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
+    ) throws {
+        let sidecar = entry.sidecar.reference == nil ? entry.sidecar : entry.sidecar.takenIn()
+        let incoming: IncomingArchive
+        do {
+            incoming = try copied(entry, hash, progress)
+        } catch let error as StoreError where error.place?.hasPrefix(folder.layout.root + "/") == true {
+            copying.done += entry.size
+            guard error.code != .interrupted else { throw error }
+            return report.problems.append(Self.inItsWords(error, of: entry))
+        }
+        copying.done += entry.size
+        try incoming.file.synchronize()
+        let prepared = try prepare(incoming, hash, progress)
+        let lock = try store.lockForCommit { try progress(.waiting) }
+        defer { withExtendedLifetime(lock) {} }
+        if let prepared {
+            try enter(prepared, incoming, sidecar)
+        } else {
+            try sidecar.write(to: layout.sidecar(hash))
+            _ = chmod(incoming.file.path, 0o400)
+            try Folder.move(incoming.file.path, to: layout.file(hash))
+            incoming.markCommitted()
+        }
+        report.restored.add(entry.size)
+        if entry.sidecar.reference != nil, let id = ArchiveID(sidecar.id) { report.takenIn.append(id) }
+    }
+
+    /// - Throws: `StoreError` with a place in the backup when its file is not what its name says.
+    private func copied(
+        _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
+    ) throws -> IncomingArchive {
+        let path = folder.layout.file(hash)
+        let source = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+        let incoming = try IncomingArchive(
+            layout: layout, originalName: entry.sidecar.originalName, source: path, expectedSize: entry.size)
+        let (begun, total) = copying
+        let (_, found) = try incoming.copy(from: source) {
+            try progress(.copying(done: min(begun + $0, total), total: total))
+        }
+        guard found == hash else {
+            throw StoreError(.archiveDamaged, "its SHA-256 is \(found)", place: path)
+        }
+        return incoming
+    }
+
+    private static func inItsWords(_ error: StoreError, of entry: Entry) -> StoreError {
+        let reason = error.code == .notFound ? "it is missing" : error.what
+        return StoreError(
+            .archiveDamaged, "the file of \"\(entry.sidecar.id)\" in the backup is damaged, and is left out: \(reason)",
+            place: error.place,
+            hint: "a backup of the store that still has it mends it; then run this again")
+    }
+
+    /// Reads an archive and writes the index that its lookups need; `nil` when it cannot be read, as it could not before.
+    private func prepare(
+        _ incoming: IncomingArchive, _ hash: String, _ progress: (ImportProgress) throws -> Void
+    ) throws -> (examined: ExaminedArchive, index: IncomingIndex)? {
+        do {
+            let path = incoming.file.path
+            let examined = try store.examine(path, name: incoming.originalName, options: ImportOptions()) {
+                try progress(.checking(done: $0, total: $1))
+            }
+            let index = try IncomingIndex(for: examined, key: hash, owner: incoming.file, layout: layout) {
+                try progress(.indexing(done: $0, total: $1))
+            }
+            return (examined, index)
+        } catch let error as StoreError where error.code == .refused {
+            return nil
+        }
+    }
+
+    /// Sidecar and index first, then the file, then the catalog. Under the commit lock only.
+    private func enter(
+        _ prepared: (examined: ExaminedArchive, index: IncomingIndex), _ incoming: IncomingArchive, _ sidecar: Sidecar
+    ) throws {
+        guard let id = ArchiveID(sidecar.id) else { return }
+        let key = prepared.index.key
+        let origin = ExaminedArchive.Origin(name: sidecar.originalName, source: sidecar.source)
+        var archive = prepared.examined.archive(
+            key: key, id: id, sha256: key, title: sidecar.title, origin: origin)
+        // One that lost its file keeps what people said of it since.
+        let known = try store.catalog.archive(key: key).map { Sidecar($0) }
+        (known ?? sidecar).apply(to: &archive)
+        archive.lookups = prepared.index.lookups
+        try store.put(incoming, prepared.index, sidecar: known ?? sidecar, isKnown: known != nil)
+        try store.enter(archive, prepared.examined, replaced: nil)
+    }
+
+    /// Writes the sidecar of a file that stays where it is.
+    private func refer(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
+        let lock = try store.lockForCommit { try progress(.waiting) }
+        defer { withExtendedLifetime(lock) {} }
+        try entry.sidecar.write(to: layout.sidecar(entry.key))
+    }
+
+    private func restoreGroups() throws {
+        let lock = try store.lockForCommit()
+        defer { withExtendedLifetime(lock) {} }
+        for document in manifest.groups {
+            var group = try document.group(at: folder.manifest)
+            group.members = try group.members.filter { try store.catalog.archive(id: $0) != nil }
+            guard try store.catalog.group(id: group.id).map({ $0.isRest(of: group) }) ?? true else { continue }
+            try store.save(group)
+        }
+    }
+
+    /// Looks what the store has in the end.
+    private mutating func count() throws {
+        for entry in manifest.archives {
+            guard let id = ArchiveID(entry.sidecar.id) else { continue }
+            guard let archive = try archive(of: entry) else {
+                report.leftOut.append(id)
+                continue
+            }
+            report.archives += 1
+            if archive.reference != nil, archive.availability(in: layout) != .here { report.offline.append(id) }
+        }
+        report.groups = try store.catalog.allGroups().count
+    }
+}
+
+extension ArchiveGroup {
+    /// Whether it is the other one without some of its members, which is what restoring from a damaged backup leaves.
+    fileprivate func isRest(of other: ArchiveGroup) -> Bool {
+        var whole = self
+        whole.members = other.members
+        whole.port = other.port
+        return whole == other && members.allSatisfy(other.members.contains) && members != other.members
+    }
+}

@@ -1,0 +1,72 @@
+import GRDB
+
+/// Pages, of one archive or of a group.
+extension Catalog {
+    /// Pages in the archive's order, those whose title or URL holds every word of `words`.
+    package func pages(
+        key: String, words: String = "", offset: Int = 0, limit: Int
+    ) throws -> (total: Int, pages: [ArchivePage]) {
+        let source = PageSource(
+            columns: "page.*", tables: "page WHERE archiveKey = ?", order: "page.position", owner: key)
+        return try pages(from: source, words: words, offset: offset, limit: limit)
+    }
+
+    /// Pages of all members of a group: the members in the group's order, the pages of each in its own.
+    package func pages(
+        of group: ArchiveGroup, words: String = "", offset: Int = 0, limit: Int
+    ) throws -> (total: Int, pages: [ArchivePage]) {
+        let source = PageSource(
+            columns: "page.*, groupMember.archiveID",
+            tables: """
+                groupMember JOIN archive ON archive.id = groupMember.archiveID JOIN page ON page.archiveKey = archive.key
+                WHERE groupMember.groupID = ?
+                """,
+            order: "groupMember.position, page.position", owner: group.id.text)
+        return try pages(from: source, words: words, offset: offset, limit: limit)
+    }
+
+    /// Whose pages are looked for, as parts of a query.
+    private struct PageSource {
+        let columns: String
+        /// With a condition that has one argument, `owner`.
+        let tables: String
+        let order: String
+        let owner: String
+    }
+
+    private func pages(
+        from source: PageSource, words: String, offset: Int, limit: Int
+    ) throws -> (total: Int, pages: [ArchivePage]) {
+        let patterns = words.split(whereSeparator: \.isWhitespace).prefix(Self.wordsMax).map {
+            "%\(Self.escapedForLike(String($0)))%"
+        }
+        let filter = patterns.map { _ in " AND (page.title LIKE ? ESCAPE '\\' OR page.url LIKE ? ESCAPE '\\')" }
+        let tables = source.tables + filter.joined()
+        let arguments: [any DatabaseValueConvertible] = [source.owner] + patterns.flatMap { [$0, $0] }
+        return try reading { database in
+            let total = try Int.fetchOne(
+                database, sql: "SELECT count(*) FROM \(tables)", arguments: StatementArguments(arguments))
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT \(source.columns) FROM \(tables) ORDER BY \(source.order) LIMIT ? OFFSET ?",
+                arguments: StatementArguments(arguments + [limit, offset]))
+            return (total ?? 0, rows.map(Self.page))
+        }
+    }
+
+    /// Words of a search that count; more are not looked at.
+    private static let wordsMax = 32
+
+    private static func page(_ row: Row) -> ArchivePage {
+        ArchivePage(
+            position: row["position"], list: row["list"], url: row["url"], timestamp: row["timestamp"],
+            title: row["title"], archiveID: (row["archiveID"] as String?).flatMap { ArchiveID($0) })
+    }
+
+    private static func escapedForLike(_ word: String) -> String {
+        word.reduce(into: "") { escaped, character in
+            if "\\%_".contains(character) { escaped += "\\" }
+            escaped.append(character)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import ArchiveStore
+import HTTPTypes
+import Hummingbird
+
+/// `/api/groups…`: archives that are replayed as one. Documented in `docs/json.md`.
+struct GroupRoutes: Sendable {
+    let site: Site
+
+    /// - Parameter changes: The same place, for requests that have shown that they may change something.
+    func add(to api: RouterGroup<ConnectionContext>, changes: RouterGroup<ConnectionContext>) {
+        api.get("/groups") { _, _ in try await groups() }
+        api.get("/groups/:id") { _, context in try await group(APIRoutes.name(in: context)) }
+        api.get("/groups/:id/pages") { request, context in
+            try await pages(of: APIRoutes.name(in: context), ListParameters(pages: request.uri.queryParameters))
+        }
+        api.get("/groups/:id/captures") { request, context in
+            try await captures(of: APIRoutes.name(in: context), ListParameters(captures: request.uri.queryParameters))
+        }
+        changes.post("/groups") { request, _ in try await makeGroup(request) }
+        changes.patch("/groups/:id") { request, context in try await edit(APIRoutes.name(in: context), request) }
+        changes.delete("/groups/:id") { _, context in try await remove(APIRoutes.name(in: context)) }
+    }
+
+    /// A group with its archives, as the API shows them.
+    private struct Details: Encodable {
+        let details: GroupDetails
+        let hosts: HostPolicy
+
+        func encode(to encoder: any Encoder) throws {
+            let members = details.members.map {
+                APIRoutes.Shown(body: $0, replayOrigin: hosts.replayOrigin(of: $0.archive.id))
+            }
+            try details.encode(to: encoder, members: members)
+        }
+    }
+
+    private func answer(_ details: GroupDetails, status: HTTPResponse.Status = .ok) throws -> Response {
+        let shown = APIRoutes.Shown(
+            body: Details(details: details, hosts: site.hosts),
+            replayOrigin: site.hosts.replayOrigin(of: details.group.id))
+        return try Responses.json(shown, status: status)
+    }
+
+    private func groups() async throws -> Response {
+        let groups = try await site.blocking { try site.store.groups() }
+        return try Responses.json([
+            "groups": groups.map {
+                APIRoutes.Shown(body: ListedGroup($0), replayOrigin: site.hosts.replayOrigin(of: $0.group.id))
+            }
+        ])
+    }
+
+    private func group(_ id: String) async throws -> Response {
+        try answer(try await site.blocking { try site.store.details(of: try find(id)) })
+    }
+
+    private func pages(of id: String, _ wanted: ListParameters) async throws -> Response {
+        try Responses.json(
+            try await site.blocking {
+                ListedPages(
+                    try site.store.catalog.pages(
+                        of: try find(id), words: wanted.words, offset: wanted.offset, limit: wanted.limit))
+            })
+    }
+
+    private func captures(of id: String, _ wanted: ListParameters) async throws -> Response {
+        let captures = try await site.blocking.long {
+            let members = try site.store.catalog.members(of: try find(id))
+            return try site.store.captures(ofAny: members, url: wanted.url, limit: wanted.limit)
+        }
+        return try Responses.json(["captures": captures])
+    }
+
+    /// What a new group is made of.
+    private struct NewGroup: Decodable, Sendable {
+        let title: String
+        let members: [String]
+        let id: String?
+        let tags: [String]?
+        let notes: String?
+    }
+
+    private func makeGroup(_ request: Request) async throws -> Response {
+        let wanted: NewGroup = try await JSONBody.read(request)
+        let details = try await site.blocking.long {
+            let id = try wanted.id.map { text in
+                guard let id = ArchiveID(text) else { throw Self.badID(text) }
+                return id
+            }
+            let group = try site.store.makeGroup(
+                id: id, title: wanted.title, members: try Self.members(wanted.members),
+                words: ArchiveWords(tags: wanted.tags, notes: wanted.notes))
+            return try site.store.details(of: group)
+        }
+        return try answer(details, status: .created)
+    }
+
+    /// What is absent stays as it is; `members` are all that the group has then.
+    private struct Change: Decodable, Sendable {
+        let title: String?
+        let tags: [String]?
+        let notes: String?
+        let members: [String]?
+    }
+
+    private func edit(_ id: String, _ request: Request) async throws -> Response {
+        let change: Change = try await JSONBody.read(request)
+        let words = ArchiveWords(title: change.title, tags: change.tags, notes: change.notes)
+        let details = try await site.blocking.long {
+            let members = try change.members.map(Self.members)
+            let group = try site.store.edit(try find(id).id, words) { members ?? $0 }
+            return try site.store.details(of: group)
+        }
+        return try answer(details)
+    }
+
+    private func remove(_ id: String) async throws -> Response {
+        try await site.blocking.long { try site.store.removeGroup(try find(id).id) }
+        return Responses.empty(.noContent)
+    }
+
+    private func find(_ id: String) throws -> ArchiveGroup {
+        guard let known = ArchiveID(id), let group = try site.store.catalog.group(id: known) else {
+            throw ErrorResponse(.notFound, code: "not-found", "no group has the id \"\(id.prefix(100))\"")
+        }
+        return group
+    }
+
+    private static func members(_ ids: [String]) throws -> [ArchiveID] {
+        try ids.map { text in
+            guard let id = ArchiveID(text) else {
+                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(text.prefix(100))\"")
+            }
+            return id
+        }
+    }
+
+    private static func badID(_ text: String) -> ErrorResponse {
+        ErrorResponse(
+            .badRequest, code: "bad-id", "\"\(text.prefix(100))\" cannot be an id",
+            hint: "an id has at most 63 characters a to z, 0 to 9 and single hyphens between them")
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Archives whose files the store only refers to.
+struct BackupReferencesTests {
+    private let included = BackupOptions(includesReferences: true)
+
+    @Test func theirFilesStayWhereTheyAreAndThatIsCounted() throws {
+        let made = try BackedUpStore()
+        let archive = try made.refer("far", seed: 1)
+        let report = try made.store.backUp(to: made.folder)
+        #expect((report.elsewhere.count, report.elsewhere.bytes) == (1, archive.size))
+        #expect((report.archives, report.copied.count) == (1, 0))
+        #expect(names(in: made.folder + "/files") == [])
+        let before = try StoreFacts(made.store)
+        let (there, restored) = try made.restored()
+        #expect(restored.offline == [])
+        #expect(try StoreFacts(there) == before)
+    }
+
+    @Test(arguments: [false, true])
+    func theyAreCopiedWhenAskedForAndOnlyOnce(isHashed: Bool) async throws {
+        let made = try BackedUpStore()
+        let archive = try made.refer("far", seed: 1)
+        let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
+        if isHashed { _ = try made.store.finishHashing(key: archive.key, sha256: hash) }
+        let first = try made.store.backUp(to: made.folder, options: included)
+        #expect((first.copied.count, first.elsewhere.count) == (1, 0))
+        #expect(names(in: made.folder + "/files") == ["\(hash).wacz"])
+        let before = try stamps(in: made.folder + "/files")
+        // What was copied once stays part of the backup.
+        for options in [included, BackupOptions(prunes: true)] {
+            let again = try made.store.backUp(to: made.folder, options: options)
+            #expect((again.copied.count, again.unchanged.count, again.elsewhere.count) == (0, 1, 0))
+        }
+        let after = try stamps(in: made.folder + "/files")
+        #expect(after == before)
+        try await made.expectSound()
+    }
+
+    @Test func aFileThatIsAwayIsSaidAndTheRestGoesOn() throws {
+        let made = try BackedUpStore()
+        let away = try made.refer("away", seed: 1)
+        try made.refer("here", seed: 2)
+        try FileManager.default.removeItem(atPath: made.test.folder.path("elsewhere/away.wacz"))
+        let report = try made.store.backUp(to: made.folder, options: included)
+        #expect(report.problems.map(\.code) == [.offline])
+        #expect((report.archives, report.copied.count, report.elsewhere.count) == (2, 1, 1))
+        let (there, restored) = try made.restored()
+        #expect(restored.offline == [away.id])
+        #expect(restored.problems == [])
+        let known = try #require(try there.catalog.archive(id: away.id))
+        #expect(known.title == "away")
+        #expect(known.captureCount == 2)
+        #expect(known.availability(in: there.layout) == .offline)
+    }
+
+    @Test(arguments: [false, true])
+    func oneThatIsGoneIsRestoredFromItsCopyUnderItsID(isHashed: Bool) async throws {
+        let made = try BackedUpStore()
+        var archive = try made.refer("far", seed: 1)
+        let path = made.test.folder.path("elsewhere/far.wacz")
+        let hash = try await sha256ByOpenSSL(path)
+        if isHashed { archive = try made.store.finishHashing(key: archive.key, sha256: hash) }
+        try made.store.edit(archive, ArchiveWords(title: "Said", tags: ["t"], notes: "n"))
+        _ = try made.store.makeGroup(title: "g", members: [archive.id])
+        _ = try made.store.backUp(to: made.folder, options: included)
+        try FileManager.default.removeItem(atPath: path)
+        let (there, report) = try made.restored()
+        #expect(report.takenIn == [archive.id])
+        #expect((report.offline, report.restored.count) == ([], 1))
+        let found = try #require(try there.catalog.archive(id: archive.id))
+        #expect((found.key, found.sha256, found.reference, found.provisionalKey) == (hash, hash, nil, nil))
+        #expect((found.title, found.tags, found.notes) == ("Said", ["t"], "n"))
+        #expect(found.importedAt == archive.importedAt)
+        #expect(found.availability(in: there.layout) == .here)
+        #expect(try there.catalog.allGroups().map(\.members) == [[archive.id]])
+        let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
+        #expect((again.alreadyThere, again.restored.count, again.archives) == (1, 0, 1))
+        #expect(try there.repair() == RepairReport())
+    }
+
+    /// The file at the path is another one by now: it is not shown as what it was.
+    @Test func oneThatWasChangedIsRestoredFromItsCopy() async throws {
+        let made = try BackedUpStore()
+        let archive = try made.refer("far", seed: 1)
+        let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
+        _ = try made.store.backUp(to: made.folder, options: included)
+        try made.test.folder.write(
+            GeneratedArchive(title: "longer than it was", seed: 2).bytes(), to: "elsewhere/far.wacz")
+        let (there, report) = try made.restored()
+        #expect(report.takenIn == [archive.id])
+        #expect(try there.catalog.allArchives().map(\.key) == [hash])
+    }
+
+    /// A file that the store has, and refers to elsewhere as well: two archives, one key.
+    @Test func twoOfTheSameBytesStayTwo() async throws {
+        let made = try BackedUpStore()
+        let reference = try made.refer("far", seed: 1)
+        let path = made.test.folder.path("elsewhere/far.wacz")
+        let own = try made.store.importFile(at: path).archive
+        _ = try made.store.finishHashing(key: reference.key, sha256: own.key)
+        let first = try made.store.backUp(to: made.folder, options: included)
+        #expect((first.archives, first.copied.count) == (2, 1))
+        try FileManager.default.removeItem(atPath: path)
+        let (there, report) = try made.restored()
+        #expect(report.offline == [reference.id])
+        #expect(report.takenIn == [])
+        #expect(try Set(there.catalog.allArchives().map(\.id)) == [reference.id, own.id])
+        #expect(try there.repair() == RepairReport())
+    }
+
+    /// A job has found out the hash after the backup: it is that archive all the same.
+    @Test func oneThatWasHashedSinceIsTheSame() async throws {
+        let made = try BackedUpStore()
+        let archive = try made.refer("far", seed: 1)
+        _ = try made.store.backUp(to: made.folder)
+        let (there, _) = try made.restored()
+        let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
+        _ = try there.finishHashing(key: archive.key, sha256: hash)
+        let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
+        #expect((again.alreadyThere, again.archives, again.notes) == (1, 1, []))
+        #expect(try there.catalog.allArchives().map(\.key) == [hash])
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// A store and a folder for its backup.
+struct BackedUpStore: Sendable {
+    let test: TestStore
+    var folder: String { test.folder.path("backup") }
+    var store: ArchiveStore { test.store }
+
+    init() throws { test = try TestStore() }
+
+    @discardableResult
+    func add(
+        _ name: String, seed: UInt64, payloadSize: Int = 0, layout: GeneratedArchive.Layout = .plain,
+        options: ImportOptions = ImportOptions()
+    ) throws -> Archive {
+        let archive = GeneratedArchive(
+            title: name, pages: numberedPages(3), payloadSize: payloadSize, seed: seed, layout: layout)
+        let path = try test.folder.write(archive.bytes(), to: "sources/\(name).wacz")
+        return try store.importFile(at: path, options: options).archive
+    }
+
+    @discardableResult
+    func refer(_ name: String, seed: UInt64) throws -> Archive {
+        let archive = GeneratedArchive(title: name, pages: numberedPages(2), seed: seed)
+        let path = try test.folder.write(archive.bytes(), to: "elsewhere/\(name).wacz")
+        return try store.importReference(to: path).archive
+    }
+
+    /// Some of everything that a store can have.
+    func fill() async throws {
+        let plain = try add("Plain Crawl", seed: 1, options: ImportOptions(title: "Said so", tags: ["a", "b"]))
+        try store.edit(plain, ArchiveWords(notes: "two\nlines"))
+        var unsorted = try add("unsorted", seed: 2, layout: .unsorted)
+        unsorted.port = 9123
+        try store.save(unsorted)
+        try add("deflated", seed: 3, layout: .zipNumDeflated)
+        _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
+        // Of two with the same file name the first one has the address.
+        try add("2/Plain Crawl", seed: 4)
+        let hashed = try refer("hashed", seed: 5)
+        let hash = try await sha256ByOpenSSL(test.folder.path("elsewhere/hashed.wacz"))
+        _ = try store.finishHashing(key: hashed.key, sha256: hash)
+        try refer("provisional", seed: 6)
+        let replaced = try add("old", seed: 7)
+        try add("new", seed: 8, options: ImportOptions(replaces: replaced.id))
+        var group = try store.makeGroup(
+            title: "Some", members: [unsorted.id, hashed.id, plain.id],
+            words: ArchiveWords(tags: ["t"], notes: "why"))
+        group.port = 9124
+        try store.save(group)
+    }
+
+    /// The path of a file of the backup.
+    func copy(_ archive: Archive) -> String { "\(folder)/files/\(archive.key).wacz" }
+
+    /// The manifest, read by another program's rules than ours.
+    func manifest() throws -> [String: Any] {
+        let bytes = Data(try contents(of: folder + "/backup.json"))
+        return try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+    }
+
+    /// The ids of the archives in the manifest, in its order.
+    func ids() throws -> [String] {
+        let archives = try #require(try manifest()["archives"] as? [[String: Any]])
+        return try archives.map { try #require(($0["sidecar"] as? [String: Any])?["id"] as? String) }
+    }
+
+    /// Every file of the backup is what its name says.
+    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for name in names(in: folder + "/files") {
+            let hash = try await sha256ByOpenSSL("\(folder)/files/\(name)")
+            #expect("\(hash).wacz" == name, sourceLocation: sourceLocation)
+        }
+        #expect(names(in: folder + "/incoming") == [], sourceLocation: sourceLocation)
+    }
+
+    /// Restores to a new store.
+    func restored(_ name: String = "restored") throws -> (store: ArchiveStore, report: RestoreReport) {
+        let report = try ArchiveStore.restore(from: folder, to: test.folder.path(name))
+        return (try ArchiveStore(at: test.folder.path(name)), report)
+    }
+}
+
+/// What a store answers to every question, and all that lies in it: what two stores are compared by.
+struct StoreFacts: Equatable {
+    var archives: [Archive]
+    var details: [ArchiveDetails]
+    var pages: [[ArchivePage]]
+    var groups: [ArchiveGroup]
+    /// The key that each file name leads to.
+    var names: [String: String?]
+    /// Of `files/` and `groups/`, by name.
+    var files: [String: Content]
+
+    /// The bytes of a file; said by their number alone.
+    struct Content: Equatable, CustomStringConvertible {
+        let bytes: [UInt8]
+        var description: String { "\(bytes.count) bytes" }
+    }
+
+    init(_ store: ArchiveStore) throws {
+        let catalog = store.catalog
+        let all = try catalog.allArchives()
+        archives = all
+        details = try all.map { try store.details(of: $0) }
+        pages = try all.map { try catalog.pages(key: $0.key, limit: 1000).pages }
+        groups = try catalog.allGroups()
+        names = try Dictionary(
+            uniqueKeysWithValues: Set(all.map(\.originalName)).map {
+                ($0, try catalog.archive(named: $0)?.key)
+            })
+        files = [:]
+        for folder in [store.layout.files, store.layout.groups] {
+            for name in TestSupport.names(in: folder) {
+                files[name] = Content(bytes: try contents(of: "\(folder)/\(name)"))
+            }
+        }
+    }
+}
+
+/// Inode and time of change of each file in a folder.
+func stamps(in folder: String) throws -> [String] {
+    try names(in: folder).map { name in
+        let facts = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+        return "\(name) \(facts[.systemFileNumber] ?? "") \(facts[.modificationDate] ?? "")"
+    }
+}
+
+/// Flips one bit in the middle of a file.
+func damage(_ path: String) throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    let file = try #require(FileHandle(forUpdatingAtPath: path))
+    let place = try file.seekToEnd() / 2
+    try file.seek(toOffset: place)
+    let byte = try #require(try file.read(upToCount: 1)?.first)
+    try file.seek(toOffset: place)
+    try file.write(contentsOf: [byte ^ 1])
+    try file.close()
+}

@@ -1,0 +1,187 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// What comes back out of a backup.
+struct RestoreTests {
+    private struct Stop: Error {}
+
+    @Test func aRestoredStoreIsTheOneThatWasBackedUp() async throws {
+        let made = try BackedUpStore()
+        try await made.fill()
+        let before = try StoreFacts(made.store)
+        _ = try made.store.backUp(to: made.folder)
+        let (there, report) = try made.restored()
+        #expect(report.problems == [])
+        #expect((report.archives, report.groups, report.restored.count) == (8, 1, 6))
+        #expect((report.leftOut, report.offline, report.takenIn, report.notes) == ([], [], [], []))
+        let after = try StoreFacts(there)
+        #expect(after.archives == before.archives)
+        #expect(after.details == before.details)
+        #expect(after.groups == before.groups)
+        #expect(after.files.keys.sorted() == before.files.keys.sorted())
+        #expect(after == before)
+        #expect(try there.repair() == RepairReport())
+        #expect(names(in: there.layout.incoming) == [])
+        #expect(!FileManager.default.fileExists(atPath: there.layout.serverFile))
+    }
+
+    @Test func anEmptyStoreIsRestoredEmpty() throws {
+        let made = try BackedUpStore()
+        let backup = try made.store.backUp(to: made.folder)
+        #expect((backup.archives, backup.groups) == (0, 0))
+        let (there, report) = try made.restored()
+        #expect((report.archives, report.groups) == (0, 0))
+        #expect(try there.catalog.allArchives() == [])
+    }
+
+    @Test func anInterruptedRestorationGoesOn() async throws {
+        let made = try BackedUpStore()
+        try await made.fill()
+        _ = try made.store.backUp(to: made.folder)
+        let before = try StoreFacts(made.store)
+        // Stopped at each of the places where it can be, one after the other.
+        var rounds = 0
+        while rounds < 100 {
+            rounds += 1
+            var looks = 0
+            do {
+                _ = try ArchiveStore.restore(from: made.folder, to: made.test.folder.path("restored")) { _ in
+                    looks += 1
+                    if looks > rounds { throw Stop() }
+                }
+                break
+            } catch is Stop {
+                #expect(names(in: made.test.folder.path("restored/incoming")) == [])
+            }
+        }
+        #expect((3..<100).contains(rounds))
+        let there = try ArchiveStore(at: made.test.folder.path("restored"))
+        let after = try StoreFacts(there)
+        #expect(after == before)
+    }
+
+    @Test(arguments: ["flipped", "short", "missing"])
+    func aDamagedFileOfTheBackupIsLeftOutAndComesLater(how: String) async throws {
+        let made = try BackedUpStore()
+        let (bad, good) = (try made.add("bad", seed: 1), try made.add("good", seed: 2))
+        _ = try made.store.makeGroup(title: "both", members: [bad.id, good.id])
+        let before = try StoreFacts(made.store)
+        _ = try made.store.backUp(to: made.folder)
+        switch how {
+        case "flipped": try damage(made.copy(bad))
+        case "short":
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: made.copy(bad))
+            #expect(truncate(made.copy(bad), 10) == 0)
+        default: try FileManager.default.removeItem(atPath: made.copy(bad))
+        }
+        let (there, report) = try made.restored()
+        #expect(report.problems.map(\.code) == [.archiveDamaged])
+        #expect(report.problems.first?.place == made.copy(bad))
+        #expect(report.leftOut == [bad.id])
+        #expect((report.archives, report.restored.count) == (1, 1))
+        #expect(try there.catalog.allArchives().map(\.id) == [good.id])
+        #expect(try there.catalog.allGroups().map(\.members) == [[good.id]])
+        #expect(names(in: there.layout.files) == ["\(good.key).json", "\(good.key).wacz"])
+        #expect(names(in: there.layout.incoming) == [])
+        // The next backup mends it, and the next restoration adds what is missing.
+        _ = try made.store.backUp(to: made.folder, options: BackupOptions(verifies: true))
+        let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
+        #expect((again.problems, again.alreadyThere, again.restored.count) == ([], 1, 1))
+        let after = try StoreFacts(there)
+        #expect(after == before)
+    }
+
+    @Test func aStoreWithSomethingElseInItIsRefused() throws {
+        let made = try BackedUpStore()
+        let archive = try made.add("a", seed: 1)
+        _ = try made.store.backUp(to: made.folder)
+        let (others, groups, sameID) = (try TestStore(), try TestStore(), try TestStore())
+        let file = try others.folder.write(GeneratedArchive(seed: 2).bytes(), to: "b.wacz")
+        _ = try others.store.importFile(at: file)
+        _ = try groups.store.makeGroup(title: "own", members: [])
+        _ = try sameID.store.importFile(at: file, options: ImportOptions(id: archive.id))
+        for test in [others, groups, sameID] {
+            let before = try test.state()
+            #expect(code { _ = try ArchiveStore.restore(from: made.folder, to: test.layout.root) } == .failed)
+            #expect(try test.state() == before)
+        }
+    }
+
+    @Test func whatWasSaidSinceIsKept() throws {
+        let made = try BackedUpStore()
+        let archive = try made.add("a", seed: 1)
+        let group = try made.store.makeGroup(title: "g", members: [archive.id])
+        _ = try made.store.backUp(to: made.folder)
+        let (there, _) = try made.restored()
+        try there.edit(archive, ArchiveWords(notes: "written since"))
+        try there.edit(group.id, ArchiveWords(title: "another"))
+        let report = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
+        #expect((report.alreadyThere, report.notes.count) == (1, 1))
+        #expect(try there.catalog.allArchives().map(\.notes) == ["written since"])
+        #expect(try there.catalog.allGroups().map(\.title) == ["another"])
+    }
+
+    @Test func aFileThatTheStoreLostComesBack() throws {
+        let made = try BackedUpStore()
+        let archive = try made.add("a", seed: 1)
+        try made.add("b", seed: 2)
+        _ = try made.store.backUp(to: made.folder)
+        try made.store.edit(archive, ArchiveWords(notes: "written since"))
+        let before = try StoreFacts(made.store)
+        try FileManager.default.removeItem(atPath: made.test.layout.file(archive.key))
+        let report = try ArchiveStore.restore(from: made.folder, to: made.test.layout.root)
+        #expect((report.restored.count, report.alreadyThere, report.problems) == (1, 1, []))
+        let after = try StoreFacts(made.store)
+        #expect(after == before)
+    }
+
+    @Test func aServerOnTheStoreKeepsItOut() throws {
+        let made = try BackedUpStore()
+        try made.add("a", seed: 1)
+        _ = try made.store.backUp(to: made.folder)
+        let there = try TestStore()
+        let server = try ServerFile(layout: there.layout)
+        #expect(code { _ = try ArchiveStore.restore(from: made.folder, to: there.layout.root) } == .locked)
+        server.remove()
+        withExtendedLifetime(server) {}
+        // And the other way round.
+        var during: [StoreError.Code?] = []
+        _ = try ArchiveStore.restore(from: made.folder, to: made.test.folder.path("restored")) { _ in
+            let layout = StoreLayout(root: made.test.folder.path("restored"))
+            during.append(code { _ = try ServerFile(layout: layout) })
+        }
+        #expect(!during.isEmpty)
+        #expect(during.allSatisfy { $0 == .locked })
+    }
+
+    @Test func aFolderWithoutABackupIsSaid() throws {
+        let made = try BackedUpStore()
+        #expect(code { _ = try made.restored() } == .notFound)
+        try made.test.folder.write("", to: "backup/files/x")
+        #expect(code { _ = try made.restored() } == .notFound)
+        #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
+    }
+
+    /// A manifest may come from anywhere: what it names never leads out of the two folders.
+    @Test(arguments: [
+        #"{"key":"../../escaped","sha256":"../../escaped","size":1,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","sha256":"../x","size":1,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","size":1,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":SIDECAR},{"key":"KEY","sha256":"KEY","size":1,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","sha256":"KEY","size":-1,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":{"id":"../x","title":"","originalName":"","source":"","importedAt":"","format":2}}"#,
+    ])
+    func aManifestThatSaysSomethingImpossibleIsRefused(entry: String) throws {
+        let made = try BackedUpStore()
+        let sidecar = #"{"format":2,"id":"a","title":"","originalName":"","source":"","importedAt":""}"#
+        let text = entry.replacing("SIDECAR", with: sidecar).replacing("KEY", with: String(repeating: "0", count: 64))
+        try made.test.folder.write(
+            #"{"format":1,"madeAt":"2026-01-01T00:00:00Z","groups":[],"archives":[\#(text)]}"#, to: "backup/backup.json"
+        )
+        #expect(code { _ = try made.restored() } == .documentDamaged)
+        #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
+    }
+}

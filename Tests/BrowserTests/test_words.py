@@ -1,0 +1,173 @@
+"""Title, tags and notes: changed by hand, filtered by, and never read as markup."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from support.archives import write_archive
+from support.journey import TITLE
+from support.places import FIXTURES
+
+HOSTILE = '<img src=x onerror="document.title=\'taken\'">"\'`${1}</script>\u202etxet'
+
+
+def field(page, name):
+    return page.get_by_role("textbox", name=name, exact=True)
+
+
+def edit(page, title=None, tags=(), notes=None):
+    page.get_by_role("button", name="Edit title, tags, notes").click()
+    if title is not None:
+        field(page, "Title").fill(title)
+    for tag in tags:
+        field(page, "Tags").fill(tag)
+        field(page, "Tags").press("Enter")
+    if notes is not None:
+        field(page, "Notes").fill(notes)
+    page.get_by_role("button", name="Save").click()
+
+
+def test_words_are_edited_and_are_there_after_a_reload(host_with_sample, page):
+    """The server's answer is shown: a title is one line, trimmed. A tag may hold a comma."""
+    host = host_with_sample
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    edit(page, "  Shore walks  ", ["sea", "Skerry Bay, west"], "First line\n\nThird line")
+    for look in ["now", "after a reload"]:
+        expect(page.get_by_role("heading", name="Shore walks", level=1)).to_be_visible()
+        expect(page.locator(".words .tag")).to_have_text(["sea", "Skerry Bay, west"])
+        expect(page.locator(".notes")).to_have_text("First line\n\nThird line", use_inner_text=True)
+        expect(page).to_have_title("Shore walks – replayhost")
+        if look == "now":
+            page.reload()
+    archive = host.archive("sample")
+    assert (archive["title"], archive["tags"]) == ("Shore walks", ["sea", "Skerry Bay, west"])
+    assert archive["notes"].replace("\r", "") == "First line\n\nThird line"
+
+
+def test_words_are_edited_by_keyboard_alone(host_with_sample, page):
+    """Into the form, through it in its order, out of it without a change, and again with one."""
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
+    page.get_by_role("button", name="Edit title, tags, notes").press("Enter")
+    expect(field(page, "Title")).to_be_focused()
+    page.keyboard.type(" changed")
+    page.get_by_role("button", name="Cancel").press("Enter")
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    expect(page.get_by_role("button", name="Edit title, tags, notes")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(field(page, "Title")).to_have_value(TITLE)
+    page.keyboard.press("Tab")
+    page.keyboard.type("rocks")
+    page.keyboard.press("Enter")
+    page.keyboard.type("left in the field")
+    for name in ["Add the tag", "Notes", "Save"]:
+        page.keyboard.press("Tab")
+        expect(page.locator(":focus")).to_have_accessible_name(name)
+    page.keyboard.press("Enter")
+    expect(page.locator(".words .tag")).to_have_text(["rocks", "left in the field"])
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+def test_tag_is_taken_away(host_with_sample, page):
+    host = host_with_sample
+    host.change("PATCH", "/api/archives/sample", {"tags": ["one", "two", "three"]})
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    page.get_by_role("button", name="Edit title, tags, notes").click()
+    page.get_by_role("button", name="Remove the tag two").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".words .tag")).to_have_text(["one", "three"])
+    assert host.archive("sample")["tags"] == ["one", "three"]
+
+
+def test_words_that_cannot_be_kept_stay_in_the_form(host_with_sample, browser):
+    page = browser.page
+    browser.allow("400")
+    page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
+    edit(page, "   ", ["sea"])
+    expect(page.get_by_role("alert")).to_contain_text("The title is empty.")
+    expect(field(page, "Title")).to_have_value("   ")
+    assert host_with_sample.archive("sample")["title"] == TITLE
+
+
+@pytest.fixture
+def filed(host, tmp_path):
+    """Three archives and a group, filed under different words."""
+    for name in ["north", "south", "east"]:
+        html = f"<title>{name}</title>{name}"
+        host.add(write_archive(tmp_path / f"{name}.wacz", name.title(), {f"https://{name}.example/": html}))
+    host.change("PATCH", "/api/archives/north", {"tags": ["coast", "50% & more"], "notes": "lighthouse\nand gulls"})
+    host.change("PATCH", "/api/archives/south", {"tags": ["coast"], "notes": "dunes"})
+    host.make_group("Compass", "north", "south", tags=["50% & more"])
+    return host
+
+
+def titles(page):
+    return page.locator(".archives h2")
+
+
+def test_library_is_filtered_by_a_tag(filed, page):
+    """By a click; the address keeps it, the browser's steps undo and redo it."""
+    page.goto(filed.home)
+    expect(titles(page)).to_have_count(4)
+    page.get_by_role("link", name="50% & more").first.click()
+    expect(titles(page)).to_have_text(["Compass", "North"])
+    page.reload()
+    expect(titles(page)).to_have_text(["Compass", "North"])
+    page.get_by_role("link", name="coast").click()
+    expect(titles(page)).to_have_text(["South", "North"])
+    page.go_back()
+    expect(titles(page)).to_have_text(["Compass", "North"])
+    page.get_by_role("link", name="Show everything").click()
+    expect(titles(page)).to_have_count(4)
+
+
+def test_tag_of_an_archive_leads_to_the_others(filed, page):
+    page.goto(f"{filed.home}/?archive=/archives/south.wacz#view=pages")
+    page.get_by_role("link", name="coast").click()
+    expect(titles(page)).to_have_text(["South", "North"])
+
+
+def test_library_is_filtered_by_words(filed, page):
+    """In titles, tags and notes; every word counts."""
+    page.goto(filed.home)
+    box = page.get_by_role("searchbox", name="Filter by title, tags, notes")
+    for words, shown in [
+        ("GULLS", ["North"]), ("coast dunes", ["South"]), ("compass", ["Compass"]), ("coast", ["South", "North"]),
+        ("lighthouse dunes", []),
+    ]:
+        box.fill(words)
+        expect(titles(page)).to_have_text(shown)
+    expect(page.get_by_text("Nothing with “lighthouse dunes” in title, tags or notes.")).to_be_visible()
+    box.fill("")
+    expect(titles(page)).to_have_count(4)
+
+
+def test_hostile_words_are_text(host_with_sample, page):
+    """In the library, on the pages of archive and group, in forms and dialogs: shown as written, nothing runs."""
+    host = host_with_sample
+    words = {"title": HOSTILE, "tags": [HOSTILE], "notes": f"{HOSTILE}\n{HOSTILE}"}
+    host.change("PATCH", "/api/archives/sample", words)
+    host.add(FIXTURES / "second.wacz")
+    group = host.make_group(HOSTILE, "sample", tags=[HOSTILE], notes=HOSTILE)
+    shown = HOSTILE.replace("\u202e", "")
+    page.goto(host.home)
+    expect(page.get_by_role("heading", name=shown, exact=True)).to_have_count(2)
+    page.get_by_role("link", name=shown[:20]).last.scroll_into_view_if_needed()
+    page.get_by_role("button", name="Make a group…").click()
+    expect(page.get_by_role("checkbox", name=shown, exact=True)).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name=f"Remove {shown}", exact=True).first.click()
+    expect(page.get_by_role("dialog")).to_contain_text(shown)
+    page.keyboard.press("Escape")
+    page.locator(".archives .tag").first.click()
+    expect(page.locator(".tag-note")).to_contain_text(shown[:50])
+    for address in ["?archive=/archives/sample.wacz", f"?group={group}"]:
+        page.goto(f"{host.home}/{address}#view=pages")
+        expect(page.get_by_role("heading", name=shown, level=1, exact=True)).to_be_visible()
+        expect(page.locator(".notes")).to_contain_text(shown)
+        page.get_by_role("button", name="Edit title, tags, notes").click()
+        expect(field(page, "Title")).to_have_value(HOSTILE)
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz")
+    expect(page.get_by_role("link", name=shown, exact=True)).to_be_visible()
+    expect(page).to_have_title(re.compile(re.escape(shown)))
+    assert page.evaluate("document.querySelectorAll('img[src=x]').length") == 0

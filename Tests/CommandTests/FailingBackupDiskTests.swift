@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Disks that fail under a backup, on either side.
+@Suite(.enabled(if: FailingDisk.isPossible, "there is no C compiler"))
+struct FailingBackupDiskTests {
+    struct Failure: Sendable, CustomTestStringConvertible {
+        let call: String
+        var suffix: String?
+        var part: String?
+        /// As a program gets it.
+        let code: String
+        var testDescription: String { "\(call) of \(part ?? "")*\(suffix ?? ""): \(code)" }
+    }
+
+    @Test(arguments: [
+        Failure(call: "write", part: "/copies/incoming/", code: "no-space"),
+        Failure(call: "write", part: "/copies/incoming/", code: "failed"),
+        Failure(call: "fsync", part: "/copies/incoming/", code: "failed"),
+        Failure(call: "rename", suffix: ".wacz", part: "/copies/", code: "failed"),
+        Failure(call: "write", suffix: "backup.json.new", code: "no-space"),
+        Failure(call: "fsync", suffix: "backup.json.new", code: "failed"),
+        Failure(call: "rename", suffix: "backup.json", code: "failed"),
+    ])
+    func theBackupBeforeStays(_ failure: Failure) async throws {
+        let store = try CommandStore()
+        let disk = try await FailingDisk(in: store.folder)
+        try store.write(GeneratedArchive(seed: 1), to: "a.wacz")
+        try store.write(GeneratedArchive(payloadSize: 100_000, seed: 2), to: "b.wacz")
+        #expect(try await store.run("import", "a.wacz").code == 0)
+        #expect(try await store.run("backup", "copies").code == 0)
+        let before = try contents(of: store.folder.path("copies/backup.json"))
+        #expect(try await store.run("import", "b.wacz").code == 0)
+        let result = try await store.run(
+            ["backup", "copies", "--json"],
+            environment: disk.environment(
+                call: failure.call, suffix: failure.suffix, part: failure.part,
+                error: failure.code == "no-space" ? ENOSPC : EIO))
+        #expect(result.code == 1)
+        #expect(try errorCodes(result) == [failure.code])
+        #expect(!result.errors.contains("--store"), "advice for stores is none for backups")
+        #expect(result.output.isEmpty)
+        #expect(try contents(of: store.folder.path("copies/backup.json")) == before)
+        #expect(names(in: store.folder.path("copies")) == ["backup.json", "files", "incoming"])
+        #expect(names(in: store.folder.path("copies/incoming")).isEmpty)
+        #expect(try await store.run("restore", "copies", "--store", "again").code == 0)
+        #expect(try await store.run("backup", "copies").code == 0)
+        #expect(names(in: store.folder.path("copies/files")).count == 2)
+    }
+
+    @Test func spaceIsAskedForBeforeAnythingIsCopied() async throws {
+        let store = try CommandStore()
+        let disk = try await FailingDisk(in: store.folder)
+        try store.write(GeneratedArchive(payloadSize: 100_000), to: "a.wacz")
+        #expect(try await store.run("import", "a.wacz").code == 0)
+        for (command, target) in [("backup copies", "copies"), ("restore copies --store again", "again")] {
+            let arguments = command.split(separator: " ").map(String.init)
+            let full = disk.environment(call: "space", part: "/\(target)", error: ENOSPC)
+            let result = try await store.run(arguments + ["--json"], environment: full)
+            #expect(result.code == 1)
+            #expect(try errorCodes(result) == ["no-space"])
+            #expect(result.errors.contains(/needs \d+ bytes and a margin of \d+, \d+ are free/))
+            #expect(names(in: store.folder.path("\(target)/files")).isEmpty)
+            #expect(try await store.run(arguments).code == 0)
+        }
+        // With nothing to copy a full disk is no matter.
+        let full = disk.environment(call: "space", part: "/copies", error: ENOSPC)
+        #expect(try await store.run(["backup", "copies"], environment: full).code == 0)
+    }
+
+    /// The store's disk cannot read one file: all others get into the backup.
+    @Test func aFileThatCannotBeReadIsLeftOut() async throws {
+        let store = try CommandStore()
+        let disk = try await FailingDisk(in: store.folder)
+        for number in 1...3 { try store.write(GeneratedArchive(seed: UInt64(number)), to: "in/\(number).wacz") }
+        #expect(try await store.run("import", "in").code == 0)
+        let hash = try await sha256ByOpenSSL(store.folder.path("in/2.wacz"))
+        let failing = disk.environment(call: "read", suffix: "store/files/\(hash).wacz", error: EIO)
+        let result = try await store.run(["backup", "copies", "--json"], environment: failing)
+        #expect(result.code == 4)
+        #expect(try errorCodes(result) == ["archive-damaged"])
+        #expect(result.errors.contains("store/files/\(hash).wacz"))
+        #expect(try objects(result.outputLines).first?["leftOut"] as? [String] == ["2"])
+        #expect(names(in: store.folder.path("copies/files")).count == 2)
+        // The backup's own disk: what cannot be read there is made anew.
+        #expect(try await store.run("backup", "copies").code == 0)
+        let other = disk.environment(call: "read", suffix: "copies/files/\(hash).wacz", error: EIO)
+        let verified = try await store.run(["backup", "copies", "--verify", "--json"], environment: other)
+        #expect(verified.code == 0, "\(verified.errors)")
+        let report = try #require(try objects(verified.outputLines).first)
+        #expect((report["copied"] as? [String: Any])?["count"] as? Int == 1)
+        #expect((report["verified"] as? [String: Any])?["count"] as? Int == 2)
+    }
+}

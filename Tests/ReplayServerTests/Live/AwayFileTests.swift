@@ -1,0 +1,60 @@
+import ArchiveStore
+import Foundation
+import TestSupport
+import Testing
+
+/// Files that stay elsewhere, and are away or changed when somebody asks for them.
+struct AwayFileTests {
+    /// On the archive's own origin no 503: the engine asks again for minutes after one.
+    @Test func aFileThatIsAwayOrChangedIsSaidToBeSoOnEachOrigin() async throws {
+        try await withServer { server in
+            let file = try server.folder.write(GeneratedArchive().bytes(), to: "tide.wacz")
+            _ = try server.store.importReference(to: file)
+            let away = file + ".away"
+            func statuses() async throws -> [Int] {
+                var statuses: [Int] = []
+                for host in [server.host, server.host(of: "tide")] {
+                    for method in ["HEAD", "GET"] {
+                        statuses.append(try await server.ask(method, "/archives/tide.wacz", host: host).status)
+                    }
+                }
+                return statuses
+            }
+            #expect(try await statuses() == [200, 200, 200, 200])
+            try FileManager.default.moveItem(atPath: file, toPath: away)
+            #expect(try await statuses() == [503, 503, 404, 404])
+            let words = try await server.ask("GET", "/archives/tide.wacz", host: server.host(of: "tide"))
+            #expect(words.text.contains("is offline"))
+            #expect(words["Replayhost-Error"] == "archive-offline")
+            #expect(!words.text.contains(server.folder.path))
+            try FileManager.default.moveItem(atPath: away, toPath: file)
+            #expect(try await statuses() == [200, 200, 200, 200])
+            let longer = try contents(of: file) + [0]
+            try Data(longer).write(to: URL(fileURLWithPath: file))
+            #expect(try await statuses() == [409, 409, 409, 409])
+            let changed = try await server.ask("HEAD", "/archives/tide.wacz", host: server.host(of: "tide"))
+            #expect(changed["Replayhost-Error"] == "archive-changed")
+            // Somebody else's file is none of an origin's business, wherever it is.
+            try await server.place(patternBytes(10), as: "other")
+            #expect(try await server.ask("GET", "/archives/tide.wacz", host: server.host(of: "other")).status == 404)
+            #expect(try await server.ask("DELETE", "/archives/tide.wacz", host: server.host(of: "tide")).status == 405)
+        }
+    }
+
+    @Test func aGroupsOriginGivesOutNoFile() async throws {
+        try await withServer { server in
+            // The archive `coast` was imported under the name that is the group's id.
+            try await server.place(patternBytes(10), as: "coast", originalName: "tide.wacz")
+            let (coast, tide) = (try #require(ArchiveID("coast")), try #require(ArchiveID("tide")))
+            _ = try server.store.makeGroup(id: tide, title: "Tide", members: [coast])
+            let host = server.host(of: "tide")
+            let boot = try await server.ask("GET", "/", host: host)
+            #expect(boot.status == 200)
+            #expect(boot.text.contains("\"title\":\"Tide\"") && !boot.text.contains("\"source\""))
+            for name in ["tide", "coast"] {
+                #expect(try await server.ask("GET", "/archives/\(name).wacz", host: host).status == 404)
+            }
+            #expect(try await server.ask("GET", "/archives/tide.wacz").status == 200)
+        }
+    }
+}

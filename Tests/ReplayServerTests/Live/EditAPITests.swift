@@ -1,0 +1,100 @@
+import ArchiveStore
+import Foundation
+import TestSupport
+import Testing
+
+/// What people say of archives and groups, changed over `/api`.
+struct EditAPITests {
+    @Test func anArchivesWordsAreChanged() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let path = "/api/archives/file"
+            let answer = try await server.ask(
+                "PATCH", path,
+                json: #"{"title":" A new\nname ","tags":["sea"," sea ","","Küste, West"],"notes":"one\n\ntwo"}"#)
+            #expect(answer.status == 200)
+            let archive = try answer.object()
+            #expect(archive["title"] as? String == "A new name")
+            #expect(archive["tags"] as? [String] == ["sea", "Küste, West"])
+            #expect(archive["notes"] as? String == "one\n\ntwo")
+            #expect(archive["findings"] is [Any])
+            let again = try await server.ask("GET", path).object()
+            #expect(NSDictionary(dictionary: again) == NSDictionary(dictionary: archive))
+
+            // What is not named stays as it is; null names nothing.
+            let part = try await server.ask("PATCH", path, json: #"{"tags":[],"notes":null}"#).object()
+            #expect(part["title"] as? String == "A new name")
+            #expect(part["tags"] as? [String] == [])
+            #expect(part["notes"] as? String == "one\n\ntwo")
+            let nothing = try await server.ask("PATCH", path, json: "{}")
+            #expect(NSDictionary(dictionary: try nothing.object()) == NSDictionary(dictionary: part))
+            #expect(try await server.ask("PATCH", "/api/archives/none", json: "{}").errorCode() == "not-found")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "the body is not JSON"), ("{", "the body is not JSON"), ("[]", "the body is no JSON object"),
+        (#"{"title":3}"#, "the value of title "), (#"{"tags":"sea"}"#, "the value of tags "),
+        (#"{"tags":["a",null]}"#, "the value of tags[1] "),
+        (#"{"title":"\#(String(repeating: "x", count: 1025))"}"#, "1024"),
+        (#"{"title":" \n "}"#, "the title is empty"),
+    ])
+    func whatCannotBeKeptIsRefusedInWords(body: String, words: String) async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let answer = try await server.ask("PATCH", "/api/archives/file", json: body)
+            #expect(answer.status == 400)
+            #expect(["bad-body", "bad-words"].contains(try answer.errorCode()))
+            #expect(answer.text.contains(words), "\(answer.text)")
+            #expect(try server.store.catalog.archive(named: "file")?.title == "file")
+        }
+    }
+
+    @Test func typeAndSizeOfABodyAreBounded() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let body = Array(#"{"title":"changed"}"#.utf8)
+            for type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""] {
+                let fields = server.authority + [("Content-Type", type)]
+                let answer = try await server.ask("PATCH", "/api/archives/file", fields, body: body)
+                #expect(answer.status == 415, "\(type)")
+                #expect(try answer.errorCode() == "bad-type")
+            }
+            let large = #"{"notes":"\#(String(repeating: "n", count: 1 << 20))"}"#
+            let answer = try await server.ask("PATCH", "/api/archives/file", json: large)
+            #expect(answer.status == 413)
+            #expect(try answer.errorCode() == "body-too-large")
+            let kept = try server.store.catalog.archive(named: "file")
+            #expect(kept?.title == "file" && kept?.notes == "")
+            let fields = server.authority + [("Content-Type", "Application/JSON; charset=utf-8")]
+            #expect(try await server.ask("PATCH", "/api/archives/file", fields, body: body).status == 200)
+        }
+    }
+
+    @Test func everyChangeNeedsOriginAndToken() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let id = try #require(ArchiveID("file"))
+            _ = try server.store.makeGroup(title: "Group", members: [id])
+            let type = ("Content-Type", "application/json")
+            let (origin, token) = (("Origin", server.origin), ("Replayhost-Token", server.token))
+            let archive = ("Origin", "http://file.replayhost.localhost:\(server.port)")
+            for fields in [[type], [type, origin], [type, token], [type, archive, token]] {
+                for (method, path) in [
+                    ("PATCH", "/api/archives/file"), ("POST", "/api/groups"), ("PATCH", "/api/groups/group"),
+                    ("DELETE", "/api/groups/group"),
+                ] {
+                    let body = Array(#"{"title":"changed","members":[]}"#.utf8)
+                    let answer = try await server.ask(method, path, fields, body: body)
+                    #expect(answer.status == 403, "\(method) \(path) \(fields)")
+                    #expect(try answer.errorCode() == "forbidden")
+                }
+            }
+            #expect(try server.store.groups().map(\.group.title) == ["Group"])
+            #expect(try server.store.catalog.archive(named: "file")?.title == "file")
+            // An archive's own origin has no such addresses at all.
+            let host = server.host(of: "group")
+            #expect(try await server.ask("GET", "/api/groups", host: host).status == 404)
+        }
+    }
+}

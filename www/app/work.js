@@ -1,0 +1,135 @@
+/** Long work that is under way or has failed, with what can be done about it. */
+import * as api from "./api.js";
+import { announce, arrange, make, plain } from "./dom.js";
+import { size } from "./format.js";
+import { errorBlock, sentence } from "./messages.js";
+
+/** What can be done in each state. A state that is not here is over, and no longer shown. */
+const commands = {
+    waiting: ["pause", "cancel"],
+    running: ["pause", "cancel"],
+    paused: ["resume", "cancel"],
+    failed: ["retry"],
+};
+const labels = { pause: "Pause", resume: "Resume", cancel: "Cancel", retry: "Retry" };
+const kinds = { import: "Import of", hash: "Check sum of" };
+const endings = { done: "is done", failed: "failed", cancelled: "was cancelled" };
+
+/**
+ * @returns {{element: HTMLElement, load: () => Promise<void>, update: (job: import("./api.js").Job) => void}}
+ */
+export function createWork() {
+    const list = make("ul", { class: "imports" });
+    const element = make("section", { class: "work", hidden: true, "aria-labelledby": "work-title" },
+        make("h2", { id: "work-title", text: "Work" }), list);
+    const rows = new Map();
+
+    function show() {
+        const shown = [...rows.entries()].sort(([one], [other]) => one - other).map(([, row]) => row.element);
+        arrange(list, shown);
+        element.hidden = shown.length === 0;
+    }
+
+    function take(job) {
+        const row = rows.get(job.id);
+        if (!Object.hasOwn(commands, job.state)) {
+            rows.delete(job.id);
+        } else if (row) {
+            row.update(job);
+        } else {
+            rows.set(job.id, createRow(job, update));
+        }
+        return row && row.state !== job.state;
+    }
+
+    /** One job as it is now. */
+    function update(job) {
+        const isTurn = take(job);
+        if (isTurn && Object.hasOwn(endings, job.state)) announce(`${nameOf(job)} ${endings[job.state]}.`);
+        show();
+    }
+
+    return {
+        element,
+        update,
+
+        /** All jobs as they are now; without an answer none is shown. */
+        async load() {
+            const jobs = await api.jobs().catch(() => []);
+            const ids = new Set(jobs.map(({ id }) => id));
+            for (const id of [...rows.keys()]) {
+                if (!ids.has(id)) rows.delete(id);
+            }
+            jobs.forEach(take);
+            show();
+        },
+    };
+}
+
+function nameOf(job) {
+    return `${kinds[job.kind] ?? "Work on"} ${plain(job.subject, 200)}`;
+}
+
+function stateText({ state, done, total, attempt }) {
+    const share = total > 0 ? Math.floor(Math.min(1, done / total) * 100) : null;
+    const amount = share === null ? "" : `${share} %, ${size(done)} of ${size(total)}`;
+    const again = attempt > 1 ? `, attempt ${attempt}` : "";
+    return {
+        waiting: "waits for its turn",
+        running: (amount || "under way") + again,
+        paused: amount ? `paused at ${amount}` : "paused",
+        failed: `failed${again}`,
+    }[state];
+}
+
+function createRow(first, onChanged) {
+    const name = nameOf(first);
+    const state = make("span", { class: "quiet" });
+    const buttons = make("span", { class: "job-actions" });
+    const bar = make("progress", { "aria-label": name });
+    const reason = make("p", { class: "reason" });
+    const problems = make("div");
+    const element = make("li", {},
+        make("div", { class: "line" }, make("span", { class: "name", text: name }), state, buttons),
+        bar, reason, problems);
+    const row = { element, state: "", update };
+
+    function update(job) {
+        state.textContent = stateText(job);
+        reason.textContent = job.reason ? sentence(plain(job.reason, 500)) : "";
+        reason.hidden = !job.reason;
+        reason.className = job.state === "failed" ? "reason failed" : "reason";
+        bar.hidden = job.state === "failed" || job.state === "waiting";
+        if (job.total > 0) {
+            bar.max = job.total;
+            bar.value = Math.min(job.done ?? 0, job.total);
+        } else {
+            bar.removeAttribute("value");
+        }
+        if (row.state !== job.state) showButtons(job);
+        row.state = job.state;
+    }
+
+    function showButtons({ id, state: now }) {
+        const hadFocus = buttons.contains(document.activeElement);
+        buttons.replaceChildren(...commands[now].map((command) => make("button", { type: "button", class: "plain",
+            text: labels[command], "aria-label": `${labels[command]}: ${name}`,
+            on: { click: (event) => steer(id, command, event.currentTarget) } })));
+        if (hadFocus) buttons.firstElementChild.focus();
+    }
+
+    async function steer(id, command, button) {
+        button.disabled = true;
+        problems.replaceChildren();
+        try {
+            const job = await (await api.steerJob(id, command)).json().catch(() => null);
+            if (job?.id === id) onChanged(job);
+        } catch (error) {
+            problems.replaceChildren(errorBlock(error));
+        }
+        button.disabled = false;
+    }
+
+    update(first);
+    return row;
+}
