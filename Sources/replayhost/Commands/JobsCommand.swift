@@ -8,7 +8,7 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "Show long work: what waits, what runs, what became of it.",
         discussion: """
-            Imports and the hashing of referenced files are jobs. They outlive the program: a running server does those that
+            Imports and the hashing of referenced files are jobs. They outlive the program: a running server does those that \
             wait, `replayhost jobs run` does them now.
 
             Examples:

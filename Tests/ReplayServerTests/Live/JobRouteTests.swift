@@ -15,7 +15,7 @@ struct JobRouteTests {
     private func withLargeJob(_ body: (LiveServer, _ path: String) async throws -> Void) async throws {
         let elsewhere = try TemporaryFolder()
         let path = elsewhere.path("large.wacz")
-        try GeneratedArchive().write(withHole: 3 << 30, to: path)
+        try GeneratedArchive().write(withHole: 2 << 30, to: path)
         try await withServer(prepare: { store, _ in _ = try store.importReference(to: path) }) { server in
             try await body(server, path)
         }

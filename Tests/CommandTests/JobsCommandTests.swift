@@ -1,0 +1,198 @@
+import ArchiveStore
+import Foundation
+import TestSupport
+import Testing
+
+/// `replayhost jobs`, and jobs that survive the program that runs them.
+struct JobsCommandTests {
+    /// A store that refers to a file, with a job that hashes it.
+    private func withReference(hole: Int = 0) async throws -> (store: CommandStore, path: String) {
+        let store = try CommandStore()
+        let path = store.folder.path("a.wacz")
+        try GeneratedArchive().write(withHole: hole, to: path)
+        let imported = try await store.run("import", "--reference", "a.wacz")
+        try #require(imported.code == 0, "\(imported.errors)")
+        return (store, path)
+    }
+
+    private func hashJob(_ store: CommandStore) throws -> Job {
+        let jobs = try ArchiveStore(at: store.store).catalog.jobs(includingOver: true, limit: 99)
+        return try #require(jobs.first { $0.kind == .hash })
+    }
+
+    @Test func whatWaitsIsShownAndRun() async throws {
+        let (store, path) = try await withReference()
+        let list = try await store.run("jobs")
+        #expect(list.outputLines.count == 2)
+        #expect(list.outputLines[0].hasPrefix("ID  KIND  STATE    DONE"))
+        #expect(list.outputLines[1].contains("hash  waiting  0 % of "))
+        #expect(list.errors.contains("1 job waits: `replayhost serve` runs them while it runs"))
+        let ran = try await store.run("jobs", "run")
+        #expect(ran.code == 0)
+        #expect(ran.outputLines == ["job 2 (hash a.wacz) is done"])
+        let hash = try #require(try objects(try await store.run("list", "--json").outputLines).first?["sha256"])
+        #expect(hash as? String == (try await sha256ByOpenSSL(path)))
+        #expect(try await store.run("jobs").output.isEmpty)
+        #expect(try await store.run("jobs").errors.contains("nothing waits and nothing runs"))
+        let all = try await store.run("jobs", "--all", "--json")
+        let jobs = try objects(all.outputLines)
+        #expect(jobs.map { $0["kind"] as? String } == ["hash", "import"])
+        #expect(jobs.allSatisfy { $0["state"] as? String == "done" })
+        let documented = try documentedKeys()
+        for job in jobs { #expect(Set(job.keys).isSubset(of: documented)) }
+        let nothing = try await store.run("jobs", "run")
+        #expect(nothing.code == 0)
+        #expect(nothing.errors.contains("nothing waits"))
+        #expect(names(in: store.folder.path("store/incoming")).isEmpty)
+    }
+
+    /// The first column of the table "Job" in docs/json.md.
+    private func documentedKeys() throws -> Set<String> {
+        let text = String(decoding: try contents(of: Checkout.path("docs/json.md")), as: UTF8.self)
+        let part = try #require(text.components(separatedBy: "## Job").last?.components(separatedBy: "\n## ").first)
+        var keys: Set<String> = []
+        for line in part.split(separator: "\n") where line.hasPrefix("| `") {
+            let cell = line.split(separator: "|")[0]
+            for match in cell.matches(of: /`([A-Za-z0-9]+)`/) { keys.insert(String(match.1)) }
+        }
+        return keys
+    }
+
+    @Test func jobsArePausedResumedCancelledAndTriedAgain() async throws {
+        let (store, _) = try await withReference()
+        for (command, state) in [
+            ("pause", "paused"), ("resume", "waiting"), ("cancel", "cancelled"), ("retry", "waiting"),
+        ] {
+            let result = try await store.run("jobs", command, "2")
+            #expect(result.code == 0)
+            #expect(result.output.hasPrefix("job 2 (hash a.wacz) is \(state)"))
+            #expect(result.errors.contains("1 job waits") == (state == "waiting"))
+            let again = try await store.run("jobs", command, "2", "--json")
+            #expect(again.code == 1)
+            #expect(try errorCodes(again) == ["not-possible"])
+        }
+        let some = try await store.run("jobs", "pause", "2", "9")
+        #expect(some.code == 3)
+        #expect(some.output.contains("job 2 (hash a.wacz) is paused"))
+        #expect(some.errors.contains("error: there is no job 9"))
+        #expect(some.errors.contains("hint: run `replayhost jobs --all` for those there are"))
+        let left = try await store.run("jobs", "run")
+        #expect(left.code == 0)
+        #expect(left.output.isEmpty)
+        #expect(left.errors.contains("left: job 2 (hash a.wacz) is paused"))
+        #expect(try await store.run("jobs", "pause", "x").code == 2)
+        #expect(try await store.run("jobs", "pause").code == 2)
+    }
+
+    @Test func aFailedJobIsSaidAndMakesTheRunFail() async throws {
+        let (store, path) = try await withReference()
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+        let result = try await store.run("jobs", "run", "--json")
+        #expect(result.code == 1)
+        let job = try #require(try objects(result.outputLines).first)
+        #expect(job["state"] as? String == "failed")
+        #expect(job["errorCode"] as? String == "archive-changed")
+        #expect(job["finishedAt"] != nil)
+    }
+
+    @Test func aFileThatIsAwayIsLeft() async throws {
+        let (store, path) = try await withReference()
+        try FileManager.default.removeItem(atPath: path)
+        let result = try await store.run("jobs", "run")
+        #expect(result.code == 0)
+        #expect(result.errors.contains("left: job 2 (hash a.wacz) is waiting: its volume is away"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func interruptedTheRestWaits(signal: Int32) async throws {
+        let (store, _) = try await withReference(hole: 2 << 30)
+        let result = try await store.start("jobs", "run") { program in
+            try Self.awaitProgress(store)
+            program.send(signal)
+            return program.wait()
+        }
+        #expect(result.code == 130)
+        #expect(!result.wasKilled)
+        let job = try hashJob(store)
+        #expect(job.state == .waiting)
+        #expect(job.reason == "interrupted")
+    }
+
+    /// Waits until somebody has hashed a part of the file.
+    private static func awaitProgress(_ store: CommandStore) throws {
+        let catalog = try ArchiveStore(at: store.store).catalog
+        for _ in 0..<3000 {
+            let job = try #require(try catalog.jobs(includingOver: true, limit: 9).first { $0.kind == .hash })
+            if job.state == .running, job.done > 0 { return }
+            try #require(!job.state.isOver, "it was over before it could be looked at")
+            usleep(5000)
+        }
+        Issue.record("nobody hashes the file")
+    }
+
+    @Test(arguments: ["serve", "jobs"])
+    func aKilledProgramsJobIsDoneByTheNext(program kind: String) async throws {
+        let (store, path) = try await withReference(hole: 2 << 30)
+        let killed = try await store.start(kind, kind == "jobs" ? "run" : "--port=0") { program in
+            try Self.awaitProgress(store)
+            program.send(SIGKILL)
+            return program.wait()
+        }
+        #expect(killed.wasKilled)
+        #expect(try hashJob(store).state == .running, "nobody was there to say otherwise")
+        let list = try objects(try await store.run("jobs", "--json").outputLines)
+        #expect(list.map { $0["state"] as? String } == ["waiting"])
+        #expect(list.first?["reason"] as? String == "the process that ran it ended")
+        #expect(try await store.run("jobs", "run").code == 0)
+        #expect(try hashJob(store).state == .done)
+        #expect(try hashJob(store).attempt == 2)
+        let hash = try #require(try objects(try await store.run("list", "--json").outputLines).first?["sha256"])
+        #expect(hash as? String == (try await sha256ByOpenSSL(path)))
+    }
+
+    @Test func aServerRunsWhatTheCommandLineLeaves() async throws {
+        let store = try CommandStore()
+        try store.write(GeneratedArchive(), to: "a.wacz")
+        try await store.start("serve", "--port", "0") { program in
+            try #require(program.outputLine { $0.contains("http://localhost:") } != nil)
+            let imported = try ProgramRun(
+                Checkout.binary, ["import", "--reference", "a.wacz"],
+                environment: ["REPLAYHOST_STORE": store.store], folder: store.folder.path
+            ).wait()
+            #expect(imported.code == 0)
+            #expect(!imported.errors.contains("to be hashed"), "somebody is there who does it")
+            let catalog = try ArchiveStore(at: store.store).catalog
+            for _ in 0..<3000 {
+                if try catalog.jobs(includingOver: false, limit: 9).isEmpty { break }
+                usleep(5000)
+            }
+            program.send(SIGTERM)
+            #expect(program.wait().code == 0)
+        }
+        #expect(try hashJob(store).state == .done)
+        #expect(names(in: store.folder.path("store/incoming")).isEmpty)
+    }
+
+    @Test func aKilledImportIsDoneAgainByTheNextRun() async throws {
+        let store = try CommandStore()
+        let path = store.folder.path("large.wacz")
+        try GeneratedArchive().write(withHole: 512 << 20, to: path)
+        let killed = try await store.start("import", "large.wacz", "--title", "Given") { program in
+            let catalog = try ArchiveStore(at: store.store).catalog
+            for _ in 0..<6000 {
+                if try catalog.jobs(includingOver: false, limit: 9).contains(where: { $0.done > 0 }) { break }
+                usleep(2000)
+            }
+            program.send(SIGKILL)
+            return program.wait()
+        }
+        #expect(killed.wasKilled)
+        let ran = try await store.run("jobs", "run")
+        #expect(ran.code == 0)
+        #expect(ran.output.contains("job 1 (import large.wacz) is done"))
+        let archives = try objects(try await store.run("list", "--json").outputLines)
+        #expect(archives.map { $0["title"] as? String } == ["Given"])
+        #expect(archives.first?["sha256"] as? String == (try await sha256ByOpenSSL(path)))
+        #expect(names(in: store.folder.path("store/incoming")).isEmpty)
+    }
+}
