@@ -70,8 +70,7 @@ extension Catalog {
     /// Which version of each group's document the catalog agrees with, by id.
     func groupStamps() throws -> [String: String?] {
         try reading { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT id, documentStamp FROM archiveGroup")
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0["id"], $0["documentStamp"]) })
+            try Self.dictionary(try Row.fetchAll(database, sql: "SELECT id, documentStamp FROM archiveGroup"))
         }
     }
 
@@ -83,14 +82,17 @@ extension Catalog {
     }
 
     private static func group(_ row: Row, _ database: Database) throws -> ArchiveGroup? {
-        guard let id = ArchiveID(row["id"] as String), let createdAt = RFC3339.date(row["createdAt"]) else {
+        guard let id = ArchiveID(try row.decode(String.self, forColumn: "id")),
+            let createdAt = RFC3339.date(try row.decode(forColumn: "createdAt"))
+        else {
             return nil
         }
         let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
         let members = try String.fetchAll(database, sql: sql, arguments: [id.text])
         return ArchiveGroup(
-            id: id, title: row["title"], notes: row["notes"], tags: JSONText.texts(row["tags"]),
-            members: members.compactMap { ArchiveID($0) }, createdAt: createdAt, originalName: row["originalName"],
-            port: row["port"])
+            id: id, title: try row.decode(forColumn: "title"), notes: try row.decode(forColumn: "notes"),
+            tags: JSONText.texts(try row.decode(forColumn: "tags")), members: members.compactMap { ArchiveID($0) },
+            createdAt: createdAt, originalName: try row.decode(forColumn: "originalName"),
+            port: try row.decode(forColumn: "port"))
     }
 }

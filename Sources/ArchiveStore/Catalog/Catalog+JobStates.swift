@@ -111,8 +111,8 @@ extension Catalog {
     package func change(jobID id: Int64, _ change: JobChange) throws -> Job {
         try writing { database in
             let row = try Row.fetchOne(database, sql: "SELECT * FROM job WHERE id = ?", arguments: [id])
-            guard let row, let job = Job(row) else { throw Self.noJob(id) }
-            try change.check(job, isRepeatable: Self.isRepeatable(row))
+            guard let row, let job = try Job(row) else { throw Self.noJob(id) }
+            try change.check(job, isRepeatable: try Self.isRepeatable(row))
             let sql = """
                 UPDATE job SET state = :state, reason = :reason, updatedAt = :now,
                     finishedAt = CASE WHEN :state = 'cancelled' THEN :now END,
@@ -143,8 +143,8 @@ extension Catalog {
             let sql = "SELECT * FROM job WHERE state = 'running' AND owner = ?"
             let rows = try Row.fetchAll(database, sql: sql, arguments: [owner])
             for row in rows {
-                let deaths = (row["deaths"] as Int) + 1
-                let (state, reason) = Self.afterDeath(number: deaths, isRepeatable: Self.isRepeatable(row))
+                let deaths = try row.decode(Int.self, forColumn: "deaths") + 1
+                let (state, reason) = Self.afterDeath(number: deaths, isRepeatable: try Self.isRepeatable(row))
                 let isOver = state.isOver
                 let sql = """
                     UPDATE job SET state = ?, reason = ?, errorCode = ?, deaths = ?, done = 0, owner = NULL, updatedAt = ?,
@@ -155,7 +155,7 @@ extension Catalog {
                     sql: sql,
                     arguments: [
                         state.rawValue, reason, isOver ? StoreError.Code.interrupted.rawValue : nil, deaths, Self.now(),
-                        isOver ? Self.now() : nil, row["id"] as Int64,
+                        isOver ? Self.now() : nil, try row.decode(Int64.self, forColumn: "id"),
                     ])
             }
             return rows.count

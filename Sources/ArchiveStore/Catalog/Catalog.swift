@@ -63,16 +63,15 @@ package struct Catalog: Sendable {
     /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.
     func sidecarStamps() throws -> [String: String?] {
         try reading { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT key, sidecarStamp FROM archive")
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0["key"], $0["sidecarStamp"]) })
+            try Self.dictionary(try Row.fetchAll(database, sql: "SELECT key, sidecarStamp FROM archive"))
         }
     }
 
     /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
     package func revision() throws -> CatalogRevision {
         try reading { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT subject, number FROM revision")
-            let numbers = Dictionary(uniqueKeysWithValues: rows.map { ($0["subject"] as String, $0["number"] as Int) })
+            let numbers: [String: Int] = try Self.dictionary(
+                try Row.fetchAll(database, sql: "SELECT subject, number FROM revision"))
             return CatalogRevision(archives: numbers["archives"] ?? 0, jobs: numbers["jobs"] ?? 0)
         }
     }
@@ -172,6 +171,8 @@ package struct Catalog: Sendable {
             return try database.read(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
+        } catch let error as RowDecodingError {
+            throw Self.words(for: error)
         }
     }
 
@@ -180,7 +181,23 @@ package struct Catalog: Sendable {
             return try database.write(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
+        } catch let error as RowDecodingError {
+            throw Self.words(for: error)
         }
+    }
+
+    /// Rows of a key and a value. In a damaged catalog there may be anything: it is no row of the table then, or one twice.
+    static func dictionary<Value: DatabaseValueConvertible>(_ rows: [Row]) throws -> [String: Value] {
+        try rows.reduce(into: [:]) {
+            $0[try $1.decode(String.self, atIndex: 0)] = try $1.decode(Value.self, atIndex: 1)
+        }
+    }
+
+    private static func words(for error: RowDecodingError) -> StoreError {
+        StoreError(
+            .catalogDamaged,
+            "the catalog is damaged (a row is none of its table); the archives are not touched by that",
+            hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
     }
 
     private static func words(for error: DatabaseError, place: String? = nil) -> StoreError {
@@ -219,10 +236,11 @@ package struct Catalog: Sendable {
         }
     }
 
-    private static func finding(_ row: Row) -> Finding {
+    private static func finding(_ row: Row) throws -> Finding {
         Finding(
-            severity: Finding.Severity(rawValue: row["severity"]) ?? .error, code: row["code"], what: row["what"],
-            location: row["location"], consequence: row["consequence"])
+            severity: Finding.Severity(rawValue: try row.decode(forColumn: "severity")) ?? .error,
+            code: try row.decode(forColumn: "code"), what: try row.decode(forColumn: "what"),
+            location: try row.decode(forColumn: "location"), consequence: try row.decode(forColumn: "consequence"))
     }
 }
 
