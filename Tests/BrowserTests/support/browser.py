@@ -42,8 +42,6 @@ class Browser:
         self.context.on("requestfailed", self._note_blocked)
         self.context.on("console", self._hear)
         self.context.on("weberror", lambda error: self.complaints.append(f"uncaught: {error.error}"))
-        # 204: nothing to hear here, and no reason to ask again. A test that is about events answers by itself.
-        self.context.route("**/api/events", lambda route: route.fulfill(status=204))
         self.page = self.context.pages[0]
 
     def _note_blocked(self, request):

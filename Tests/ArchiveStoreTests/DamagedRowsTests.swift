@@ -1,0 +1,70 @@
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Rows of a damaged catalog can hold anything: they are said to be damaged, and crash nothing. The server looks at them all the time.
+struct DamagedRowsTests {
+    struct Damage: Sendable, CustomTestStringConvertible {
+        /// Makes a table of any content in the place of the real one.
+        let sql: String
+        let look: @Sendable (ArchiveStore) throws -> Void
+        var testDescription: String { String(sql.prefix(60)) }
+    }
+
+    private static let job = """
+        DROP TABLE job; CREATE TABLE job (id, kind, subject, archiveID, options, state, reason, errorCode, done, total, attempt,
+            deaths, owner, createdAt, startedAt, updatedAt, finishedAt, revision);
+        """
+
+    @Test(arguments: [
+        Damage(
+            sql: "DROP TABLE revision; CREATE TABLE revision (subject, number); INSERT INTO revision VALUES (NULL, 1)"
+        ) {
+            _ = try $0.catalog.revision()
+        },
+        Damage(
+            sql: "DROP TABLE revision; CREATE TABLE revision (subject, number); INSERT INTO revision VALUES ('a', 'b')"
+        ) {
+            _ = try $0.catalog.revision()
+        },
+        Damage(sql: "\(job) INSERT INTO job (kind) VALUES (NULL)") {
+            _ = try $0.catalog.jobs(includingOver: true, limit: 9)
+        },
+        Damage(
+            sql:
+                "\(job) INSERT INTO job VALUES (1, 'hash', 'a', 0, '{}', 'waiting', 0, 0, 'x', 0, 0, 0, 0, 0, 0, 0, 0, 0)"
+        ) {
+            _ = try JobRunner($0).runNext()
+        },
+        Damage(
+            sql: "DROP TABLE groupMember; DROP TABLE archiveGroup; CREATE TABLE archiveGroup (id, documentStamp); "
+                + "INSERT INTO archiveGroup VALUES (NULL, NULL)"
+        ) { _ = try $0.catalog.groupStamps() },
+        Damage(
+            sql: "DROP TABLE finding; CREATE TABLE finding (archiveKey, position, severity, code); "
+                + "INSERT INTO finding VALUES ('k', 0, NULL, NULL)"
+        ) { _ = try $0.catalog.findings(key: "k") },
+    ])
+    func theyAreSaidToBeDamaged(_ damage: Damage) throws {
+        let test = try TestStore()
+        try test.store.catalog.writing { database in
+            try database.execute(sql: "PRAGMA defer_foreign_keys = ON; \(damage.sql)")
+        }
+        #expect(code { try damage.look(test.store) } == .catalogDamaged)
+    }
+
+    /// Of two rows of one key, which no sound catalog has, one counts.
+    @Test func aKeyThatIsThereTwiceIsNoCrash() throws {
+        let test = try TestStore()
+        try test.store.catalog.writing { database in
+            try database.execute(
+                sql: """
+                    DROP TABLE revision; CREATE TABLE revision (subject, number);
+                    INSERT INTO revision VALUES ('jobs', 1), ('jobs', 2), ('archives', 3)
+                    """)
+        }
+        #expect(try test.store.catalog.revision() == CatalogRevision(archives: 3, jobs: 2))
+    }
+}
