@@ -21,35 +21,42 @@ package struct ProgramResult: Sendable {
 }
 
 /// A program that runs.
+///
+/// Not Foundation's `Process`: with more than a thousand files open, as tests have that run side by side, it reads past the end of
+/// the list of them and crashes.
 package final class ProgramRun: Sendable {
-    private let process: Mutex<Process>
     private let input: FileHandle
     private let output: Collector
     private let errors: Collector
     private let ended = DispatchSemaphore(value: 0)
+    private let status = Mutex<Int32>(0)
     package let processID: Int32
+    /// Between the making of a pipe and its being kept from other programs, none is started.
+    private static let starting = NSLock()
 
     /// - Parameter environment: Set over a small fixed one, so that nobody's own settings change what is tested.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: String? = nil
     ) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.environment = [
+        let variables = [
             "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8", "TZ": "UTC",
         ].merging(environment) { $1 }
-        process.currentDirectoryURL = URL(fileURLWithPath: folder ?? NSTemporaryDirectory())
-        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-        (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
-        let ended = ended
-        process.terminationHandler = { _ in ended.signal() }
-        try process.run()
-        processID = process.processIdentifier
-        input = stdin.fileHandleForWriting
-        output = Collector(stdout.fileHandleForReading)
-        errors = Collector(stderr.fileHandleForReading)
-        self.process = Mutex(process)
+        let started = try Self.starting.withLock {
+            try StartedProgram(
+                ["/usr/bin/env", "-C", folder ?? NSTemporaryDirectory(), program] + arguments,
+                environment: variables.map { "\($0)=\($1)" })
+        }
+        processID = started.processID
+        input = started.input
+        output = Collector(started.output)
+        errors = Collector(started.errors)
+        let thread = Thread { [self] in
+            var status: Int32 = 0
+            while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+            self.status.withLock { $0 = status }
+            ended.signal()
+        }
+        thread.start()
     }
 
     /// Writes to its standard input. A program that went away meanwhile is no error.
@@ -77,14 +84,78 @@ package final class ProgramRun: Sendable {
             send(SIGKILL)
             ended.wait()
         }
-        let (texts, status) = (
-            (output.whole(), errors.whole()), process.withLock { ($0.terminationStatus, $0.terminationReason) }
-        )
-        let wasKilled = status.1 == .uncaughtSignal
+        let status = status.withLock { $0 }
+        let signal = status & 0x7F
         return ProgramResult(
-            code: wasKilled ? 128 + status.0 : status.0, wasKilled: wasKilled, output: texts.0, errors: texts.1)
+            code: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, wasKilled: signal != 0, output: output.whole(),
+            errors: errors.whole())
     }
 }
+
+/// A program just started, with our ends of its pipes.
+private struct StartedProgram {
+    let processID: Int32
+    let input: FileHandle
+    let output: FileHandle
+    let errors: FileHandle
+
+    init(_ arguments: [String], environment: [String]) throws {
+        let (stdin, stdout, stderr) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
+        #if canImport(Glibc)
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (end, number) in [(stdin.reading, 0), (stdout.writing, 1), (stderr.writing, 2)] {
+            posix_spawn_file_actions_adddup2(&actions, end, Int32(number))
+        }
+        // Signals as a shell leaves them, whatever the tests do with their own.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+        var pid: pid_t = 0
+        let failure = Self.withCStrings(arguments) { arguments in
+            Self.withCStrings(environment) { posix_spawn(&pid, "/usr/bin/env", &actions, &attributes, arguments, $0) }
+        }
+        for end in [stdin.reading, stdout.writing, stderr.writing] { close(end) }
+        input = FileHandle(fileDescriptor: stdin.writing, closeOnDealloc: true)
+        output = FileHandle(fileDescriptor: stdout.reading, closeOnDealloc: true)
+        errors = FileHandle(fileDescriptor: stderr.reading, closeOnDealloc: true)
+        guard failure == 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(failure)) }
+        processID = pid
+    }
+
+    /// Two ends that other programs do not get.
+    private static func pipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [0, 0]
+        guard systemPipe(&ends) == 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func withCStrings<Value>(
+        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Value
+    ) -> Value {
+        let copies = texts.map { strdup($0) } + [nil]
+        defer { for copy in copies { free(copy) } }
+        return body(copies)
+    }
+}
+
+/// The system's `pipe`, under a name that no method hides.
+private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }
 
 /// Runs a program to its end, off Swift's own threads.
 package func run(
@@ -116,6 +187,8 @@ private final class Collector: Sendable {
 
     init(_ handle: FileHandle) {
         let thread = Thread { [self] in
+            // Closed when it is at its end.
+            defer { try? handle.close() }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 // `read(2)` hands over what is there; `FileHandle.read(upToCount:)` would wait for all of it.
