@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 import WebArchive
@@ -51,6 +52,14 @@ struct CatalogTests {
         #expect(some.total == 6)
         #expect(try catalog.pages(key: "key-one", offset: 6, limit: 2).pages.isEmpty)
         withExtendedLifetime(folder) {}
+    }
+
+    /// sqlite.org/pragma.html#pragma_synchronous: 2 is FULL, with which a commit outlives a power cut.
+    @Test func eachChangeIsFlushed() throws {
+        let folder = try TemporaryFolder()
+        let catalog = try Catalog(path: folder.path("catalog.sqlite"))
+        let mode = try catalog.database.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        #expect(mode == 2)
     }
 
     @Test func newestComeFirstAndIDsWinOverNames() throws {

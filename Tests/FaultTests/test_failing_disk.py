@@ -109,7 +109,8 @@ FAILURES = [
     ("write", ".json.new", "the disk failed while writing"),
     ("fsync", ".json.new", "the disk failed while flushing to disk"),
     ("write", "catalog.sqlite", "the disk failed under the catalog"),
-    ("fsync", "catalog.sqlite", "the archive is stored, but the catalog could not take it"),
+    ("fsync", "catalog.sqlite", "the disk failed under the catalog"),
+    ("fsync after 2", "catalog.sqlite", "the archive is stored, but the catalog could not take it"),
     ("read", "catalog.sqlite", "the disk failed under the catalog"),
     ("open", "/incoming/", "the disk failed while opening"),
 ]
@@ -121,7 +122,8 @@ def test_a_disk_that_fails_is_said_and_nothing_is_lost(store, call, path, words)
     store.done("edit", "sample", "--title", "Kept", "--tag", "one")
     before = store.everything()
     new = store.file("new.wacz")
-    result = store.run("import", new, FAIL_CALL=call, FAIL_PATH=path, FAIL_ERRNO=errno.EIO)
+    call, _, after = call.partition(" after ")
+    result = store.run("import", new, FAIL_CALL=call, FAIL_PATH=path, FAIL_ERRNO=errno.EIO, FAIL_AFTER=after or 0)
     assert result.code != 0
     assert error(result).startswith(f"error: {words}")
     after = store.everything()

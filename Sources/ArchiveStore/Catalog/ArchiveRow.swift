@@ -77,9 +77,7 @@ struct ArchiveRow: Codable, FetchableRecord, PersistableRecord {
 
     func archive() throws -> Archive {
         guard let id = ArchiveID(id), let importedAt = RFC3339.date(importedAt) else {
-            throw StoreError(
-                .unusable, "the catalog holds a row that no version of replayhost wrote (id \"\(id)\")",
-                hint: "run `replayhost doctor`")
+            throw Catalog.damaged("it holds a row that no version of replayhost wrote")
         }
         return Archive(
             key: key, id: id, title: title, sha256: sha256, size: UInt64(clamping: size),

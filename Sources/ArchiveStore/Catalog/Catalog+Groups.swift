@@ -70,29 +70,16 @@ extension Catalog {
     /// Which version of each group's document the catalog agrees with, by id.
     func groupStamps() throws -> [String: String?] {
         try reading { database in
-            try Self.dictionary(try Row.fetchAll(database, sql: "SELECT id, documentStamp FROM archiveGroup"))
+            try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveGroup")
         }
     }
 
     private func groups(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveGroup] {
         try reading { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments)
-                .compactMap { try Self.group($0, database) }
+            try GroupRow.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments).map {
+                let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
+                return try $0.group(members: try String.fetchAll(database, sql: sql, arguments: [$0.id]))
+            }
         }
-    }
-
-    private static func group(_ row: Row, _ database: Database) throws -> ArchiveGroup? {
-        guard let id = ArchiveID(try row.decode(String.self, forColumn: "id")),
-            let createdAt = RFC3339.date(try row.decode(forColumn: "createdAt"))
-        else {
-            return nil
-        }
-        let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
-        let members = try String.fetchAll(database, sql: sql, arguments: [id.text])
-        return ArchiveGroup(
-            id: id, title: try row.decode(forColumn: "title"), notes: try row.decode(forColumn: "notes"),
-            tags: JSONText.texts(try row.decode(forColumn: "tags")), members: members.compactMap { ArchiveID($0) },
-            createdAt: createdAt, originalName: try row.decode(forColumn: "originalName"),
-            port: try row.decode(forColumn: "port"))
     }
 }

@@ -110,9 +110,9 @@ extension Catalog {
     /// - Throws: `StoreError`: `notFound`, `notPossible` in its state.
     package func change(jobID id: Int64, _ change: JobChange) throws -> Job {
         try writing { database in
-            let row = try Row.fetchOne(database, sql: "SELECT * FROM job WHERE id = ?", arguments: [id])
-            guard let row, let job = try Job(row) else { throw Self.noJob(id) }
-            try change.check(job, isRepeatable: try Self.isRepeatable(row))
+            let row = try JobRow.fetchOne(database, sql: "SELECT * FROM job WHERE id = ?", arguments: [id])
+            guard let row, let job = row.job else { throw Self.noJob(id) }
+            try change.check(job, isRepeatable: row.isRepeatable)
             let sql = """
                 UPDATE job SET state = :state, reason = :reason, updatedAt = :now,
                     finishedAt = CASE WHEN :state = 'cancelled' THEN :now END,
@@ -141,10 +141,10 @@ extension Catalog {
     func takeBackJobs(ofDead owner: String) throws -> Int {
         try writing { database in
             let sql = "SELECT * FROM job WHERE state = 'running' AND owner = ?"
-            let rows = try Row.fetchAll(database, sql: sql, arguments: [owner])
+            let rows = try JobRow.fetchAll(database, sql: sql, arguments: [owner])
             for row in rows {
-                let deaths = try row.decode(Int.self, forColumn: "deaths") + 1
-                let (state, reason) = Self.afterDeath(number: deaths, isRepeatable: try Self.isRepeatable(row))
+                let deaths = row.deaths + 1
+                let (state, reason) = Self.afterDeath(number: deaths, isRepeatable: row.isRepeatable)
                 let isOver = state.isOver
                 let sql = """
                     UPDATE job SET state = ?, reason = ?, errorCode = ?, deaths = ?, done = 0, owner = NULL, updatedAt = ?,
@@ -155,7 +155,7 @@ extension Catalog {
                     sql: sql,
                     arguments: [
                         state.rawValue, reason, isOver ? StoreError.Code.interrupted.rawValue : nil, deaths, Self.now(),
-                        isOver ? Self.now() : nil, try row.decode(Int64.self, forColumn: "id"),
+                        isOver ? Self.now() : nil, row.id,
                     ])
             }
             return rows.count

@@ -88,8 +88,8 @@ extension Catalog {
                 SELECT job.*, archive.referencePath FROM job LEFT JOIN archive ON archive.id = job.archiveID
                 WHERE job.state = 'waiting' AND job.id > ? ORDER BY job.id LIMIT ?
                 """
-            return try Row.fetchAll(database, sql: sql, arguments: [id, limit]).compactMap { row in
-                try Job(row).map { WaitingJob(job: $0, referencePath: try row.decode(forColumn: "referencePath")) }
+            return try JobRow.fetchAll(database, sql: sql, arguments: [id, limit]).compactMap { row in
+                row.job.map { WaitingJob(job: $0, referencePath: row.referencePath) }
             }
         }
     }
@@ -102,41 +102,10 @@ extension Catalog {
         }
     }
 
-    /// Whether the file can be read a second time, so that the job can be begun again.
-    static func isRepeatable(_ row: Row) throws -> Bool {
-        try row.decode(forColumn: "kind") != Job.Kind.import.rawValue
-            || ImportOrder(json: try row.decode(forColumn: "options"))?.path != nil
-    }
 }
 
 extension Job {
-    /// `nil` for a row of a kind that this version does not know.
-    init?(_ row: Row) throws {
-        let times = try (
-            created: Self.time(row, "createdAt"), started: Self.time(row, "startedAt"),
-            updated: Self.time(row, "updatedAt"), finished: Self.time(row, "finishedAt")
-        )
-        guard let kind = Kind(rawValue: try row.decode(forColumn: "kind")),
-            let state = State(rawValue: try row.decode(forColumn: "state")), let createdAt = times.created,
-            let updatedAt = times.updated
-        else { return nil }
-        let archive: String? = try row.decode(forColumn: "archiveID")
-        let total: Int64? = try row.decode(forColumn: "total")
-        self.init(
-            id: try row.decode(forColumn: "id"), kind: kind, subject: try row.decode(forColumn: "subject"),
-            archiveID: archive.flatMap { ArchiveID($0) }, state: state, reason: try row.decode(forColumn: "reason"),
-            errorCode: try row.decode(forColumn: "errorCode"),
-            done: UInt64(clamping: try row.decode(Int64.self, forColumn: "done")),
-            total: total.map { UInt64(clamping: $0) }, attempt: try row.decode(forColumn: "attempt"),
-            createdAt: createdAt, startedAt: times.started, updatedAt: updatedAt, finishedAt: times.finished,
-            revision: try row.decode(forColumn: "revision"))
-    }
-
-    private static func time(_ row: Row, _ column: String) throws -> Date? {
-        try row.decode(String?.self, forColumn: column).flatMap(RFC3339.date)
-    }
-
     static func fetchAll(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws -> [Job] {
-        try Row.fetchAll(database, sql: "SELECT * FROM job \(condition)", arguments: arguments).compactMap(Job.init)
+        try JobRow.fetchAll(database, sql: "SELECT * FROM job \(condition)", arguments: arguments).compactMap(\.job)
     }
 }

@@ -46,24 +46,16 @@ extension Catalog {
         return try reading { database in
             let total = try Int.fetchOne(
                 database, sql: "SELECT count(*) FROM \(tables)", arguments: StatementArguments(arguments))
-            let rows = try Row.fetchAll(
+            let rows = try PageRow.fetchAll(
                 database,
                 sql: "SELECT \(source.columns) FROM \(tables) ORDER BY \(source.order) LIMIT ? OFFSET ?",
                 arguments: StatementArguments(arguments + [limit, offset]))
-            return (total ?? 0, try rows.map(Self.page))
+            return (total ?? 0, rows.map(\.page))
         }
     }
 
     /// Words of a search that count; more are not looked at.
     private static let wordsMax = 32
-
-    private static func page(_ row: Row) throws -> ArchivePage {
-        let archive: String? = try row.decode(forColumn: "archiveID")
-        return ArchivePage(
-            position: try row.decode(forColumn: "position"), list: try row.decode(forColumn: "list"),
-            url: try row.decode(forColumn: "url"), timestamp: try row.decode(forColumn: "timestamp"),
-            title: try row.decode(forColumn: "title"), archiveID: archive.flatMap { ArchiveID($0) })
-    }
 
     private static func escapedForLike(_ word: String) -> String {
         word.reduce(into: "") { escaped, character in

@@ -63,15 +63,15 @@ package struct Catalog: Sendable {
     /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.
     func sidecarStamps() throws -> [String: String?] {
         try reading { database in
-            try Self.dictionary(try Row.fetchAll(database, sql: "SELECT key, sidecarStamp FROM archive"))
+            try StampRow.all(database, "SELECT key, sidecarStamp AS stamp FROM archive")
         }
     }
 
     /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
     package func revision() throws -> CatalogRevision {
         try reading { database in
-            let numbers: [String: Int] = try Self.dictionary(
-                try Row.fetchAll(database, sql: "SELECT subject, number FROM revision"))
+            let rows = try RevisionRow.fetchAll(database, sql: "SELECT subject, number FROM revision")
+            let numbers = Dictionary(rows.map { ($0.subject, $0.number) }) { $1 }
             return CatalogRevision(archives: numbers["archives"] ?? 0, jobs: numbers["jobs"] ?? 0)
         }
     }
@@ -98,7 +98,7 @@ package struct Catalog: Sendable {
     package func findings(key: String) throws -> [Finding] {
         try reading { database in
             let sql = "SELECT * FROM finding WHERE archiveKey = ? ORDER BY position"
-            return try Row.fetchAll(database, sql: sql, arguments: [key]).map(Self.finding)
+            return try FindingRow.fetchAll(database, sql: sql, arguments: [key]).map(\.finding)
         }
     }
 
@@ -171,8 +171,8 @@ package struct Catalog: Sendable {
             return try database.read(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
-        } catch let error as RowDecodingError {
-            throw Self.words(for: error)
+        } catch is RowDecodingError {
+            throw Self.damaged("a value is of another kind than it has to be")
         }
     }
 
@@ -181,23 +181,15 @@ package struct Catalog: Sendable {
             return try database.write(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
-        } catch let error as RowDecodingError {
-            throw Self.words(for: error)
+        } catch is RowDecodingError {
+            throw Self.damaged("a value is of another kind than it has to be")
         }
     }
 
-    /// Rows of a key and a value. In a damaged catalog there may be anything: it is no row of the table then, or one twice.
-    static func dictionary<Value: DatabaseValueConvertible>(_ rows: [Row]) throws -> [String: Value] {
-        try rows.reduce(into: [:]) {
-            $0[try $1.decode(String.self, atIndex: 0)] = try $1.decode(Value.self, atIndex: 1)
-        }
-    }
-
-    private static func words(for error: RowDecodingError) -> StoreError {
+    static func damaged(_ reason: String, place: String? = nil) -> StoreError {
         StoreError(
-            .catalogDamaged,
-            "the catalog is damaged (a row is none of its table); the archives are not touched by that",
-            hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
+            .catalogDamaged, "the catalog is damaged (\(reason)); the archives are not touched by that",
+            place: place, hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
     }
 
     private static func words(for error: DatabaseError, place: String? = nil) -> StoreError {
@@ -219,9 +211,7 @@ package struct Catalog: Sendable {
                 .unusable, "another process has kept the catalog to itself for \(CatalogFile.busySeconds) seconds",
                 place: place)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:
-            return StoreError(
-                .catalogDamaged, "the catalog is damaged (\(reason)); the archives are not touched by that",
-                place: place, hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
+            return damaged(reason, place: place)
         case .SQLITE_READONLY:
             return StoreError(
                 .unusable, "the store can only be read (\(reason))", place: place,
@@ -236,12 +226,6 @@ package struct Catalog: Sendable {
         }
     }
 
-    private static func finding(_ row: Row) throws -> Finding {
-        Finding(
-            severity: Finding.Severity(rawValue: try row.decode(forColumn: "severity")) ?? .error,
-            code: try row.decode(forColumn: "code"), what: try row.decode(forColumn: "what"),
-            location: try row.decode(forColumn: "location"), consequence: try row.decode(forColumn: "consequence"))
-    }
 }
 
 /// Numbers that grow with every change.

@@ -85,7 +85,10 @@ enum CatalogFile {
                     + "so that readers wait for writers")
         }
         do {
-            return Opened(database: try DatabasePool(path: path, configuration: configuration()), adaptation: nil)
+            let pool = try DatabasePool(path: path, configuration: configuration())
+            // The pool lowers this when it switches to the log.
+            try pool.writeWithoutTransaction { try $0.execute(sql: Self.flushingEachChange) }
+            return Opened(database: pool, adaptation: nil)
         } catch let error as DatabaseError
             where [.SQLITE_IOERR, .SQLITE_ERROR].contains(error.resultCode) && !isFull(path)
         {
@@ -97,12 +100,14 @@ enum CatalogFile {
         }
     }
 
+    /// A removal must not come back after a power cut.
+    private static let flushingEachChange = "PRAGMA synchronous = FULL"
+
     private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(TimeInterval(busySeconds))
         configuration.label = "catalog"
-        // A removal must not come back after a power cut.
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        configuration.prepareDatabase { try $0.execute(sql: Self.flushingEachChange) }
         return configuration
     }
 

@@ -74,6 +74,15 @@ struct DoctorCommand: ParsableCommand {
         let location = common.location
         do {
             let (store, rebuilt) = try openOrRebuild(location.path)
+            // Before anything is read of it.
+            let lines = try store.catalog.integrityCheck()
+            guard lines == ["ok"] else {
+                return [
+                    Check(
+                        name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
+                        hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
+                ]
+            }
             let archives = try store.archives()
             var checks = [
                 Check(
@@ -86,13 +95,7 @@ struct DoctorCommand: ParsableCommand {
                 checks.append(Check(name: "store", verdict: .warning, what: adaptation))
             }
             checks += rebuilt
-            let lines = try store.catalog.integrityCheck()
-            checks.append(
-                lines == ["ok"]
-                    ? Check(name: "store catalog", verdict: .good, what: "SQLite finds nothing wrong")
-                    : Check(
-                        name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
-                        hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/"))
+            checks.append(Check(name: "store catalog", verdict: .good, what: "SQLite finds nothing wrong"))
             let report = try store.repair(readsAll: true)
             if store.isReadOnly { return checks }
             for problem in report.problems { checks.append(Check(name: "store files", verdict: .bad, what: problem)) }

@@ -1,0 +1,113 @@
+import GRDB
+import WebArchive
+
+// Rows as they are read. A value of another kind than the schema has, which a damaged catalog can hold, is a `RowDecodingError`:
+// the subscripts of a `Row` would end the program instead.
+
+/// A row of the table `finding`.
+struct FindingRow: Decodable, FetchableRecord {
+    let severity: String
+    let code: String
+    let what: String
+    let location: String
+    let consequence: String
+
+    var finding: Finding {
+        Finding(
+            severity: Finding.Severity(rawValue: severity) ?? .error, code: code, what: what, location: location,
+            consequence: consequence)
+    }
+}
+
+/// A row of the table `page`; with the member whose page it is, in a group.
+struct PageRow: Decodable, FetchableRecord {
+    let position: Int
+    let list: String
+    let url: String
+    let timestamp: String?
+    let title: String?
+    let archiveID: String?
+
+    var page: ArchivePage {
+        ArchivePage(
+            position: position, list: list, url: url, timestamp: timestamp, title: title,
+            archiveID: archiveID.flatMap { ArchiveID($0) })
+    }
+}
+
+/// A row of the table `archiveGroup`.
+struct GroupRow: Decodable, FetchableRecord {
+    let id: String
+    let title: String
+    let notes: String
+    let tags: String
+    let createdAt: String
+    let originalName: String?
+    let port: Int?
+
+    func group(members: [String]) throws -> ArchiveGroup {
+        guard let id = ArchiveID(id), let createdAt = RFC3339.date(createdAt) else {
+            throw Catalog.damaged("it holds a group that no version of replayhost wrote")
+        }
+        return ArchiveGroup(
+            id: id, title: title, notes: notes, tags: JSONText.texts(tags),
+            members: members.compactMap { ArchiveID($0) },
+            createdAt: createdAt, originalName: originalName, port: port)
+    }
+}
+
+/// A row of the table `job`; with the path of the file that its archive refers to, if that was asked for.
+struct JobRow: Decodable, FetchableRecord {
+    let id: Int64
+    let kind: String
+    let subject: String
+    let archiveID: String?
+    let options: String
+    let state: String
+    let reason: String?
+    let errorCode: String?
+    let done: Int64
+    let total: Int64?
+    let attempt: Int
+    let deaths: Int
+    let revision: Int
+    let createdAt: String
+    let startedAt: String?
+    let updatedAt: String
+    let finishedAt: String?
+    let referencePath: String?
+
+    /// `nil` for a row of a kind that this version does not know.
+    var job: Job? {
+        guard let kind = Job.Kind(rawValue: kind), let state = Job.State(rawValue: state),
+            let createdAt = RFC3339.date(createdAt), let updatedAt = RFC3339.date(updatedAt)
+        else { return nil }
+        return Job(
+            id: id, kind: kind, subject: subject, archiveID: archiveID.flatMap { ArchiveID($0) }, state: state,
+            reason: reason, errorCode: errorCode, done: UInt64(clamping: done),
+            total: total.map { UInt64(clamping: $0) },
+            attempt: attempt, createdAt: createdAt, startedAt: startedAt.flatMap(RFC3339.date), updatedAt: updatedAt,
+            finishedAt: finishedAt.flatMap(RFC3339.date), revision: revision)
+    }
+
+    /// Whether the file can be read a second time, so that the job can be begun again.
+    var isRepeatable: Bool { kind != Job.Kind.import.rawValue || ImportOrder(json: options)?.path != nil }
+}
+
+/// A key, and which version of its document the catalog agrees with.
+struct StampRow: Decodable, FetchableRecord {
+    let key: String
+    let stamp: String?
+
+    static func all(_ database: Database, _ sql: String) throws -> [String: String?] {
+        let rows = try fetchAll(database, sql: sql)
+        // A damaged table can hold one twice.
+        return Dictionary(rows.map { ($0.key, $0.stamp) }) { $1 }
+    }
+}
+
+/// A row of the table `revision`.
+struct RevisionRow: Decodable, FetchableRecord {
+    let subject: String
+    let number: Int
+}
