@@ -24,19 +24,8 @@ struct DamagedRowsTests {
         ) {
             _ = try $0.catalog.revision()
         },
-        Damage(
-            sql: "DROP TABLE revision; CREATE TABLE revision (subject, number); INSERT INTO revision VALUES ('a', 'b')"
-        ) {
-            _ = try $0.catalog.revision()
-        },
         Damage(sql: "\(job) INSERT INTO job (kind) VALUES (NULL)") {
             _ = try $0.catalog.jobs(includingOver: true, limit: 9)
-        },
-        Damage(
-            sql:
-                "\(job) INSERT INTO job VALUES (1, 'hash', 'a', 0, '{}', 'waiting', 0, 0, 'x', 0, 0, 0, 0, 0, 0, 0, 0, 0)"
-        ) {
-            _ = try JobRunner($0).runNext()
         },
         Damage(
             sql: "DROP TABLE groupMember; DROP TABLE archiveGroup; CREATE TABLE archiveGroup (id, documentStamp); "
