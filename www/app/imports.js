@@ -7,12 +7,13 @@ import { sendFile } from "./transfer.js";
 
 /**
  * @param {{onImported: () => void, openArchive: (address: string) => void}} host
- * @returns {{element: HTMLElement, add: (files: Iterable<File>) => void, busy: () => boolean}}
+ * @returns {{element: HTMLElement, add: (files: Iterable<File>) => void, busy: () => boolean, has: (name: string) => boolean}}
  */
 export function createImports({ onImported, openArchive }) {
     const list = make("ul", { class: "imports", "aria-label": "Imports" });
     const element = make("div", { hidden: true }, list);
     const waiting = [];
+    const names = new Set();
     let running = false;
     let batch = 0;
 
@@ -24,6 +25,7 @@ export function createImports({ onImported, openArchive }) {
             list.replaceChildren();
         }
         for (const file of added) {
+            names.add(file.name);
             const row = createRow(file, () => {
                 const place = waiting.indexOf(row);
                 if (place < 0) return;
@@ -53,7 +55,7 @@ export function createImports({ onImported, openArchive }) {
         if (batch === 1 && last) openArchive(pagesAddress(placeOf(last)));
     }
 
-    return { element, add, busy: () => running };
+    return { element, add, busy: () => running, has: (name) => names.has(name) };
 }
 
 /** What an import brought: an archive, or the group of those that one file held. */

@@ -30,7 +30,8 @@ export function showLibrary(root, firstRoute, { navigate }) {
     const rows = new Map();
 
     const imports = createImports({ onImported: refresh, openArchive: (address) => open && navigate(address) });
-    const work = createWork();
+    // What is sent from here has its progress here.
+    const work = createWork({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
     const picker = make("input", { type: "file", multiple: true, accept: ".wacz,application/wacz", class: "unseen",
         tabindex: "-1", "aria-hidden": "true",
         on: {

@@ -16,9 +16,10 @@ const kinds = { import: "Import of", hash: "Check sum of" };
 const endings = { done: "is done", failed: "failed", cancelled: "was cancelled" };
 
 /**
+ * @param {{isShownElsewhere: (job: import("./api.js").Job) => boolean}} host
  * @returns {{element: HTMLElement, load: () => Promise<void>, update: (job: import("./api.js").Job) => void}}
  */
-export function createWork() {
+export function createWork({ isShownElsewhere }) {
     const list = make("ul", { class: "imports" });
     const element = make("section", { class: "work", hidden: true, "aria-labelledby": "work-title" },
         make("h2", { id: "work-title", text: "Work" }), list);
@@ -32,7 +33,7 @@ export function createWork() {
 
     function take(job) {
         const row = rows.get(job.id);
-        if (!Object.hasOwn(commands, job.state)) {
+        if (!Object.hasOwn(commands, job.state) || isShownElsewhere(job)) {
             rows.delete(job.id);
         } else if (row) {
             row.update(job);
