@@ -68,7 +68,12 @@ extension ArchiveStore {
     func save(_ archive: Archive) throws {
         let path = layout.sidecar(archive.key)
         // What the catalog does not know of is kept.
-        let replaces = (try? Sidecar.read(at: path))?.replaces
+        let replaces: String?
+        do {
+            replaces = try Sidecar.read(at: path).replaces
+        } catch let error as StoreError where error.code == .notFound || error.isDamagedDocument {
+            replaces = nil
+        }
         try Sidecar(archive, replaces: replaces).write(to: path)
         try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
     }

@@ -119,4 +119,12 @@ struct ArchiveStoreTests {
             #expect(mode == 0o700)
         }
     }
+
+    @Test func aStoreThatOthersCouldReadIsTakenFromThem() throws {
+        let test = try TestStore()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: test.layout.root)
+        _ = try test.reopened()
+        let mode = try FileManager.default.attributesOfItem(atPath: test.layout.root)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+    }
 }
