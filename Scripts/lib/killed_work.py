@@ -4,7 +4,7 @@
 
 Imports (copied, moved, referenced, into the place of another archive, packages of several), removals, edits, groups, hashing,
 rebuilds and backups. A kill comes at any instant, or before any call that changes the file system. After each the next start must leave the store as it was before the work or as it would be after it,
-in everything that a person sees, and with nothing else lying about. The seed repeats a run: the same work in the same order, and
+in everything that a person sees, and with nothing else lying about. Rounds whose work ended before its kill do not count. The seed repeats a run: the same work in the same order, and
 the same share of it done before each kill. WORK= narrows it down to some kinds.
 """
 
@@ -388,18 +388,20 @@ class Work:
 def run(folder, kills, seed):
     work, outcomes, durations = Work(folder, seed), Counter(), {}
     work.run("import", work.file()[1], work.file()[1])
-    order = []
-    for number in range(kills):
+    order, killed, checked = [], 0, 0
+    while killed < kills:
         if not order:
             order = WORK[:]
             work.chance.shuffle(order)
         kind, share = order.pop(), work.chance.uniform(0.02, 1.1)
         try:
             work.step(kind, share, durations, outcomes)
+            killed = sum(count for (_, outcome), count in outcomes.items() if outcome.startswith("killed"))
+            if "backup" in WORK and (killed >= kills or killed - checked >= 50):
+                checked = killed
+                work.check_restore(work.seen())
         except Failure as failure:
-            raise Failure(f"kill {number + 1} of {kills}, {kind}, seed {seed}: {failure}") from None
-        if "backup" in WORK and (number % 50 == 49 or number == kills - 1):
-            work.check_restore(work.seen())
+            raise Failure(f"after {killed} kills of {kills}, {kind}, seed {seed}: {failure}") from None
     return outcomes, work
 
 
@@ -415,9 +417,8 @@ def main():
         parts = [f"{count} {outcome}" for (name, outcome), count in sorted(outcomes.items()) if name == kind]
         if parts:
             print(f"  {kind:10} {', '.join(parts)}")
-    killed = sum(count for (_, outcome), count in outcomes.items() if outcome.startswith("killed"))
     print(
-        f"{sum(outcomes.values())} rounds, {killed} killed at work, {work.resumed} imports done again by their jobs, in "
+        f"{sum(outcomes.values())} rounds, {kills} killed at work, {work.resumed} imports done again by their jobs, in "
         f"{time.monotonic() - began:.0f} s: nothing lost, nothing half there; {len(now['archives'])} archives, {len(now['groups'])} groups at the end"
     )
 
