@@ -105,7 +105,7 @@ struct JobsCommandTests {
 
     @Test(arguments: [SIGINT, SIGTERM])
     func interruptedTheRestWaits(signal: Int32) async throws {
-        let (store, _) = try await withReference(hole: 2 << 30)
+        let (store, _) = try await withReference(hole: 3 << 30)
         let result = try await store.start("jobs", "run") { program in
             try Self.awaitProgress(store)
             program.send(signal)
@@ -132,7 +132,7 @@ struct JobsCommandTests {
 
     @Test(arguments: ["serve", "jobs"])
     func aKilledProgramsJobIsDoneByTheNext(program kind: String) async throws {
-        let (store, path) = try await withReference(hole: 2 << 30)
+        let (store, path) = try await withReference(hole: 3 << 30)
         let killed = try await store.start(kind, kind == "jobs" ? "run" : "--port=0") { program in
             try Self.awaitProgress(store)
             program.send(SIGKILL)

@@ -62,12 +62,13 @@ struct EventTests {
         }
     }
 
-    @Test(arguments: ["", "x", "1", "-1.-1", "1.2.3", "9223372036854775808.0", "999999.999999"])
-    func whateverLastIDSaysItIsAnswered(id: String) async throws {
+    @Test func whateverLastIDSaysItIsAnswered() async throws {
         try await withServer { server in
             let port = server.port
-            let name = try await onThread { try EventConnection(port: port, lastID: id).next()?.name }
-            #expect(name == "archives")
+            for id in ["", "x", "1", "-1.-1", "1.2.3", "9223372036854775808.0", "999999.999999"] {
+                let name = try await onThread { try EventConnection(port: port, lastID: id).next()?.name }
+                #expect(name == "archives", "\(id)")
+            }
         }
     }
 
