@@ -70,6 +70,13 @@ extension ArchiveStore {
         return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
     }
 
+    /// The archive that refers to the file at `path` as it is; nothing is read for it.
+    func knownReference(at path: String, _ options: ImportOptions) throws -> ImportOutcome? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return try unchanged(FileReference(path: Self.absolute(path), status), options)
+    }
+
     /// The archive that refers to this very file already; nothing is read for it.
     private func unchanged(_ reference: FileReference, _ options: ImportOptions) throws -> ImportOutcome? {
         let known = try catalog.archives(referencePath: reference.path).first { $0.reference == reference }

@@ -11,8 +11,11 @@ extension GeneratedArchive {
         let moved = UInt32(offset + hole).littleEndian
         var record = Array(bytes[end...])
         withUnsafeBytes(of: moved) { record.replaceSubrange(16..<20, with: $0) }
-        try Data(bytes[..<offset]).write(to: URL(fileURLWithPath: path))
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        let target = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(
+            at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes[..<offset]).write(to: target)
+        let file = try FileHandle(forWritingTo: target)
         try file.truncate(atOffset: UInt64(offset + hole))
         try file.seekToEnd()
         try file.write(contentsOf: Data(bytes[offset..<end] + record))

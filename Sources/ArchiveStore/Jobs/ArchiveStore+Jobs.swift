@@ -15,6 +15,8 @@ extension ArchiveStore {
             // No file, no work: what is wrong with it is said at once.
             return try importAny(at: path, mode: mode, options: options, progress: progress)
         }
+        // Nothing is done for a file that is known, so that nothing is written down either.
+        if mode == .reference, let known = try knownReference(at: path, options) { return .archive(known) }
         let order = ImportOrder(path: path, mode: mode, options: options)
         let job = try beginImportJob(order, name: path, total: size)
         return try job.run {
