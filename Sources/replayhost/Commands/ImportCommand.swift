@@ -92,8 +92,7 @@ struct ImportCommand: AsyncParsableCommand {
         if tally.statuses.count > 1 { common.remark(tally.summary) }
         if reference { sayWhoHashes(store) }
         try tally.finishReport()
-        let status = ExitStatus.combined(tally.statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(tally.statuses)
     }
 
     private var mode: ImportMode { move ? .move : reference ? .reference : .copy }

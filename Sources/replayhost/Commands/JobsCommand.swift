@@ -114,8 +114,7 @@ private struct JobsChanging {
             }
         }
         JobText.sayWhoRuns(changed, store, common)
-        let status = ExitStatus.combined(statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(statuses)
     }
 }
 

@@ -33,8 +33,7 @@ struct RemoveCommand: ParsableCommand {
                 statuses.append(fault.status)
             }
         }
-        let status = ExitStatus.combined(statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(statuses)
     }
 
     private struct Removed: Encodable {
