@@ -81,7 +81,8 @@ let package = Package(
         .executableTarget(
             name: "replayhost",
             dependencies: [
-                "ReplayHostKit", "ArchiveStore", "WebArchive",
+                "ReplayHostKit", "ArchiveStore", "WebArchive", "CLinux",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

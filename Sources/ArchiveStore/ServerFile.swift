@@ -60,6 +60,9 @@ package final class ServerFile: Sendable {
         try bytes.withUnsafeBytes { try file.append($0) }
     }
 
+    /// The locked descriptor: a process that inherits it holds the lock as well.
+    package var descriptor: Int32 { file.number }
+
     /// Deletes the file, then lets go of the lock.
     package func remove() {
         unlink(file.path)
@@ -70,6 +73,11 @@ package final class ServerFile: Sendable {
         guard let file = try? Descriptor(path: layout.serverFile, flags: O_RDWR), file.lock() == .heldByAnother else {
             return nil
         }
+        return description(in: file)
+    }
+
+    /// What the file says; `nil` when it does not say it yet.
+    package static func description(in file: Descriptor) -> ServerDescription? {
         var bytes = Data(count: 4096)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(at: 0, into: $0) }) else { return nil }
         return try? JSONDecoder().decode(ServerDescription.self, from: bytes.prefix(count))

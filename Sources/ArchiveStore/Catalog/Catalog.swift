@@ -60,6 +60,12 @@ package struct Catalog: Sendable {
         return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [path]) }.map { try $0.archive() }
     }
 
+    /// Those that came from the path `source`.
+    func archives(source: String) throws -> [Archive] {
+        let sql = "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id"
+        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [source]) }.map { try $0.archive() }
+    }
+
     /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.
     func sidecarStamps() throws -> [String: String?] {
         try reading { database in
