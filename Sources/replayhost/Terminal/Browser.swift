@@ -64,7 +64,7 @@ enum Browser {
         do {
             program = try BackgroundProgram(command[0], Array(command.dropFirst()))
         } catch {
-            return "there is no \(command[0])"
+            return "\(error)"
         }
         let end = ContinuousClock.now + .seconds(secondsToFail)
         while ContinuousClock.now < end {
