@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # stage.sh BINARY FOLDER: lays out in FOLDER what belongs below a prefix, and install.sh that puts it there.
 set -euo pipefail
+umask 022
 readonly binary=$1 folder=$2
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$checkout"
