@@ -27,13 +27,14 @@ package struct ReplayServer: Sendable {
     ///   - port: The one that the library is on. Connections wait there until `start`.
     ///   - origins: How archives are kept apart in the browser.
     ///   - token: `nil` for one that nobody can guess.
+    ///   - limits: Of the ports of archives.
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil, version: String,
-        logger: Logger
+        limits: OwnPorts.Limits = OwnPorts.Limits(), logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
         self.logger = logger
-        self.limits = OwnPorts.Limits()
+        self.limits = limits
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
             version: version, blocking: BlockingReads(threads: NIOThreadPool.singleton))

@@ -4,14 +4,16 @@ import Logging
 
 /// The ports on which archives and groups are replayed when each has one to itself: opened when somebody wants to look at it, closed
 /// when nobody has for a while.
-actor OwnPorts {
-    struct Limits: Sendable {
+package actor OwnPorts {
+    package struct Limits: Sendable {
         /// With more of them open, those that were used longest ago are closed, if nobody is connected to them.
-        var openMax = 100
+        package var openMax = 100
         /// How long nobody was connected until one is closed.
-        var idle = Duration.seconds(15 * 60)
+        package var idle = Duration.seconds(15 * 60)
         /// How often that is looked at.
-        var pause = Duration.seconds(30)
+        package var pause = Duration.seconds(30)
+
+        package init() {}
     }
 
     /// Starts to answer on a port, for what is replayed there alone.
