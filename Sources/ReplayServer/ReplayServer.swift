@@ -48,10 +48,8 @@ package struct ReplayServer: Sendable {
     /// Where an archive is replayed, if that is known without opening a port for it.
     package func replayOrigin(of replayable: Replayable) -> String? { site.replayOrigin(of: replayable) }
 
-    /// Answers from now on.
-    ///
-    /// - Parameter reopening: What another server had open, on ports of their own: pages of these may be open still.
-    package func start(on port: LoopbackPort, reopening: [ArchiveID] = []) async throws {
+    /// Answers from now on, also on the ports of archives that a server on this store had open last.
+    package func start(on port: LoopbackPort) async throws {
         let ports = OwnPorts(store: site.store, blocking: site.blocking, limits: limits, logger: logger) { port, own in
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil))
@@ -64,20 +62,15 @@ package struct ReplayServer: Sendable {
         let background = BackgroundWork(
             store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
         await running.begin(listener, ports, [Task { await background.run() }, Task { await ports.closeUnused() }])
-        for id in reopening {
-            guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }) else { continue }
-            _ = try await ports.port(for: replayable)
-        }
+        if site.hosts.origins != .names { await ports.reopen() }
     }
 
     /// Accepts no more and returns when the last answer was given.
     ///
     /// - Parameter grace: After it whatever is still under way is cut off; `nil` to wait for what moves as long as it does.
-    /// - Returns: What was open on ports of their own.
-    @discardableResult
-    package func stop(within grace: Duration?) async -> [ArchiveID] {
+    package func stop(within grace: Duration?) async {
         stopSignal.raise()
-        return await running.end(within: grace)
+        await running.end(within: grace)
     }
 
     private typealias Dispatch = HostDispatch<RouterResponder<ConnectionContext>>
@@ -124,14 +117,12 @@ private actor Running {
         (self.listener, self.ports, self.tasks) = (listener, ports, tasks)
     }
 
-    func end(within grace: Duration?) async -> [ArchiveID] {
+    func end(within grace: Duration?) async {
         for task in tasks { task.cancel() }
-        let open = await ports?.openIDs ?? []
         async let library: Void? = listener?.stop(within: grace)
         async let archives: Void? = ports?.stop(within: grace)
         _ = await (library, archives)
         for task in tasks { await task.value }
         (listener, ports, tasks) = (nil, nil, [])
-        return open
     }
 }

@@ -91,7 +91,7 @@ struct PortTests {
         #expect(try library.store.portChoices(for: library.replayable(0)).own == nil)
     }
 
-    @Test(arguments: ["", "{}", "[1]", "{\"format\": 2, \"given\": []}"])
+    @Test(arguments: ["", "{}", "[1]", "{\"format\": 2, \"given\": [], \"open\": []}"])
     func aDamagedListIsSaid(text: String) throws {
         let library = try Library(count: 1)
         try library.folder.write(text, to: "store/ports.json")
