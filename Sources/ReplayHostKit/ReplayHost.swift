@@ -208,7 +208,8 @@ public final class ReplayHost: Sendable {
     ) throws(ReplayHostError) -> URL {
         let replayable = try ReplayHostError.inWords { try known(id) }
         guard let port = state.withLock(\.port) ?? configuration.port.number else {
-            throw ReplayHostError(code: "not-running", what: "the server was not started yet, so that its port is not known")
+            throw ReplayHostError(
+                code: "not-running", what: "the server was not started yet, so that its port is not known")
         }
         let hosts = HostPolicy(port: port, origins: configuration.origins.policy)
         let path = ViewerAddress.path(of: replayable, url: page, timestamp: timestamp ?? "")

@@ -29,7 +29,8 @@ package struct ReplayServer: Sendable {
     ///   - token: `nil` for one that nobody can guess.
     ///   - limits: Of the ports of archives.
     package init(
-        store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil, version: String,
+        store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
+        version: String,
         limits: OwnPorts.Limits = OwnPorts.Limits(), logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
@@ -61,7 +62,8 @@ package struct ReplayServer: Sendable {
         let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()))
         let background = BackgroundWork(
             store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
-        await running.begin(listener, ports, [Task { await background.run() }, Task { await ports.closeUnused() }])
+        await running.begin(
+            listener, ports, [OwnedWork { await background.run() }, OwnedWork { await ports.closeUnused() }])
         if site.hosts.origins != .names { await ports.reopen() }
     }
 
@@ -111,18 +113,17 @@ private struct Answering: Sendable {
 private actor Running {
     private var listener: PortListener?
     private var ports: OwnPorts?
-    private var tasks: [Task<Void, Never>] = []
+    private var work: [OwnedWork<Void>] = []
 
-    func begin(_ listener: PortListener, _ ports: OwnPorts, _ tasks: [Task<Void, Never>]) {
-        (self.listener, self.ports, self.tasks) = (listener, ports, tasks)
+    func begin(_ listener: PortListener, _ ports: OwnPorts, _ work: [OwnedWork<Void>]) {
+        (self.listener, self.ports, self.work) = (listener, ports, work)
     }
 
     func end(within grace: Duration?) async {
-        for task in tasks { task.cancel() }
         async let library: Void? = listener?.stop(within: grace)
         async let archives: Void? = ports?.stop(within: grace)
+        for one in work { await one.end() }
         _ = await (library, archives)
-        for task in tasks { await task.value }
-        (listener, ports, tasks) = (nil, nil, [])
+        (listener, ports, work) = (nil, nil, [])
     }
 }

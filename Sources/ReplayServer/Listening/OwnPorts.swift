@@ -31,7 +31,7 @@ package actor OwnPorts {
     private let start: Start
     private var open: [ArchiveID: Open] = [:]
     /// Those that are about to be opened: whoever asks meanwhile waits for the same.
-    private var opening: [ArchiveID: Task<Int, any Error>] = [:]
+    private var opening: [ArchiveID: OwnedWork<Int>] = [:]
     /// What a store that cannot be written would have been told.
     private var unwritten: [ArchiveID: Int] = [:]
     private var isStopped = false
@@ -54,11 +54,11 @@ package actor OwnPorts {
             known.listener.connections.touch()
             return known.port
         }
-        if let task = opening[id] { return try await task.value }
-        let task = Task { try await openPort(for: replayable) }
-        opening[id] = task
+        if let other = opening[id] { return try await other.value }
+        let work = OwnedWork { try await self.openPort(for: replayable) }
+        opening[id] = work
         defer { opening[id] = nil }
-        return try await task.value
+        return try await work.value
     }
 
     private func openPort(for replayable: Replayable) async throws -> Int {
