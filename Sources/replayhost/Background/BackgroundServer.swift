@@ -1,4 +1,3 @@
-import ArchiveStore
 import Foundation
 import ReplayHostKit
 

@@ -1,6 +1,5 @@
-import ArchiveStore
-import Crypto
 import Foundation
+import ReplayHostKit
 
 #if canImport(Glibc)
 import Glibc
@@ -29,11 +28,13 @@ struct ServerLog {
         path = "\(folder)/\(Self.name(ofStore: root)).log"
         file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_APPEND)
         _ = fchmod(file.number, 0o600)
-        if try file.status().st_size > Self.bytesMax, ftruncate(file.number, 0) != 0 {
+        if Self.size(file) > Self.bytesMax, ftruncate(file.number, 0) != 0 {
             throw StoreError.system(errno, doing: "emptying the log", path: path)
         }
-        start = UInt64(clamping: try file.status().st_size)
+        start = Self.size(file)
     }
+
+    private static func size(_ file: Descriptor) -> UInt64 { UInt64(clamping: lseek(file.number, 0, SEEK_END)) }
 
     /// Where replayhost keeps what is worth keeping, and no data: XDG Base Directory Specification 0.8.
     static func folder(_ environment: [String: String]) -> String {
@@ -48,8 +49,9 @@ struct ServerLog {
         let last = (root as NSString).lastPathComponent.unicodeScalars.map { scalar in
             scalar.isASCII && (CharacterSet.alphanumerics.contains(scalar) || scalar == "-") ? Character(scalar) : "_"
         }
-        let mark = SHA256.hash(data: Data(root.utf8)).prefix(4).map { String(format: "%02x", $0) }.joined()
-        return "\(String(last.prefix(40)))-\(mark)"
+        // FNV-1a: enough to tell one person's stores apart.
+        let mark = root.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return "\(String(last.prefix(40)))-\(String(mark, radix: 16))"
     }
 
     static func make(_ folder: String) throws {
@@ -69,7 +71,7 @@ struct ServerLog {
 
     /// What was written since it was opened; of very much only the end.
     func lines() throws -> [String] {
-        let size = UInt64(clamping: try file.status().st_size)
+        let size = Self.size(file)
         let first = max(min(start, size), size - min(size, 65_536))
         var bytes = Data(count: Int(size - first))
         let count = try bytes.withUnsafeMutableBytes { try file.read(at: first, into: $0) }

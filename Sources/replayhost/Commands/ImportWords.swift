@@ -1,5 +1,4 @@
-import ArchiveStore
-import WebArchive
+import ReplayHostKit
 
 /// What is said of an import on standard output, in words or as JSON.
 struct ImportWords {

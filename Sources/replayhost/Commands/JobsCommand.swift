@@ -1,6 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
+import ReplayHostKit
 
 /// `replayhost jobs`
 struct JobsCommand: ParsableCommand {

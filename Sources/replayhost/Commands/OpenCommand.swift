@@ -1,6 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
+import ReplayHostKit
 
 #if canImport(Glibc)
 import Glibc
