@@ -70,10 +70,11 @@ package final class ServerFile: Sendable {
 
     /// The server that holds the store's lock now; `nil` when none runs or it has not said its address yet.
     package static func running(layout: StoreLayout) -> ServerDescription? {
-        guard let file = try? Descriptor(path: layout.serverFile, flags: O_RDWR), file.lock() == .heldByAnother else {
-            return nil
-        }
-        return description(in: file)
+        // Read first: a server that is just starting must not find its lock taken by those who wait for it.
+        guard let file = try? Descriptor(path: layout.serverFile, flags: O_RDWR), let told = description(in: file),
+            file.lock() == .heldByAnother
+        else { return nil }
+        return told
     }
 
     /// What the file says; `nil` when it does not say it yet.

@@ -20,6 +20,8 @@ struct BackgroundServer {
 
     static let usualPort = 8080
     private static let secondsMax: Double = 60
+    private static let secondsForOthers: Double = 10
+    private static let attemptsMax = 3
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// A server that answers.
@@ -40,7 +42,12 @@ struct BackgroundServer {
         if let found = try running() { return found }
         // A port that systemd holds for replayhost starts it when it is asked.
         if HealthAnswer.ask(port: port ?? Self.usualPort) != nil, let found = try running() { return found }
-        return try start()
+        for _ in 0..<Self.attemptsMax {
+            if let found = try start() { return found }
+        }
+        throw StoreError(
+            .locked, "other programs hold the store, and no server of it answers", place: layout.root,
+            hint: "`replayhost doctor` says what it finds there")
     }
 
     /// Where a server that cannot write in its store is noted.
@@ -90,14 +97,15 @@ struct BackgroundServer {
 
     // Starting
 
-    private func start() throws -> Found {
+    /// - Returns: The server that was started here, or by somebody else at the same time; `nil` when that one is gone again.
+    private func start() throws -> Found? {
         let log = try ServerLog(root: layout.root, environment: environment)
         var record: ServerFile?
         if isReadOnly {
             let layout = Self.layoutOfRecord(forStore: layout.root, environment: environment)
             try ServerLog.make(layout.root)
             do { record = try ServerFile(layout: layout) } catch let error as StoreError where error.code == .locked {
-                return try othersServer(orElse: error)
+                return try othersServer()
             }
         }
         let first = try attempt(port: port ?? Self.usualPort, log, record)
@@ -108,15 +116,13 @@ struct BackgroundServer {
             found.remark = "\(fault.what); another port was taken"
             return found
         case .failure(let fault) where fault.code == StoreError.Code.locked.rawValue:
-            return try othersServer(orElse: fault)
+            return try othersServer()
         case .failure(let fault): throw fault
         }
     }
 
-    /// Somebody else started one at the same time.
-    private func othersServer(orElse error: any Error) throws -> Found {
-        guard let found = try waiting({ try running() }) else { throw error }
-        return found
+    private func othersServer() throws -> Found? {
+        try waiting(seconds: Self.secondsForOthers) { try running() }
     }
 
     private func attempt(port: Int, _ log: ServerLog, _ record: ServerFile?) throws -> Result<Found, Fault> {
@@ -138,11 +144,16 @@ struct BackgroundServer {
             place: log.path, hint: "it may still be at work on the store: see that log, and try again later")
     }
 
-    /// The server once it answers; it says where in its log.
+    /// The server once it answers. One that can write says in the store where it is, another one in its log, which nobody else
+    /// writes to while `record` is held.
     private func answering(_ program: BackgroundProgram, _ log: ServerLog, _ record: ServerFile?) throws -> Found? {
-        guard let address = try log.lines().lazy.compactMap(Self.address).last,
-            let port = URL(string: address)?.port, let health = HealthAnswer.ask(port: port)
-        else { return nil }
+        var address = try record.flatMap { _ in try log.lines().lazy.compactMap(Self.address).last }
+        if record == nil, let own = ServerFile.running(layout: layout), own.pid == program.processID {
+            address = own.address
+        }
+        guard let address, let port = URL(string: address)?.port, let health = HealthAnswer.ask(port: port) else {
+            return nil
+        }
         try record?.write(ServerDescription(address: address, port: port, pid: program.processID, token: ""))
         return Found(address: address, processID: program.processID, version: health.version, log: log.path)
     }
@@ -173,8 +184,8 @@ struct BackgroundServer {
     ///
     /// - Returns: `nil` when it takes too long.
     /// - Throws: `interrupted` when the person does not want to wait.
-    private func waiting<Value>(_ ask: () throws -> Value?) throws -> Value? {
-        let end = ContinuousClock.now + .seconds(Self.secondsMax)
+    private func waiting<Value>(seconds: Double = secondsMax, _ ask: () throws -> Value?) throws -> Value? {
+        let end = ContinuousClock.now + .seconds(seconds)
         while true {
             if let value = try ask() { return value }
             if interrupts.happened { throw StoreError(.interrupted, "interrupted while waiting for the server") }
