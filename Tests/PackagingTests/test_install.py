@@ -7,7 +7,7 @@ import pwd
 import re
 import shutil
 import stat
-import subprocess
+import time
 
 import pytest
 from conftest import BINARY, CHECKOUT, files, install, run
@@ -170,6 +170,32 @@ def test_a_wacz_is_opened_by_replayhost(prefix, somebody):
     assert asked.stdout == "replayhost.desktop\n"
     entry = (prefix / "share/applications/replayhost.desktop").read_text()
     assert f"Exec={prefix}/bin/replayhost open %f\n" in entry, "this prefix is on no desktop's PATH"
+
+
+@pytest.mark.parametrize(("options", "is_told"), [
+    ([], True), (["--no-browser"], False), (["--json"], False)])
+def test_a_double_click_that_fails_is_told_of(somebody, public_folder, tmp_path, options, is_told):
+    """There is no terminal then; the desktop shows a notice."""
+    tools = public_folder / f"tools-{len(options)}"
+    tools.mkdir(exist_ok=True)
+    notify = tools / "notify-send"
+    notify.write_text('#!/bin/sh\nprintf "%s|" "$@" > "$HOME/notice.new"\nmv "$HOME/notice.new" "$HOME/notice"\n')
+    notify.chmod(0o755)
+    damaged = shutil.copy(FIXTURES / "damaged" / "not-a-zip.wacz", public_folder / "damaged.wacz")
+    os.chmod(damaged, 0o644)
+    path = f"PATH={tools}:{public_folder / 'prefix' / 'bin'}:/usr/bin:/bin"
+    told = somebody("env", path, "DISPLAY=:9", "replayhost", "open", damaged, *options, check=False)
+    assert told.returncode == 4
+    notice = somebody.home / "notice"
+    if is_told:
+        end = time.monotonic() + 30
+        while not notice.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        words = notice.read_text().split("|")
+        assert words[2:4] == ["--", "replayhost"]
+        assert told.stderr.split("error: ")[1].split("\n")[0] in words[4]
+    else:
+        assert not notice.exists()
 
 
 def test_usual_prefixes_are_on_the_path(tmp_path):

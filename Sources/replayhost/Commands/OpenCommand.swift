@@ -97,6 +97,16 @@ struct OpenCommand: ParsableCommand {
     }
 
     func run() throws {
+        do {
+            try open()
+        } catch {
+            // A double click on a file has no terminal.
+            if !noBrowser, !common.json { DesktopNotice.show(error as? Fault ?? Fault(error)) }
+            throw error
+        }
+    }
+
+    private func open() throws {
         common.sayWhichStore()
         let interrupts = Interrupts(isInstalled: true)
         let (place, store) = try place(interrupts)
