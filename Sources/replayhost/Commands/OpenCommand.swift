@@ -123,7 +123,12 @@ struct OpenCommand: ParsableCommand {
         guard let what else { return (.library, try common.openStore(repairing: false)) }
         guard isFile(what) else {
             let store = try common.openExistingStore()
-            return (Place(try store.replayable(matching: what)), store)
+            do {
+                return (Place(try store.replayable(matching: what)), store)
+            } catch let error as StoreError where error.code == .notFound {
+                throw StoreError(
+                    .notFound, "there is no file \"\(what)\" here, and no archive has that id", hint: error.hint)
+            }
         }
         let store = try common.openStore(repairing: false)
         if let known = try store.archiveKnown(at: what) {
