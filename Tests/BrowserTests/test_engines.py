@@ -1,5 +1,6 @@
 """The main job in each engine that people have: Chromium, Firefox and WebKit, in ordinary and in private windows."""
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -193,3 +194,59 @@ def test_archive_is_opened_by_the_function(host, engine):
         with pytest.raises(ScriptError, match=words):
             engine.run("(path) => setArchiveURL(path)", path)
         expect_home(engine)
+
+
+def test_private_window_replays(host, open_engine):
+    """The main job in a private window, by lookups and by ranges."""
+    engine = open_engine(private=True)
+    open_from_library(engine, host)
+    expect_home(engine)
+    engine.follow("Species")
+    expect_species(engine)
+    engine.reload()
+    expect_species(engine)
+    engine.open_tab()
+    engine.go(viewer_address(host, "sample", way="ranges"))
+    expect_home(engine)
+    expect_way(engine, "ranges")
+
+
+def blocking(what):
+    """The engines that let a person block this."""
+    return pytest.mark.parametrize(
+        "open_engine", [name for name in ENGINES if what in ENGINES[name].can_block], indirect=True)
+
+
+def expect_refusal(engine, host, what):
+    """The library is there; the viewer says what is missing, and so does a replay address by itself. Returns the names."""
+    engine.go(f"{host.home}/")
+    engine.wait_for_text(TITLE, "main a")
+    engine.go(viewer_address(host, "sample"))
+    engine.wait_for_text(f"“{TITLE}” cannot be opened", ".failure-panel h1")
+    engine.wait_for_text(what, ".failure-panel [role=alert]")
+    hint = "() => document.querySelector('.failure-panel [role=alert] + p').innerText"
+    words = engine.run(hint)
+    collection = host.archive("sample")["collection"]
+    engine.go(f"{host.replay_origin('sample')}/{collection}/20241121090000id_/{SITE}/")
+    engine.wait_for_text(what, "#status")
+    assert engine.run("() => document.querySelector('#hint').innerText.replaceAll('`', '')") == words
+    return words
+
+
+@blocking("workers")
+def test_browser_without_workers_says_so(host, open_engine):
+    """Turned off in the settings, and by that not there at all."""
+    words = expect_refusal(
+        open_engine(blocks="workers"), host, "This browser offers no service workers here, and replay needs one.")
+    assert "ordinary window" in words and "dom.serviceWorkers.enabled" in words
+
+
+@blocking("site data")
+def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
+    """What the words name is what has to be allowed: with just that, pages are visited."""
+    engine = open_engine(blocks="site data")
+    words = expect_refusal(engine, host, "The browser refused to start the replay engine.")
+    names = re.search(r"Allow it for (\S+) \(in Firefox: for (\S+)\)", words)
+    engine = open_engine(blocks="site data", allows=names[2 if engine.name == "firefox" else 1])
+    engine.go(viewer_address(host, "sample"))
+    expect_home(engine)

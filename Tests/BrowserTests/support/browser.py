@@ -28,7 +28,7 @@ def is_control(address):
 class Browser:
     """One run of Chromium. `check()` at its end says whether a page reached out, or complained."""
 
-    def __init__(self, playwright, profile, **options):
+    def __init__(self, playwright, profile, arguments=(), **options):
         self.sink = Sink()
         self.requests = []
         self.blocked = []
@@ -36,7 +36,7 @@ class Browser:
         self.allowed = []
         self.context = playwright.chromium.launch_persistent_context(
             str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
-            args=[*ARGUMENTS, f"--host-resolver-rules={self.sink.rules}"], **options)
+            args=[*ARGUMENTS, *arguments, f"--host-resolver-rules={self.sink.rules}"], **options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)

@@ -1,5 +1,7 @@
 """Chromium, by Playwright: the same browser as in the other tests."""
 
+import json
+
 from playwright.sync_api import Error
 
 from ..browser import Browser
@@ -8,11 +10,30 @@ from .engine import REPLAY_FRAME, Engine, NotThere, ScriptError
 
 class Chromium(Engine):
     name = "chromium"
+    can_block = ["site data"]
 
-    def __init__(self, folder, private=False, workers=True, playwright=None):
+    def __init__(self, folder, private=False, blocks="", allows="", playwright=None):
         super().__init__(private)
-        self.browser = Browser(playwright, folder / "profile")
+        self.profile = folder / "profile"
+        if blocks:
+            write_preferences(self.profile, blocks, allows)
+        self.browser = Browser(playwright, self.profile, ["--incognito"] if private else [])
         self.page = self.browser.page
+        try:
+            assert self.is_private() == private, "this window is not of the kind that was asked for"
+        except BaseException:
+            self.close()
+            raise
+
+    def is_private(self):
+        """The browser's own default is the ordinary profile."""
+        session = self.page.context.new_cdp_session(self.page)
+        window = session.send("Target.getTargetInfo")["targetInfo"]["browserContextId"]
+        session.detach()
+        session = self.page.context.browser.new_browser_cdp_session()
+        default = session.send("Target.getBrowserContexts")["defaultBrowserContextId"]
+        session.detach()
+        return window != default
 
     def go(self, address):
         self.page.goto(address)
@@ -44,7 +65,9 @@ class Chromium(Engine):
         self.page.reload()
 
     def open_tab(self):
-        self.page = self.page.context.new_page()
+        with self.page.context.expect_page() as opened:
+            self.page.evaluate("() => { window.open('about:blank', '_blank', 'noopener'); }")
+        self.page = opened.value
 
     def resize(self, width, height):
         self.page.set_viewport_size({"width": width, "height": height})
@@ -60,6 +83,17 @@ class Chromium(Engine):
 
     def end(self):
         self.browser.close()
+
+
+def write_preferences(profile, blocks, allows):
+    """Settings, site data: not allowed but for what is named. Service workers have no switch of their own."""
+    assert blocks == "site data"
+    block, allow = 2, 1
+    exceptions = {f"{allows},*": {"setting": allow}} if allows else {}
+    settings = {"profile": {
+        "default_content_setting_values": {"cookies": block}, "content_settings": {"exceptions": {"cookies": exceptions}}}}
+    (profile / "Default").mkdir(parents=True)
+    (profile / "Default" / "Preferences").write_text(json.dumps(settings), encoding="utf-8")
 
 
 def call(frame, function, arguments):

@@ -25,6 +25,8 @@ class Engine:
     """
 
     name = ""
+    # What a person can turn off in this browser's settings, of what replay needs: "workers", "site data".
+    can_block = []
 
     def __init__(self, private=False):
         self.private = private

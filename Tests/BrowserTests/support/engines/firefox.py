@@ -59,18 +59,24 @@ PREFERENCES = {
     "marionette.port": 0,
 }
 
+BLOCKS = {"": {}, "workers": {"dom.serviceWorkers.enabled": False}, "site data": {"network.cookie.cookieBehavior": 2}}
+
+# Settings, Cookies and Site Data, Manage Exceptions: allow.
+ALLOW = """const principal = Services.scriptSecurityManager.createContentPrincipalFromOrigin("ADDRESS");
+Services.perms.addFromPrincipal(principal, "cookie", Services.perms.ALLOW_ACTION);"""
+
 
 class Firefox(WebDriverEngine):
     name = "firefox"
+    can_block = ["workers", "site data"]
 
-    def __init__(self, folder, private=False, workers=True, playwright=None):
+    def __init__(self, folder, private=False, blocks="", allows="", playwright=None):
         super().__init__(private)
         profile = folder / "profile"
         profile.mkdir(parents=True)
         port = port_of(self.sink.pages)
-        preferences = {**PREFERENCES, "network.proxy.http_port": port, "network.proxy.ssl_port": port}
-        if not workers:
-            preferences["dom.serviceWorkers.enabled"] = False
+        preferences = {
+            **PREFERENCES, **BLOCKS[blocks], "network.proxy.http_port": port, "network.proxy.ssl_port": port}
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()]
         (profile / "user.js").write_text("".join(lines), encoding="utf-8")
         self.log = folder / "firefox.log"
@@ -89,6 +95,10 @@ class Firefox(WebDriverEngine):
                 window = self.command("NewWindow", type="window", private=True)
                 self.command("CloseWindow")
                 self.command("SwitchToWindow", handle=window["handle"])
+            is_private = self.run_in_window("return PrivateBrowsingUtils.isWindowPrivate(window);")
+            assert is_private == private, "this window is not of the kind that was asked for"
+            if allows:
+                self.run_in_window(ALLOW.replace("ADDRESS", allows))
         except BaseException:
             self.close()
             raise
@@ -108,16 +118,16 @@ class Firefox(WebDriverEngine):
         self.command("SwitchToFrame", **({"element": element} if element else {"id": None}))
 
     def back(self):
-        self.press("goBack")
+        self.run_in_window("gBrowser.goBack();")
 
     def forward(self):
-        self.press("goForward")
+        self.run_in_window("gBrowser.goForward();")
 
-    def press(self, what):
-        """What a button of the window does. WebDriver's command would wait for a new document of the tab itself."""
+    def run_in_window(self, script):
+        """In Firefox's own window: its buttons. WebDriver's Back would wait until the tab itself has a new document."""
         self.connection.send("Marionette:SetContext", {"value": "chrome"})
         try:
-            self.command("ExecuteScript", script=f"gBrowser.{what}();", args=[])
+            return self.command("ExecuteScript", script=script, args=[])
         finally:
             self.connection.send("Marionette:SetContext", {"value": "content"})
 

@@ -4,8 +4,8 @@ import contextlib
 import http.client
 import json
 import os
+import socket
 import subprocess
-import sys
 from glob import glob
 from pathlib import Path
 
@@ -56,9 +56,11 @@ class WebKit(WebDriverEngine):
     """An ordinary window is our own of WebKitGTK with a profile that is kept. MiniBrowser's is private by itself."""
 
     name = "webkit"
+    can_block = ["workers"]
 
-    def __init__(self, folder, private=False, workers=True, playwright=None):
+    def __init__(self, folder, private=False, blocks="", allows="", playwright=None):
         super().__init__(private)
+        assert not (private and blocks) and not allows
         folder.mkdir(parents=True, exist_ok=True)
         self.processes = []
         self.session = None
@@ -66,7 +68,7 @@ class WebKit(WebDriverEngine):
         try:
             display = self.start_display()
             self.port = self.start_driver(folder, display)
-            self.begin_session(folder)
+            self.begin_session(folder, blocks)
         except BaseException:
             self.close()
             raise
@@ -104,11 +106,11 @@ class WebKit(WebDriverEngine):
                 return port
         raise AssertionError("WebKitWebDriver did not start")
 
-    def begin_session(self, folder):
+    def begin_session(self, folder, blocks):
         if self.private:
             browser = {"binary": glob(MINIBROWSER)[0], "args": ["--automation"]}
         else:
-            browser = {"binary": PYTHON, "args": [str(WINDOW), str(folder / "profile")]}
+            browser = {"binary": PYTHON, "args": [str(WINDOW), str(folder / "profile"), blocks]}
         proxy = f"127.0.0.1:{port_of(self.sink.pages)}"
         capabilities = {
             "webkitgtk:browserOptions": browser,
@@ -178,7 +180,6 @@ def end_process(process):
 
 
 def free_port():
-    import socket
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]

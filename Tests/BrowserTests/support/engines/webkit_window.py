@@ -10,7 +10,7 @@ gi.require_version("WebKit2", "4.1")
 from gi.repository import Gtk, WebKit2  # noqa: E402
 
 
-def main(folder):
+def main(folder, blocks):
     manager = WebKit2.WebsiteDataManager(
         base_data_directory=str(folder / "data"), base_cache_directory=str(folder / "cache"))
     context = WebKit2.WebContext.new_with_website_data_manager(manager)
@@ -19,6 +19,8 @@ def main(folder):
     def open_view(session):
         view = WebKit2.WebView(web_context=context, is_controlled_by_automation=True)
         assert not view.is_ephemeral()
+        if blocks == "workers":
+            turn_off(view.get_settings(), "ServiceWorkers")
         window = Gtk.Window(default_width=1200, default_height=900)
         window.add(view)
         window.show_all()
@@ -29,4 +31,10 @@ def main(folder):
     Gtk.main()
 
 
-main(Path(sys.argv[1]))
+def turn_off(settings, name):
+    features = WebKit2.Settings.get_all_features()
+    found = [features.get(index) for index in range(features.get_length())]
+    settings.set_feature_enabled(next(one for one in found if one.get_identifier() == name), False)
+
+
+main(Path(sys.argv[1]), sys.argv[2])
