@@ -104,4 +104,4 @@ class WebDriverEngine(Engine):
 
     def screenshot(self, path):
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.command("TakeScreenshot")))
+            file.write(base64.b64decode(self.command("TakeScreenshot", full=False)))
