@@ -13,6 +13,7 @@ let package = Package(
     name: "replayhost",
     platforms: [.macOS(.v15)],
     products: [
+        .library(name: "ReplayHostKit", targets: ["ReplayHostKit"]),
         .library(name: "WebArchive", targets: ["WebArchive"]),
         .executable(name: "replayhost", targets: ["replayhost"]),
     ],
@@ -63,8 +64,8 @@ let package = Package(
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),
@@ -73,7 +74,6 @@ let package = Package(
             dependencies: [
                 "ReplayServer", "ArchiveStore", "WebArchive",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
@@ -81,7 +81,7 @@ let package = Package(
         .executableTarget(
             name: "replayhost",
             dependencies: [
-                "ReplayHostKit", "ArchiveStore", "WebArchive",
+                "ReplayHostKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -108,7 +108,6 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),

@@ -26,7 +26,7 @@ extension ArchiveStore {
         let sha256: String
         if let linked = try IncomingArchive(layout: layout, linking: path, source: original.file) {
             incoming = linked
-            (size, sha256) = try FileHash(file: original.file).run { try progress(.copying(done: $0, total: total)) }
+            (size, sha256) = try FileHash.of(original.file) { try progress(.copying(done: $0, total: total)) }
         } else {
             incoming = try IncomingArchive(
                 layout: layout, originalName: path, source: Self.absolute(path), expectedSize: total)
@@ -46,7 +46,7 @@ extension ArchiveStore {
         of archive: Archive, before path: String, _ progress: (ImportProgress) throws -> Void
     ) throws {
         let file = try archive.openFile(in: layout)
-        let (_, found) = try FileHash(file: file).run {
+        let (_, found) = try FileHash.of(file) {
             try progress(.copying(done: $0, total: archive.size))
         }
         guard found == archive.sha256 else {
@@ -63,6 +63,8 @@ struct MovedFile {
     let path: String
     let file: Descriptor
     let status: stat
+    /// What the file was when it was opened.
+    private let read: FileReference
 
     /// - Throws: `StoreError` for what is no file of its own, and for one of the store's.
     init(_ path: String, storeRoot: String) throws {
@@ -79,11 +81,12 @@ struct MovedFile {
             throw StoreError(.failed, "the file is one of the store's own", place: path)
         }
         self.path = path
+        read = FileReference(path: path, status)
     }
 
     /// - Throws: `failed` when somebody wrote to the file since it was opened.
     func checkUnchanged() throws {
-        guard describes(try file.status()) else {
+        guard read.describes(try file.status()) else {
             throw StoreError(
                 .failed, "the file was changed while it was read", place: path,
                 hint: "move it when nobody writes to it")
@@ -93,7 +96,7 @@ struct MovedFile {
     /// Deletes the original, if it is still the file that was read.
     func delete(archive: ArchiveID) throws {
         var named = stat()
-        guard lstat(path, &named) == 0, describes(named), named.st_ino == status.st_ino else {
+        guard lstat(path, &named) == 0, read.describes(named), named.st_ino == status.st_ino else {
             throw StoreError(
                 .failed, "imported as \"\(archive)\", but the original is another file now and was kept", place: path)
         }
@@ -104,9 +107,5 @@ struct MovedFile {
                 place: path, hint: "delete it yourself")
         }
         try? Folder.synchronize(parentOf: path)
-    }
-
-    private func describes(_ other: stat) -> Bool {
-        other.st_size == status.st_size && other.modifiedAtNanoseconds == status.modifiedAtNanoseconds
     }
 }

@@ -62,7 +62,7 @@ extension ArchiveStore {
             let path = layout.sidecar(key)
             let found = StoreDocument.stamp(of: path)
             if found == nil || found != stamp || readsAll {
-                try settleSidecar(of: key, at: path, stamp: found, &report)
+                try settleSidecar(of: key, at: path, known: stamp, &report)
             }
             guard !shelf.files.contains(key), let archive = try catalog.archive(key: key), archive.reference == nil
             else {
@@ -74,7 +74,8 @@ extension ArchiveStore {
         }
     }
 
-    private func settleSidecar(of key: String, at path: String, stamp: String?, _ report: inout RepairReport) throws {
+    /// - Parameter known: Which version of it the catalog agrees with.
+    private func settleSidecar(of key: String, at path: String, known: String?, _ report: inout RepairReport) throws {
         guard var archive = try catalog.archive(key: key) else { return }
         let saved: Sidecar
         do {
@@ -96,7 +97,9 @@ extension ArchiveStore {
             archive.reference = nil
             try Sidecar(archive).write(to: path)
         }
-        try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
+        let now = StoreDocument.stamp(of: path)
+        guard archive != before || now != known else { return }
+        try catalog.update(archive, sidecarStamp: now)
         if archive != before { report.updated.append(archive.id) }
     }
 
@@ -282,7 +285,7 @@ extension ArchiveStore {
                 found.insert(id.text)
                 let isKnown = stamps[id.text] != nil && stamps[id.text] == StoreDocument.stamp(of: path)
                 if isKnown && !readsAll { continue }
-                try settleGroup(id, at: path, &report)
+                try settleGroup(id, at: path, isKnown: isKnown, &report)
             }
         }
         for name in stamps.keys.sorted() where !found.contains(name) {
@@ -293,7 +296,9 @@ extension ArchiveStore {
         try dropLostMembers(&report)
     }
 
-    private func settleGroup(_ id: ArchiveID, at path: String, _ report: inout RepairReport) throws {
+    private func settleGroup(
+        _ id: ArchiveID, at path: String, isKnown: Bool, _ report: inout RepairReport
+    ) throws {
         do {
             let group = try StoreDocument.read(GroupDocument.self, at: path).group(at: path)
             guard group.id == id, try catalog.archive(id: id) == nil else {
@@ -301,6 +306,7 @@ extension ArchiveStore {
                 return
             }
             let before = try catalog.group(id: id)
+            if isKnown && before == group { return }
             try catalog.put(group, documentStamp: StoreDocument.stamp(of: path))
             if before != group { report.updated.append(id) }
         } catch let error as StoreError where error.isDamagedDocument {

@@ -10,6 +10,7 @@ import Foundation
 ///     groups/          ID.json: archives that are replayed as one
 ///     incoming/        imports and removals under way, and a file for each process that runs jobs; swept at the next start
 ///     reserve          space for the moment when the disk is full; can be deleted
+///     ports.json       the ports on localhost that archives were ever replayed on
 ///     server.json      address and token of the running server
 package struct StoreLayout: Sendable, Hashable {
     /// The store's folder, absolute.
@@ -24,6 +25,7 @@ package struct StoreLayout: Sendable, Hashable {
     package var groups: String { root + "/groups" }
     package var incoming: String { root + "/incoming" }
     package var serverFile: String { root + "/server.json" }
+    var ports: String { root + "/ports.json" }
 
     /// The archive's file. `key` is its SHA-256 in hex.
     package func file(_ key: String) -> String { "\(files)/\(key)\(Self.fileSuffix)" }

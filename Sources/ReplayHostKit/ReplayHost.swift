@@ -1,131 +1,252 @@
 package import ArchiveStore
-import Foundation
-package import Logging
+public import Foundation
+import Logging
 import ReplayServer
-import ServiceLifecycle
-import UnixSignals
+import Synchronization
 
-/// A store and the server in front of it, as one thing to run.
-package struct ReplayHost: Sendable {
-    /// The version of this program.
-    package static let version = "0.1.0"
+/// A store of web archives and the server that replays them, inside of your program.
+///
+/// ```swift
+/// let host = try ReplayHost(configuration: .init(storeFolder: folder, assetsFolder: www))
+/// let addresses = try await host.start()
+/// let archive = try await host.importArchive(file)
+/// webView.load(URLRequest(url: try host.replayURL(for: archive.id)))
+/// ```
+///
+/// The server listens on `127.0.0.1` and `::1`, never on another address. It can be stopped and started again, on the same port, as
+/// often as needed: pages that are open go on.
+public final class ReplayHost: Sendable {
+    /// The version of this library and of the program `replayhost`.
+    public static let version = "0.1.0"
 
-    /// What to run and where.
-    package struct Configuration: Sendable {
-        package var store: ArchiveStore
-        /// Absolute path of the folder `www`.
-        package var assetsFolder: String
-        /// 0 for any free one.
-        package var port: Int
-        package var logger: Logger
-
-        package init(store: ArchiveStore, assetsFolder: String, port: Int, logger: Logger) {
-            self.store = store
-            self.assetsFolder = assetsFolder
-            self.port = port
-            self.logger = logger
-        }
-    }
-
-    /// What a person is told once the server answers.
-    package struct Ready: Sendable {
-        /// For example `http://localhost:8080`.
-        package let address: String
-        /// Whether the replay engine is there.
-        package let hasEngine: Bool
-    }
-
-    private let configuration: Configuration
-    private let server: ReplayServer
+    public let configuration: Configuration
+    package let store: ArchiveStore
     private let assets: Assets
-    /// `nil` for a store that can only be read: several servers may serve it.
-    private let serverFile: ServerFile?
+    private let state = Mutex(State())
+    private let turns = Turns()
 
-    /// Takes the store's lock and plans the listeners; nothing is started yet.
+    private struct State {
+        var running: Running?
+        /// The port of the last start: later ones take the same.
+        var port: Int?
+        /// What was open on ports of its own when the server was stopped.
+        var open: [ArchiveID] = []
+        /// The same at each start, so that a page that is open may go on changing things.
+        var token: String?
+    }
+
+    private struct Running {
+        let server: ReplayServer
+        /// `nil` for a store that can only be read: several servers may serve it.
+        let serverFile: ServerFile?
+    }
+
+    /// Opens the store, makes it when it is not there, and completes or undoes what a killed process left behind.
     ///
-    /// - Throws: `StoreError` `locked` when another server runs on the store (that it does is said first, also when it has the
-    ///   port as well), `PortUnavailable` when the port cannot be had.
-    package init(_ configuration: Configuration) throws {
+    /// - Throws: `ReplayHostError`, for example `store-unusable`.
+    public convenience init(configuration: Configuration) throws(ReplayHostError) {
+        self.init(
+            configuration: configuration,
+            store: try ReplayHostError.inWords {
+                let store = try ArchiveStore(at: configuration.storeFolder.path)
+                if !store.isReadOnly { try store.repair() }
+                return store
+            })
+    }
+
+    package init(configuration: Configuration, store: ArchiveStore) {
         self.configuration = configuration
-        assets = Assets(folder: configuration.assetsFolder)
-        let store = configuration.store
-        let serverFile = store.isReadOnly ? nil : try ServerFile(layout: store.layout)
-        self.serverFile = serverFile
-        do {
-            server = try ReplayServer(
-                store: configuration.store, assets: assets, port: configuration.port, version: Self.version,
-                logger: configuration.logger)
-        } catch let error as PortInUse {
-            serverFile?.remove()
-            throw PortUnavailable(what: error.description, isTaken: true)
-        } catch let error as ListenFailure {
-            serverFile?.remove()
-            throw PortUnavailable(what: error.description, isTaken: false)
-        }
+        self.store = store
+        assets = Assets(folder: configuration.assetsFolder.path)
     }
 
-    /// Serves until SIGINT or SIGTERM; then downloads under way are finished first.
+    // MARK: The server
+
+    /// Starts to answer. When it runs already, nothing happens.
     ///
-    /// - Parameter onReady: Called when connections are accepted.
-    /// - Throws: `PortUnavailable` when somebody took the port after it was found free.
-    package func run(onReady: @escaping @Sendable (Ready) async -> Void) async throws {
-        defer { serverFile?.remove() }
-        try serverFile?.write(
-            ServerDescription(
-                address: server.address, port: server.port, pid: ProcessInfo.processInfo.processIdentifier,
-                token: server.token))
-        let ready = Ready(address: server.address, hasEngine: try assets.engine() != nil)
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: server.services { await onReady(ready) }.map { .init(service: $0) },
-                gracefulShutdownSignals: [.sigint, .sigterm], logger: configuration.logger))
-        do {
-            try await group.run()
-        } catch let error as PortInUse {
-            throw PortUnavailable(what: error.description, isTaken: true)
+    /// After a `stop` the same port is taken again, also where any was to be had at first.
+    ///
+    /// - Throws: `ReplayHostError`: `store-locked` when another server runs on the store, `port-in-use`, `port-unavailable`.
+    @discardableResult
+    public func start() async throws(ReplayHostError) -> Addresses {
+        try await turns.take { [self] () async throws(ReplayHostError) -> Addresses in
+            if let running = state.withLock(\.running) { return addresses(of: running.server) }
+            do {
+                return try await startServer()
+            } catch {
+                throw ReplayHostError(error)
+            }
         }
     }
 
-    /// The engine that the assets hold; `nil` when it was not fetched.
-    package static func engine(assetsFolder: String) throws -> (name: String, version: String, sha256: String)? {
-        try Assets(folder: assetsFolder).engine().map { ($0.name, $0.version, $0.sha256) }
-    }
-
-    /// Whether a server could listen on the port; for `doctor`.
-    package static func portProblem(_ port: Int) -> String? {
+    private func startServer() async throws -> Addresses {
+        // That another server runs on the store is said first, also when it has the port as well.
+        let serverFile = store.isReadOnly ? nil : try ServerFile(layout: store.layout)
         do {
-            _ = try Listener.plan(port: port)
-            return nil
+            let before = state.withLock { ($0.port, $0.token, $0.open) }
+            let port = try takePort(before.0)
+            let server = ReplayServer(
+                store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: before.1,
+                version: Self.version, logger: configuration.logger)
+            let number = port.number
+            try serverFile?.write(
+                ServerDescription(
+                    address: server.address, port: number, pid: ProcessInfo.processInfo.processIdentifier,
+                    token: server.token))
+            try await server.start(on: port, reopening: before.2)
+            state.withLock { state in
+                state.running = Running(server: server, serverFile: serverFile)
+                (state.port, state.token) = (number, server.token)
+            }
+            return addresses(of: server)
         } catch {
-            return "\(error)"
+            serverFile?.remove()
+            throw error
         }
+    }
+
+    private func takePort(_ former: Int?) throws -> LoopbackPort {
+        if former == nil, !configuration.inheritedSockets.isEmpty {
+            return try LoopbackPort(inheriting: configuration.inheritedSockets)
+        }
+        switch configuration.port {
+        case .fixed(let number): return try LoopbackPort(taking: number)
+        case .any: return try LoopbackPort(taking: former ?? 0)
+        }
+    }
+
+    /// Stops to answer; what listens is closed when this returns. When it does not run, nothing happens.
+    ///
+    /// - Parameter grace: How long answers that are under way may still take; `nil` for as long as they move.
+    public func stop(within grace: Duration? = .seconds(2)) async {
+        await turns.take { [self] () async throws(Never) in
+            guard let running = state.withLock(\.running) else { return }
+            let open = await running.server.stop(within: grace)
+            running.serverFile?.remove()
+            state.withLock { state in
+                state.running = nil
+                state.open = open
+            }
+        }
+    }
+
+    /// Where the server answers; `nil` while it does not run.
+    public var addresses: Addresses? { state.withLock(\.running).map { addresses(of: $0.server) } }
+
+    private func addresses(of server: ReplayServer) -> Addresses {
+        Addresses(library: Self.url(server.address), port: server.port)
+    }
+
+    /// Whether the replay engine is among the assets: without it archives can be kept and listed, not visited.
+    public var hasEngine: Bool { ((try? assets.engine()) ?? nil) != nil }
+
+    // MARK: Archives
+
+    /// Copies a WACZ file into the store, checks it and makes it replayable. A file that is there already is no error, and changes
+    /// nothing. Works while the server runs, and while it does not.
+    ///
+    /// - Parameters:
+    ///   - file: Stays as it is.
+    ///   - title: What people call it; `nil` for what the file says of itself.
+    ///   - progress: Called now and then, from another thread.
+    /// - Returns: What the store has then: one archive, or those that a package of several holds.
+    /// - Throws: `ReplayHostError`: `archive-refused` when it cannot be replayed or is an attack, `no-space`, `not-found`, `failed`;
+    ///   `interrupted` when the task was cancelled, which leaves nothing behind.
+    @discardableResult
+    public func importArchive(
+        _ file: URL, title: String? = nil, progress: @escaping @Sendable (ImportProgress) -> Void = { _ in }
+    ) async throws(ReplayHostError) -> [HostedArchive] {
+        do {
+            return try await Blocking.run { [store] isCancelled in
+                let result = try store.importAsJob(at: file.path, options: ImportOptions(title: title)) { step in
+                    if isCancelled() {
+                        throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file.path)
+                    }
+                    progress(ImportProgress(step))
+                }
+                switch result {
+                case .archive(let outcome): return [try HostedArchive(outcome.archive, in: store)]
+                case .package(let outcome): return try outcome.members.map { try HostedArchive($0.archive, in: store) }
+                }
+            }
+        } catch {
+            throw ReplayHostError(error)
+        }
+    }
+
+    /// What is in the store, newest first.
+    public var archives: [HostedArchive] {
+        get async throws(ReplayHostError) {
+            do {
+                return try await Blocking.run { [store] _ in try store.archives().map(HostedArchive.init) }
+            } catch {
+                throw ReplayHostError(error)
+            }
+        }
+    }
+
+    /// Takes an archive out of the store. The file that it was imported from is not touched.
+    ///
+    /// - Throws: `ReplayHostError` `not-found`.
+    public func removeArchive(_ id: HostedArchive.ID) async throws(ReplayHostError) {
+        do {
+            try await Blocking.run { [self] _ in
+                guard case .archive(let archive) = try known(id) else {
+                    throw StoreError(.notFound, "no archive has the id \"\(id)\"")
+                }
+                try store.remove(archive)
+            }
+        } catch {
+            throw ReplayHostError(error)
+        }
+    }
+
+    /// Where an archive (or a group of archives) is looked at, in a web view or a browser.
+    ///
+    /// - Parameters:
+    ///   - page: The address of a page as it was captured; `nil` for the archive's own choice.
+    ///   - timestamp: Of the capture wanted, 4 to 17 digits; `nil` for the latest.
+    /// - Returns: An address of the library's own origin, `http://localhost:PORT/…`.
+    /// - Throws: `ReplayHostError` `not-found`; `not-running` before the first start, when nobody knows the port yet.
+    public func replayURL(
+        for id: HostedArchive.ID, page: String? = nil, timestamp: String? = nil
+    ) throws(ReplayHostError) -> URL {
+        let replayable = try ReplayHostError.inWords { try known(id) }
+        guard let port = state.withLock(\.port) ?? configuration.port.number else {
+            throw ReplayHostError(code: "not-running", what: "the server was not started yet, so that its port is not known")
+        }
+        let hosts = HostPolicy(port: port, origins: configuration.origins.policy)
+        let path = ViewerAddress.path(of: replayable, url: page, timestamp: timestamp ?? "")
+        return Self.url(hosts.controlOrigins[0] + path)
+    }
+
+    private func known(_ id: String) throws -> Replayable {
+        guard let replayable = try ArchiveID(id).flatMap({ try store.replayable(id: $0) }) else {
+            throw StoreError(.notFound, "no archive and no group has the id \"\(id)\"")
+        }
+        return replayable
+    }
+
+    /// Every address that is made here is one.
+    private static func url(_ text: String) -> URL {
+        guard let url = URL(string: text) else { preconditionFailure("\(text) is no address") }
+        return url
     }
 }
 
-/// The port cannot be had.
-package struct PortUnavailable: Error, Sendable {
-    /// What is wrong, in words.
-    package let what: String
-    /// Another program has it, rather than that this user may not have it.
-    package let isTaken: Bool
-}
+/// One after the other, in the order in which they came.
+private actor Turns {
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
-/// Where `www` is.
-package enum AssetsLocation {
-    /// `--assets`, else `REPLAYHOST_ASSETS`, else `<binary>/../share/replayhost/www`, else the checkout's.
-    package static func choose(option: String?, environment: [String: String], executable: String) -> String {
-        if let option { return absolute(option) }
-        if let variable = environment["REPLAYHOST_ASSETS"], !variable.isEmpty { return absolute(variable) }
-        let binaryFolder = (executable as NSString).deletingLastPathComponent
-        let installed = ((binaryFolder as NSString).deletingLastPathComponent as NSString)
-            .appendingPathComponent("share/replayhost/www")
-        if !FileManager.default.fileExists(atPath: installed), let checkout = StoreLocation.checkout(of: executable) {
-            return checkout + "/www"
+    func take<Value: Sendable, Failure: Error>(
+        _ body: @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        if isTaken { await withCheckedContinuation { waiting.append($0) } }
+        isTaken = true
+        defer {
+            if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
         }
-        return installed
-    }
-
-    private static func absolute(_ path: String) -> String {
-        URL(fileURLWithPath: path).path
+        return try await body()
     }
 }

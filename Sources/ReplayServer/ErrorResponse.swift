@@ -97,6 +97,9 @@ struct ErrorResponse: Error, Hashable {
             hint: "open \(hosts.controlOrigins[0])")
     }
 
+    static let stopping = ErrorResponse(
+        .serviceUnavailable, code: "stopping", "the server is about to stop", hint: "load the page again")
+
     static func forbidden(_ what: String) -> ErrorResponse {
         ErrorResponse(.forbidden, code: "forbidden", what)
     }

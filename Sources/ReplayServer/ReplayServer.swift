@@ -4,8 +4,6 @@ import HummingbirdCore
 package import Logging
 import NIOCore
 import NIOPosix
-package import ServiceLifecycle
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -13,75 +11,83 @@ import Glibc
 import Darwin
 #endif
 
-/// Puts the routes together, once, in order, and runs them on the loopback addresses.
+/// Puts the routes together, once, in order, and answers on the loopback addresses from `start` to `stop`.
 package struct ReplayServer: Sendable {
-    package let listeners: [Listener]
     /// What a request that changes something must bring in `Replayhost-Token`.
     package let token: String
 
-    private let store: ArchiveStore
-    private let logger: Logger
     private let site: Site
-    private let stop = StopSignal()
+    private let logger: Logger
+    private let stopSignal = StopSignal()
     private let events = EventHub()
-    private let threads = NIOThreadPool.singleton
+    private let running = Running()
+    private let limits: OwnPorts.Limits
 
-    /// - Parameter port: 0 for any free one.
-    /// - Throws: `PortInUse` or `ListenFailure`.
-    package init(store: ArchiveStore, assets: Assets, port: Int, version: String, logger: Logger) throws {
-        listeners = try Listener.plan(port: port)
-        self.store = store
+    /// - Parameters:
+    ///   - port: The one that the library is on. Connections wait there until `start`.
+    ///   - origins: How archives are kept apart in the browser.
+    ///   - token: `nil` for one that nobody can guess.
+    ///   - limits: Of the ports of archives.
+    package init(
+        store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil, version: String,
+        limits: OwnPorts.Limits = OwnPorts.Limits(), logger: Logger
+    ) {
+        self.token = token ?? Self.randomToken()
         self.logger = logger
-        token = Self.randomToken()
+        self.limits = limits
         site = Site(
-            store: store, assets: assets, hosts: listeners[0].hosts, token: token, version: version,
-            blocking: BlockingReads(threads: threads))
+            store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
+            version: version, blocking: BlockingReads(threads: NIOThreadPool.singleton))
     }
+
+    package var port: Int { site.hosts.port }
 
     /// Where people open it.
     package var address: String { site.hosts.controlOrigins[0] }
 
-    package var port: Int { site.hosts.port }
+    /// Where an archive is replayed, if that is known without opening a port for it.
+    package func replayOrigin(of replayable: Replayable) -> String? { site.replayOrigin(of: replayable) }
 
-    /// Every route, listed once, in order.
-    private func responder() -> HostDispatch<some HTTPResponder<ConnectionContext>> {
+    /// Answers from now on.
+    ///
+    /// - Parameter reopening: What another server had open, on ports of their own: pages of these may be open still.
+    package func start(on port: LoopbackPort, reopening: [ArchiveID] = []) async throws {
+        let ports = OwnPorts(store: site.store, blocking: site.blocking, limits: limits, logger: logger) { port, own in
+            let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
+            return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil))
+        }
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorsInOurWords())
-        let api = APIRoutes(site: site)
         ControlRoutes(site: site).add(to: router)
-        api.add(to: router, events: events)
-        let captures = CaptureRoutes(site: site)
-        return HostDispatch(
-            site: site, control: router.buildResponder(), replay: ReplayRoutes(site: site, captures: captures),
-            stock: StockRoutes(site: site), api: api, captures: captures)
+        APIRoutes(site: site, ports: ports).add(to: router, events: events)
+        let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()))
+        let background = BackgroundWork(
+            store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
+        await running.begin(listener, ports, [Task { await background.run() }, Task { await ports.closeUnused() }])
+        for id in reopening {
+            guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }) else { continue }
+            _ = try await ports.port(for: replayable)
+        }
     }
 
-    /// The parts to run in a service group: a listener for each address, the work in the background, and what makes a graceful
-    /// stop end.
+    /// Accepts no more and returns when the last answer was given.
     ///
-    /// - Parameter onReady: Called once, when all listeners accept connections.
-    package func services(onReady: @escaping @Sendable () async -> Void) -> [any Service] {
-        let responder = responder()
-        let waiting = Waiting(count: listeners.count)
-        let accepting: [any Service] = listeners.map { listener in
-            let application = Application(
-                responder: responder,
-                server: HTTPServerBuilder { responder in
-                    ReplayChannel(
-                        responder: responder, archives: store.openArchives, hosts: listener.hosts, threads: threads,
-                        stop: stop)
-                },
-                configuration: ApplicationConfiguration(
-                    address: .hostname(listener.address.rawValue, port: listener.port), backlog: 512),
-                onServerRunning: { _ in
-                    if waiting.oneLess() { await onReady() }
-                },
-                logger: logger)
-            return Accepting(listener: listener) { try await application.run() }
-        }
-        let background = BackgroundWork(
-            store: store, blocking: site.blocking, events: events, stop: stop, logger: logger)
-        return accepting + [background, StopWatch(stop: stop)]
+    /// - Parameter grace: After it whatever is still under way is cut off; `nil` to wait for what moves as long as it does.
+    /// - Returns: What was open on ports of their own.
+    @discardableResult
+    package func stop(within grace: Duration?) async -> [ArchiveID] {
+        stopSignal.raise()
+        return await running.end(within: grace)
+    }
+
+    private typealias Dispatch = HostDispatch<RouterResponder<ConnectionContext>>
+
+    private func listen(on port: LoopbackPort, _ dispatch: Dispatch) async throws -> PortListener {
+        let answering = Answering(dispatch: dispatch, logger: logger)
+        let channel = ReplayChannel(
+            responder: { try await answering.answer($0, $1, $2) }, archives: site.store.openArchives,
+            hosts: dispatch.site.hosts, threads: NIOThreadPool.singleton, stop: stopSignal)
+        return try await PortListener(on: port, channel: channel, logger: logger)
     }
 
     /// 64 hex digits that nobody can guess.
@@ -93,50 +99,39 @@ package struct ReplayServer: Sendable {
     }
 }
 
-/// Accepts connections on one address until it is stopped.
-private struct Accepting: Service {
-    let listener: Listener
-    let serve: @Sendable () async throws -> Void
+/// Answers one request after the other on one port.
+private struct Answering: Sendable {
+    let dispatch: HostDispatch<RouterResponder<ConnectionContext>>
+    let logger: Logger
 
-    func run() async throws {
-        do {
-            try await serve()
-        } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            // Somebody took the port after it was found free.
-            throw PortInUse(
-                port: listener.port, address: listener.address,
-                holder: PortHolder.name(port: listener.port, address: listener.address))
-        }
+    func answer(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        var logger = logger
+        logger[metadataKey: "request"] = "\(RequestID())"
+        let context = ConnectionContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+        var response = try await dispatch.respond(to: request, context: context)
+        response.headers[.date] = HTTPDate.text(ofSeconds: time(nil))
+        try await writer.write(response: response.head, body: response.body)
     }
 }
 
-/// How many listeners have not come up yet.
-private final class Waiting: Sendable {
-    private let count: Mutex<Int>
+/// What runs between `start` and `stop`.
+private actor Running {
+    private var listener: PortListener?
+    private var ports: OwnPorts?
+    private var tasks: [Task<Void, Never>] = []
 
-    init(count: Int) {
-        self.count = Mutex(count)
+    func begin(_ listener: PortListener, _ ports: OwnPorts, _ tasks: [Task<Void, Never>]) {
+        (self.listener, self.ports, self.tasks) = (listener, ports, tasks)
     }
 
-    /// Whether that was the last one.
-    func oneLess() -> Bool {
-        count.withLock {
-            $0 -= 1
-            return $0 == 0
-        }
-    }
-}
-
-/// Tells the connections that the server is stopping, so that one of which nothing moves does not keep it.
-private struct StopWatch: Service {
-    let stop: StopSignal
-
-    func run() async throws {
-        do {
-            try await gracefulShutdown()
-        } catch is CancellationError {
-            // Stopped at once instead: the connections end as well.
-        }
-        stop.raise()
+    func end(within grace: Duration?) async -> [ArchiveID] {
+        for task in tasks { task.cancel() }
+        let open = await ports?.openIDs ?? []
+        async let library: Void? = listener?.stop(within: grace)
+        async let archives: Void? = ports?.stop(within: grace)
+        _ = await (library, archives)
+        for task in tasks { await task.value }
+        (listener, ports, tasks) = (nil, nil, [])
+        return open
     }
 }

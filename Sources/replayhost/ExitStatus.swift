@@ -17,4 +17,10 @@ enum ExitStatus: Int32, Error, CaseIterable {
     static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
         precedence.first { statuses.contains($0) } ?? (statuses.isEmpty ? .done : .failed)
     }
+
+    /// Ends a command that did several things, unless all went well.
+    static func throwUnlessDone(_ statuses: [ExitStatus]) throws {
+        let status = combined(statuses)
+        if status != .done { throw status }
+    }
 }

@@ -1,7 +1,5 @@
-import ArchiveStore
 import Foundation
 import ReplayHostKit
-import WebArchive
 
 /// An error as a person (or a program that reads JSON) gets it, with its exit code. The one place that makes these.
 struct Fault {
@@ -16,13 +14,15 @@ struct Fault {
         (code, what, place, hint) = (error.code.rawValue, error.what, error.place, error.hint)
     }
 
-    private init(_ error: PortUnavailable) {
-        status = .portInUse
-        code = error.isTaken ? "port-in-use" : "port-unavailable"
-        what = error.what
-        hint =
-            error.isTaken
-            ? "stop that program, or choose another port: --port 0 takes any free one" : "choose a port above 1023"
+    private init(_ error: ReplayHostError) {
+        (code, what, place, hint) = (error.code, error.what, error.place, error.hint)
+        switch error.code {
+        case "port-in-use":
+            status = .portInUse
+            hint = "stop that program, or choose another port: --port 0 takes any free one"
+        case "port-unavailable": status = .portInUse
+        default: status = StoreError.Code(rawValue: error.code).map(Self.status) ?? .failed
+        }
     }
 
     /// What a command was asked that only its work showed to be impossible.
@@ -37,7 +37,7 @@ struct Fault {
         switch error {
         case let error as StoreError: self.init(error)
         case let error as WebArchiveError: self.init(StoreError.refused(error))
-        case let error as PortUnavailable: self.init(error)
+        case let error as ReplayHostError: self.init(error)
         default: self.init(StoreError(.failed, "\(error)"))
         }
     }

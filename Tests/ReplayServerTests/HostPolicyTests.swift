@@ -4,12 +4,15 @@ import Testing
 @testable import ReplayServer
 
 struct HostPolicyTests {
-    private func role(_ hosts: [String], port: Int) -> String {
-        switch HostPolicy(port: port).role(hosts: hosts) {
+    private func role(_ hosts: [String], port: Int) -> String { role(hosts, HostPolicy(port: port)) }
+
+    private func role(_ hosts: [String], _ policy: HostPolicy) -> String {
+        switch policy.role(hosts: hosts) {
         case .control(let origin): "control \(origin)"
         case .replay(let id): "replay \(id)"
         case .stock: "stock"
         case .address: "address"
+        case .addressOfReplay: "address of replay"
         case .misdirected: "misdirected"
         case .malformed: "malformed"
         }
@@ -72,10 +75,44 @@ struct HostPolicyTests {
         let id = try #require(ArchiveID("crawl"))
         let (other, standard) = (HostPolicy(port: 8080), HostPolicy(port: 80))
         #expect(other.controlOrigins == ["http://localhost:8080", "http://replayhost.localhost:8080"])
-        #expect(other.replayOrigin(of: id) == "http://crawl.replayhost.localhost:8080")
-        #expect(other.replaySource == "http://*.replayhost.localhost:8080")
+        #expect(other.replayOrigin(of: id, ownPort: 20_000) == "http://crawl.replayhost.localhost:8080")
         #expect(standard.controlOrigins == ["http://localhost", "http://replayhost.localhost"])
-        #expect(standard.replayOrigin(of: id) == "http://crawl.replayhost.localhost")
+        #expect(standard.replayOrigin(of: id, ownPort: nil) == "http://crawl.replayhost.localhost")
+    }
+
+    /// PRODUCT.md: with ports everything is on `localhost`.
+    @Test(arguments: [
+        ("localhost:8080", "control http://localhost:8080"), ("127.0.0.1:8080", "address"), ("[::1]:8080", "address"),
+        ("replayhost.localhost:8080", "misdirected"), ("crawl.replayhost.localhost:8080", "misdirected"),
+        ("stock.replayhost.localhost:8080", "misdirected"), ("evil.example:8080", "misdirected"),
+    ])
+    func withPortsThereAreNoNames(host: String, expected: String) {
+        #expect(role([host], HostPolicy(port: 8080, origins: .ports)) == expected)
+    }
+
+    /// On a port of its own an archive is alone: the library, other archives and the API are not there.
+    @Test(arguments: [
+        ("localhost:20000", "replay crawl"), ("LOCALHOST:20000", "replay crawl"),
+        ("127.0.0.1:20000", "address of replay"), ("[::1]:20000", "address of replay"),
+        ("localhost:8080", "misdirected"), ("replayhost.localhost:20000", "misdirected"),
+        ("other.replayhost.localhost:20000", "misdirected"), ("evil.example:20000", "misdirected"),
+    ])
+    func anOwnPortHasOneName(host: String, expected: String) throws {
+        let own = HostPolicy.OwnPort(id: try #require(ArchiveID("crawl")), port: 20_000)
+        for origins in HostPolicy.Origins.allCases {
+            #expect(role([host], HostPolicy(port: 8080, origins: origins, replaying: own)) == expected)
+        }
+    }
+
+    @Test func withPortsAnOriginIsKnownOnceThereIsOne() throws {
+        let id = try #require(ArchiveID("crawl"))
+        let library = HostPolicy(port: 8080, origins: .ports)
+        #expect(library.controlOrigins == ["http://localhost:8080"])
+        #expect(library.replayOrigin(of: id, ownPort: nil) == nil)
+        #expect(library.replayOrigin(of: id, ownPort: 20_000) == "http://localhost:20000")
+        let own = HostPolicy(port: 8080, origins: .auto, replaying: .init(id: id, port: 20_000))
+        #expect(own.controlOrigins == ["http://localhost:8080"])
+        #expect(own.replayOrigin(of: id, ownPort: nil) == "http://localhost:20000")
     }
 
     // PRODUCT.md: COLL is the id, a hyphen and 12 hex digits; one segment or more follows.

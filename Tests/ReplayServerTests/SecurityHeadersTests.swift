@@ -14,7 +14,7 @@ struct SecurityHeadersTests {
     private let hosts = HostPolicy(port: 8080)
 
     @Test func theLibraryRunsItsOwnScriptsOnlyAndFramesReplayOriginsOnly() {
-        let policy = directives(SecurityHeaders.controlPage(hosts))
+        let policy = directives(SecurityHeaders.controlPage(hosts, at: "http://replayhost.localhost:8080"))
         #expect(policy["default-src"] == "'none'")
         #expect(policy["script-src"] == "'self'")
         #expect(policy["frame-src"] == "http://*.replayhost.localhost:8080")
@@ -22,6 +22,17 @@ struct SecurityHeadersTests {
         #expect(policy["base-uri"] == "'none'")
         #expect(policy["form-action"] == "'none'")
         #expect(policy["connect-src"] == "'self' http://replayhost.localhost:8080")
+    }
+
+    /// At `localhost` archives are on ports, since the page moves to where the names are if the browser finds them.
+    @Test func whatTheLibraryFramesGoesWithTheOrigins() {
+        func frames(_ origins: HostPolicy.Origins) -> String? {
+            let hosts = HostPolicy(port: 8080, origins: origins)
+            return directives(SecurityHeaders.controlPage(hosts, at: "http://localhost:8080"))["frame-src"]
+        }
+        #expect(frames(.ports) == "http://localhost:*")
+        #expect(frames(.names) == "http://*.replayhost.localhost:8080")
+        #expect(frames(.auto) == "http://*.replayhost.localhost:8080 http://localhost:*")
     }
 
     @Test func theBootPageRunsOneScriptByHashAndIsFramedByTheLibraryOnly() {

@@ -9,12 +9,12 @@
  *   consequence?: string}} Finding
  * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   availability?: "here"|"offline"|"changed"|"missing", reference?: string, groups?: string[], pageCount?: number,
- *   captureCount?: number, collection: string, file: string, replayOrigin: string,
+ *   captureCount?: number, collection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string}} Archive
  * @typedef {{kind: "group", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   members: (string|Archive)[], availability?: "here"|"partly"|"offline", pageCount?: number, captureCount?: number,
- *   collection: string, replayOrigin: string, mainPage?: {url: string, timestamp?: string},
+ *   collection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},
  *   createdAt?: string}} Group members are ids in a list of groups
  * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
@@ -87,10 +87,27 @@ const path = ({ kind, id }) => `/api/${kind === "group" ? "groups" : "archives"}
 const ofKind = (kind) => (thing) => ({ ...thing, kind });
 
 /** A request that changes something. */
-function change(method, address, body) {
-    const headers = { "Replayhost-Token": token() };
-    if (body !== undefined) headers["Content-Type"] = "application/json";
-    return request(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+async function change(method, address, body) {
+    const send = () => {
+        const headers = { "Replayhost-Token": token() };
+        if (body !== undefined) headers["Content-Type"] = "application/json";
+        return request(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    };
+    try {
+        return await send();
+    } catch (error) {
+        if (error.status !== 403 || !await renewToken()) throw error;
+        return send();
+    }
+}
+
+/** A host that was started again has another token: this page may read it, since it is the host's own. */
+async function renewToken() {
+    const page = await (await request("/", { cache: "no-store" })).text();
+    const now = /<meta name="replayhost-token" content="([0-9a-f]+)">/.exec(page)?.[1] ?? token();
+    const isOther = now !== token();
+    document.querySelector('meta[name="replayhost-token"]').content = now;
+    return isOther;
 }
 
 /** @returns {Promise<{version: string, engine: {name: string, version: string}|null}>} */
@@ -107,6 +124,14 @@ export const groups = async () => (await read("/api/groups")).groups.map(ofKind(
  * @returns {Promise<Archive|Group>}
  */
 export const details = async (place) => ofKind(place.kind)(await read(path(place)));
+
+/**
+ * Opens the port on which an archive or a group is replayed, and keeps it open for some minutes.
+ *
+ * @param {import("./routes.js").Place} place
+ * @returns {Promise<string>} the origin there
+ */
+export const openOrigin = async (place) => (await (await change("POST", `${path(place)}/origin`)).json()).replayOrigin;
 
 /**
  * @param {import("./routes.js").Place} place

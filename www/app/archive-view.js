@@ -3,7 +3,9 @@ import * as api from "./api.js";
 import { createArchivePage } from "./archive-page.js";
 import { make, plain } from "./dom.js";
 import { errorBlock } from "./messages.js";
-import { chosenWay, pagesAddress } from "./routes.js";
+import { replaysOnPorts } from "./origins.js";
+import { openOwnPort } from "./own-port.js";
+import { chosenWay, pagesAddress, readRoute } from "./routes.js";
 import { canReplay, pageHeader, showBanners } from "./shell.js";
 import { createViewer } from "./viewer.js";
 
@@ -18,6 +20,9 @@ export function showArchive(root, firstRoute, { onRefused }) {
     let viewer = null;
     let page = null;
     let open = true;
+    // Where it is replayed, when it has a port of its own; of the viewer that is open.
+    let ownPort = null;
+    let ownOrigin = "";
     const shown = {};
     shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
     shown.promise.catch(() => {});
@@ -92,10 +97,15 @@ export function showArchive(root, firstRoute, { onRefused }) {
     }
 
     function showViewer(route, traversed) {
+        if (replaysOnPorts() && ownOrigin === "") {
+            openPort();
+            return;
+        }
         if (page) page.hidden = true;
         document.body.dataset.view = "viewer";
         if (!viewer) {
-            viewer = createViewer(archive, chosenWay(location), { onShown: shown.resolve, onFailed });
+            const place = ownOrigin ? { ...archive, replayOrigin: ownOrigin } : archive;
+            viewer = createViewer(place, chosenWay(location), { onShown: shown.resolve, onFailed });
             root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;
@@ -105,6 +115,26 @@ export function showArchive(root, firstRoute, { onRefused }) {
         if (isShown) return;
         if (traversed) viewer.follow(url, timestamp);
         else viewer.visit(url, timestamp, { replace: true, trust: route.view === "main" });
+    }
+
+    async function openPort() {
+        if (ownPort) return;
+        ownPort = openOwnPort(archive, move);
+        try {
+            const origin = await ownPort.origin;
+            if (open) move(origin);
+        } catch (error) {
+            if (open) showUnknown(error);
+            shown.reject(error);
+        }
+    }
+
+    /** It is replayed somewhere else from now on. */
+    function move(origin) {
+        ownOrigin = origin;
+        viewer?.close();
+        viewer = null;
+        if (!page || page.hidden) update(readRoute(location), false);
     }
 
     function onFailed(error) {
@@ -124,6 +154,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             open = false;
             shown.reject(new Error("another archive or view was opened before the page was there"));
             viewer?.close();
+            ownPort?.close();
             root.replaceChildren();
         },
     };

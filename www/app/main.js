@@ -4,7 +4,7 @@ import { showArchive } from "./archive-view.js";
 import { make } from "./dom.js";
 import { showLibrary } from "./library.js";
 import { errorBlock } from "./messages.js";
-import { atHome, homeAddress, resolvesLocalNames } from "./origins.js";
+import { atHome, homeAddress, originsMode, resolvesLocalNames } from "./origins.js";
 import { archiveName, mainAddress, readRoute } from "./routes.js";
 import { loadHealth, pageHeader, sayNamesUnresolved, showBanners } from "./shell.js";
 
@@ -35,7 +35,7 @@ function show(route, traversed = false) {
 
 /** Where the browser keeps an archive's origin from working at `localhost`, it may work at home. */
 function onRefused() {
-    if (atHome()) return false;
+    if (atHome() || originsMode() === "ports") return false;
     location.replace(homeAddress());
     return true;
 }
@@ -59,14 +59,14 @@ async function setArchive(path) {
 async function begin() {
     if (window.replayhostCalls.moving) return;
     window.replayhostCalls.connect(setArchive);
-    if (!atHome()) {
+    if (!atHome() && originsMode() !== "ports") {
         const resolvable = await resolvesLocalNames();
         if (resolvable && !staysHere && window.replayhostCalls.count === 0) {
             moving = true;
             location.replace(homeAddress());
             return;
         }
-        if (!resolvable) sayNamesUnresolved();
+        if (!resolvable && originsMode() === "names") sayNamesUnresolved();
     }
     window.addEventListener("popstate", (event) => show(readRoute(location), event.state !== null));
     loadHealth();

@@ -1,6 +1,22 @@
-/** Which of the host's own addresses this page is at, and whether the browser can reach the archives from here. */
+/** Which of the host's own addresses this page is at, and how archives are kept apart from there. */
 
 const probeSecondsMax = 3;
+
+/** @returns {"auto"|"names"|"ports"} what the host was told about the origins of archives */
+export function originsMode() {
+    const mode = document.querySelector('meta[name="replayhost-origins"]')?.content;
+    return mode === "names" || mode === "ports" ? mode : "auto";
+}
+
+/**
+ * Whether archives are replayed on ports of their own, at `localhost`, and not under names of their own: always, if the
+ * host was told so; else when this page could not move to where the names are.
+ *
+ * @returns {boolean}
+ */
+export function replaysOnPorts() {
+    return originsMode() === "ports" || originsMode() === "auto" && !atHome();
+}
 
 /** @returns {boolean} whether replay works from this address in every browser */
 export function atHome() {

@@ -6,7 +6,7 @@
  *
  * At `localhost` it also moves to `replayhost.localhost`, where every browser that finds such names can replay. It asks
  * synchronously, so that nobody is given this page (and a promise of it) just before it is left. Where the answer may
- * not be read, `origins.js` asks again in its own time.
+ * not be read, `origins.js` asks again in its own time. A host that was told to keep to `localhost` stays there.
  */
 "use strict";
 (() => {
@@ -22,7 +22,8 @@
     };
     Object.defineProperty(window, "replayhostCalls", { value: calls });
 
-    if (location.hostname !== "localhost") return;
+    const origins = document.querySelector('meta[name="replayhost-origins"]')?.content;
+    if (location.hostname !== "localhost" || origins === "ports") return;
     const home = `${location.protocol}//replayhost.localhost:${location.port}`;
     try {
         const request = new XMLHttpRequest();

@@ -67,7 +67,8 @@ export function engineMissing() {
 export function namesUnresolved() {
     return noticeBlock("warning", "Archives cannot be visited in this browser",
         "Each archive has an address of its own, such as `name.replayhost.localhost`, and this browser does not find "
-        + "such names on this computer. Chromium, Chrome, Edge and Firefox do. The library works here all the same.");
+        + "such names on this computer. Chromium, Chrome, Edge and Firefox do. With `replayhost serve --origins ports` "
+        + "each archive has a port of its own instead. The library works here all the same.");
 }
 
 function showFooter() {

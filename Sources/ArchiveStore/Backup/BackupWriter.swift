@@ -80,7 +80,7 @@ struct BackupWriter {
         do {
             let file = try Descriptor(path: path, flags: O_RDONLY)
             file.dropFromMemory()
-            return try FileHash(file: file).run(progress: progress).sha256 == hash
+            return try FileHash.of(file, step: progress).sha256 == hash
         } catch let error as StoreError where error.place == path && error.code == .failed {
             return false
         }

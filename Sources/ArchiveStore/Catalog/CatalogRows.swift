@@ -111,3 +111,14 @@ struct RevisionRow: Decodable, FetchableRecord {
     let subject: String
     let number: Int
 }
+
+/// Something that has a port of its own.
+struct PortRow: Decodable, FetchableRecord {
+    let id: String
+    let port: Int
+
+    static let query = """
+        SELECT id, port FROM archive WHERE port IS NOT NULL UNION ALL
+        SELECT id, port FROM archiveGroup WHERE port IS NOT NULL ORDER BY id
+        """
+}

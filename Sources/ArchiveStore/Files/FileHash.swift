@@ -1,23 +1,38 @@
 import Crypto
 import WebArchive
 
-/// The SHA-256 of a file that is only read.
-struct FileHash {
-    let file: Descriptor
+/// The SHA-256 of a file that is only read; reading can be stopped, and gone on with as long as the value is kept.
+struct FileHash: Sendable {
+    private var hash = SHA256()
+    /// Bytes hashed.
+    private(set) var done: UInt64 = 0
 
-    /// - Parameter progress: Called with the bytes read so far; throws to stop.
-    /// - Returns: The size and the hash of what was read, up to the end of the file.
-    func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+    /// Reads on to the end of the file; one that grows meanwhile ends at the first stretch that is not full.
+    ///
+    /// - Parameter step: Called before each stretch, and at the end, with the bytes done; throws to stop.
+    mutating func run(_ file: Descriptor, step: (UInt64) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.stretch, alignment: 4096)
         defer { buffer.deallocate() }
-        var hash = SHA256()
-        var done: UInt64 = 0
-        while true {
+        var isAtEnd = false
+        while !isAtEnd {
+            try step(done)
             let count = try file.read(at: done, into: buffer)
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             done += UInt64(count)
-            try progress(done)
-            if count < buffer.count { return (done, hash.finalize().hexadecimal) }
+            isAtEnd = count < buffer.count
         }
+        try step(done)
     }
+
+    /// In hex, of what was read so far.
+    var sha256: String { hash.finalize().hexadecimal }
+
+    /// Size and hash of a whole file.
+    static func of(_ file: Descriptor, step: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
+        var hash = FileHash()
+        try hash.run(file, step: step)
+        return (hash.done, hash.sha256)
+    }
+
+    private static let stretch = 1 << 20
 }

@@ -1,6 +1,3 @@
-import Crypto
-import WebArchive
-
 #if canImport(Glibc)
 import Glibc
 #else
@@ -12,43 +9,33 @@ struct HashingWork: Sendable {
     /// What is hashed: another file at the same path, or another archive under the same id, is begun anew.
     let key: String
     let reference: FileReference
-    private var hash = SHA256()
-    /// Bytes hashed.
-    private(set) var done: UInt64 = 0
+    private var hash = FileHash()
 
     init(key: String, reference: FileReference) {
         self.key = key
         self.reference = reference
     }
 
-    /// Reads on to the end of the file.
+    /// Bytes hashed.
+    var done: UInt64 { hash.done }
+
+    /// In hex, of what was read so far.
+    var sha256: String { hash.sha256 }
+
+    /// Reads on to the end of the file. A file larger than memory would drive everything else out of it: what was read is let go.
     ///
     /// - Parameter step: Called between stretches with the bytes done; throws to stop.
     mutating func run(_ file: Descriptor, step: (UInt64) throws -> Void) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.stretch, alignment: 4096)
-        defer { buffer.deallocate() }
+        var kept = done
         #if os(Linux)
-        posix_fadvise(file.number, off_t(done), 0, POSIX_FADV_SEQUENTIAL)
+        posix_fadvise(file.number, off_t(kept), 0, POSIX_FADV_SEQUENTIAL)
         #endif
-        while true {
+        try hash.run(file) { done in
+            #if os(Linux)
+            posix_fadvise(file.number, off_t(kept), off_t(done - kept), POSIX_FADV_DONTNEED)
+            #endif
+            kept = done
             try step(done)
-            let count = try file.read(at: done, into: buffer)
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            Self.forget(file, offset: done, length: count)
-            done += UInt64(count)
-            if count < buffer.count { return }
         }
     }
-
-    /// In hex, of what was read so far.
-    var sha256: String { hash.finalize().hexadecimal }
-
-    /// A file larger than memory would otherwise drive everything else out of it.
-    private static func forget(_ file: Descriptor, offset: UInt64, length: Int) {
-        #if os(Linux)
-        posix_fadvise(file.number, off_t(offset), off_t(length), POSIX_FADV_DONTNEED)
-        #endif
-    }
-
-    private static let stretch = 1 << 20
 }

@@ -44,14 +44,22 @@ extension ArchiveStore {
         _ request: CaptureRequest, among indexes: [IndexedArchive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
     ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
-        var closest: (index: IndexedArchive, entry: CDXJEntry, time: CaptureTimestamp)?
-        for index in indexes {
-            let entry = try index.closestCapture(request) { condition(index, $0) }
-            guard let entry, let time = entry.captureTime else { continue }
-            if let best = closest, !time.isBetter(than: best.time, for: request.time) { continue }
-            closest = (index, entry, time)
+        try best(of: indexes, at: request.time) { index in
+            try index.closestCapture(request) { condition(index, $0) }
         }
-        return closest.map { ($0.index, $0.entry) }
+    }
+
+    /// Of what each archive offers, that which answers a moment best.
+    private static func best(
+        of indexes: [IndexedArchive], at moment: CaptureTimestamp?, offer: (IndexedArchive) throws -> CDXJEntry?
+    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
+        var best: (index: IndexedArchive, entry: CDXJEntry, time: CaptureTimestamp)?
+        for index in indexes {
+            guard let entry = try offer(index), let time = entry.captureTime else { continue }
+            if let other = best, !time.isBetter(than: other.time, for: moment) { continue }
+            best = (index, entry, time)
+        }
+        return best.map { ($0.index, $0.entry) }
     }
 
     /// Opens the capture that is closest in time and can answer, in an archive or in several that are replayed as one.
@@ -69,7 +77,9 @@ extension ArchiveStore {
         let indexes = try readable(archives)
         guard let first = try Self.closest(request, among: indexes) else {
             // The same file with another cache buster.
-            guard allowsStandIn, let other = try Self.standIn(request, among: indexes) else { return nil }
+            guard allowsStandIn,
+                let other = try Self.best(of: indexes, at: request.time, offer: { try $0.fuzzyCapture(request) })
+            else { return nil }
             return try open(other.entry, in: other.index.archive, group: archives)
         }
         return try openFirstThatAnswers(from: first, request, indexes)
@@ -87,18 +97,6 @@ extension ArchiveStore {
         }
         let (payload, place) = try revisitPayload(of: own.record, entry, in: archive, group: group)
         return OpenCapture(archive: archive, entry: entry, own: own, payload: payload, payloadCapture: place)
-    }
-
-    private static func standIn(
-        _ request: CaptureRequest, among indexes: [IndexedArchive]
-    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
-        var best: (index: IndexedArchive, entry: CDXJEntry, time: CaptureTimestamp)?
-        for index in indexes {
-            guard let entry = try index.fuzzyCapture(request), let time = entry.captureTime else { continue }
-            if let other = best, !time.isBetter(than: other.time, for: request.time) { continue }
-            best = (index, entry, time)
-        }
-        return best.map { ($0.index, $0.entry) }
     }
 
     /// After a capture that cannot answer, those are left out that the index shows to be of its kind.

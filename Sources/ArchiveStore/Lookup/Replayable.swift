@@ -29,10 +29,6 @@ package enum Replayable: Sendable, Hashable {
         }
     }
 
-    package var isGroup: Bool {
-        if case .group = self { true } else { false }
-    }
-
     /// The engine's collection: another one as soon as any file behind it is another.
     package var collection: String {
         switch self {

@@ -1,18 +1,18 @@
 import ArchiveStore
 import Logging
-import ServiceLifecycle
 
 /// What a server does without being asked: it runs the jobs that wait, keeps house, and tells listeners what has changed.
 ///
 /// Nothing that goes wrong here ends the server: it is logged, once as long as it stays the same, and tried again.
-struct BackgroundWork: Service {
+struct BackgroundWork: Sendable {
     let store: ArchiveStore
     let blocking: BlockingReads
     let events: EventHub
     let stop: StopSignal
     let logger: Logger
 
-    func run() async throws {
+    /// Works until the task is cancelled.
+    func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await runJobs() }
             group.addTask { await keepHouse() }
@@ -108,12 +108,7 @@ struct BackgroundWork: Service {
 
     /// Waits; `false` when the server stops.
     private func isGoingOn(after pause: Duration) async -> Bool {
-        do {
-            try await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
-        } catch {
-            return false
-        }
-        return !stop.isRaised && !Task.isCancelled
+        (try? await Task.sleep(for: pause)) != nil && !stop.isRaised
     }
 }
 

@@ -4,11 +4,32 @@ package import ArchiveStore
 ///
 /// A page of another site that rebinds its name to 127.0.0.1 still sends its own name as Host, and is refused here.
 package struct HostPolicy: Sendable, Hashable {
-    /// The port that people connect to.
-    package let port: Int
+    /// How archives are kept apart in the browser: each on an origin of its own, under a name or on a port.
+    package enum Origins: String, Sendable, Hashable, CaseIterable {
+        /// Names, and ports for browsers that do not find the names.
+        case auto
+        /// `http://ID.replayhost.localhost:PORT`, nothing else.
+        case names
+        /// Everything on `localhost`: each archive that is opened has a port of its own there.
+        case ports
+    }
 
-    package init(port: Int) {
+    /// The port of the library.
+    package let port: Int
+    package let origins: Origins
+    /// What is replayed on the port that this policy is for; `nil` for the library's.
+    package let replaying: OwnPort?
+
+    /// A port on which one archive or group is replayed, and nothing else.
+    package struct OwnPort: Sendable, Hashable {
+        package let id: ArchiveID
+        package let port: Int
+    }
+
+    package init(port: Int, origins: Origins = .auto, replaying: OwnPort? = nil) {
         self.port = port
+        self.origins = origins
+        self.replaying = replaying
     }
 
     package enum Role: Sendable, Hashable {
@@ -20,6 +41,8 @@ package struct HostPolicy: Sendable, Hashable {
         case stock
         /// A bare loopback address: few things are answered, the rest redirected to `localhost`.
         case address
+        /// A bare loopback address with an archive's own port: everything is redirected.
+        case addressOfReplay
         /// A label under `replayhost.localhost` that can't be an archive's, or a foreign name: 421.
         case misdirected
         /// No Host, or several: 400. RFC 9112 §3.2.
@@ -31,9 +54,24 @@ package struct HostPolicy: Sendable, Hashable {
         guard hosts.count == 1 else { return .malformed }
         let host = hosts[0].lowercased()
         guard let name = nameWithoutPort(host) else { return .misdirected }
+        if let replaying {
+            switch name {
+            case Self.local: return .replay(replaying.id)
+            case "127.0.0.1", "[::1]": return .addressOfReplay
+            default: return .misdirected
+            }
+        }
         switch name {
-        case "localhost", Self.base: return .control(origin: "http://\(host)")
+        case Self.local: return .control(origin: "http://\(host)")
         case "127.0.0.1", "[::1]": return .address
+        default: return origins == .ports ? .misdirected : role(ofName: name, host: host)
+        }
+    }
+
+    /// Of a name at or under `replayhost.localhost`.
+    private func role(ofName name: String, host: String) -> Role {
+        switch name {
+        case Self.base: return .control(origin: "http://\(host)")
         case "stock.\(Self.base)": return .stock
         default:
             guard name.hasSuffix(".\(Self.base)"), let id = ArchiveID(name.dropLast(Self.base.count + 1)) else {
@@ -43,21 +81,45 @@ package struct HostPolicy: Sendable, Hashable {
         }
     }
 
-    /// The two origins that the library is served on; the second is where it moves to when the browser resolves it.
-    package var controlOrigins: [String] { ["http://localhost\(suffix)", "http://\(Self.base)\(suffix)"] }
+    /// The origins that the library is served on; where there is a second, it moves there when the browser resolves it.
+    package var controlOrigins: [String] {
+        let local = "http://\(Self.local)\(Self.suffix(port))"
+        guard replaying == nil, origins != .ports else { return [local] }
+        return [local, "http://\(Self.base)\(Self.suffix(port))"]
+    }
 
-    /// Where an archive is replayed.
-    package func replayOrigin(of id: ArchiveID) -> String { "http://\(id).\(Self.base)\(suffix)" }
+    /// Where an archive or a group is replayed; `nil` where that needs a port that it does not have.
+    ///
+    /// - Parameter ownPort: The one that the store keeps for it.
+    package func replayOrigin(of id: ArchiveID, ownPort: Int?) -> String? {
+        if let replaying { return Self.origin(ownPort: replaying.port) }
+        if origins == .ports { return ownPort.map(Self.origin(ownPort:)) }
+        return "http://\(id).\(Self.base)\(Self.suffix(port))"
+    }
 
-    /// Every replay origin, as a CSP source.
-    package var replaySource: String { "http://*.\(Self.base)\(suffix)" }
+    /// Where something is replayed that has that port to itself.
+    package static func origin(ownPort: Int) -> String { "http://\(local)\(suffix(ownPort))" }
+
+    /// Every replay origin that a page of the library at `control` shows, as CSP sources.
+    package func replaySources(at control: String) -> String {
+        let names = "http://*.\(Self.base)\(Self.suffix(port))"
+        let ports = "http://\(Self.local):*"
+        switch origins {
+        case .names: return names
+        case .ports: return ports
+        case .auto: return control == controlOrigins[0] ? "\(names) \(ports)" : names
+        }
+    }
 
     package static let base = "replayhost.localhost"
+    private static let local = "localhost"
 
     /// Browsers leave the port out when it is HTTP's own.
-    private var suffix: String { port == 80 ? "" : ":\(port)" }
+    private static func suffix(_ port: Int) -> String { port == 80 ? "" : ":\(port)" }
 
     private func nameWithoutPort(_ host: String) -> String? {
+        let port = replaying?.port ?? port
+        let suffix = Self.suffix(port)
         if host.hasSuffix(suffix), !suffix.isEmpty { return String(host.dropLast(suffix.count)) }
         if port == 80 { return host.hasSuffix(":80") ? String(host.dropLast(3)) : host }
         return nil

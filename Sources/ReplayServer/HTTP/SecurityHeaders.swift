@@ -10,11 +10,14 @@ package enum SecurityHeaders {
     ]
 
     /// The library: our own scripts and styles, frames of replay origins, nothing else.
-    static func controlPage(_ hosts: HostPolicy) -> String {
+    ///
+    /// - Parameter origin: Which of the library's origins the page is on.
+    static func controlPage(_ hosts: HostPolicy, at origin: String) -> String {
         [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
             "font-src 'self'",
-            "connect-src 'self' \(hosts.controlOrigins[1])", "frame-src \(hosts.replaySource)",
+            (["connect-src 'self'"] + hosts.controlOrigins.dropFirst()).joined(separator: " "),
+            "frame-src \(hosts.replaySources(at: origin))",
             "frame-ancestors 'none'",
             "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
         ].joined(separator: "; ")

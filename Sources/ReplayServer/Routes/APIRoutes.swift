@@ -6,10 +6,11 @@ import Hummingbird
 /// `/api/…`, on the control origins. Documented in `docs/json.md`.
 struct APIRoutes: Sendable {
     let site: Site
+    let ports: OwnPorts
 
     func add(to router: Router<ConnectionContext>, events: EventHub) {
         let api = router.group("/api").add(middleware: SameOriginOnly())
-        api.get("/health") { _, _ in try await health() }
+        api.get("/health") { _, _ in try await HealthRoute(site: site).respond() }
         api.get("/openapi.json") { request, _ in try await site.asset("openapi.json", request: request) }
         api.get("/archives") { _, _ in try await archives() }
         api.get("/archives/:id") { _, context in try await archive(named: Self.name(in: context)) }
@@ -23,6 +24,8 @@ struct APIRoutes: Sendable {
         changes.post("/archives") { request, _ in try await importUpload(request) }
         changes.patch("/archives/:id") { request, context in try await edit(Self.name(in: context), request) }
         changes.delete("/archives/:id") { _, context in try await remove(Self.name(in: context)) }
+        changes.post("/archives/:id/origin") { _, context in try await openOrigin(of: Self.name(in: context)) }
+        changes.post("/groups/:id/origin") { _, context in try await openOrigin(of: Self.name(in: context)) }
         JobRoutes(site: site).add(to: api, changes: changes)
         EventRoutes(site: site, events: events).add(to: api)
         GroupRoutes(site: site).add(to: api, changes: changes)
@@ -36,68 +39,15 @@ struct APIRoutes: Sendable {
         return name
     }
 
-    struct Health: Encodable {
-        let status = "ok"
-        let version: String
-        let engine: EngineDescription?
-        let stockUI: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case status, version, engine, stockUI
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(status, forKey: .status)
-            try container.encode(version, forKey: .version)
-            // Null, not absent: a missing engine is what a client asks this for.
-            try container.encode(engine, forKey: .engine)
-            try container.encode(stockUI, forKey: .stockUI)
-        }
-    }
-
-    func health() async throws -> Response {
-        let health = try await site.blocking {
-            Health(
-                version: site.version, engine: try site.assets.engine(), stockUI: try site.assets.hasStockInterface())
-        }
-        // The library's page on `localhost` asks by this whether the browser resolves the other name: a cross-site request.
-        let fields: HTTPFields = [
-            .crossOriginResourcePolicy: "cross-origin", .accessControlAllowOrigin: site.hosts.controlOrigins[0],
-        ]
-        return try Responses.json(health, fields: fields)
-    }
-
-    /// An archive as the API shows it: with the origin it is replayed on.
-    struct Shown<Body: Encodable>: Encodable {
-        let body: Body
-        let replayOrigin: String
-
-        private enum CodingKeys: String, CodingKey {
-            case replayOrigin
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            try body.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(replayOrigin, forKey: .replayOrigin)
-        }
-    }
-
-    private func shown(_ listed: ListedArchive) -> Shown<ListedArchive> {
-        Shown(body: listed, replayOrigin: site.hosts.replayOrigin(of: listed.archive.id))
-    }
-
     private func archives() async throws -> Response {
-        try Responses.json(["archives": try await site.blocking { try site.store.archives() }.map(shown)])
+        try Responses.json(["archives": try await site.blocking { try site.store.archives() }.map(site.shown)])
     }
 
     private func archive(named name: String) async throws -> Response {
         let details = try await site.blocking { () throws -> ArchiveDetails in
             try site.store.details(of: try find(name))
         }
-        return try Responses.json(
-            Shown(body: details, replayOrigin: site.hosts.replayOrigin(of: details.archive.id)))
+        return try Responses.json(site.shown(details))
     }
 
     private func pages(of id: String, query: Parameters) async throws -> Response {
@@ -184,9 +134,7 @@ struct APIRoutes: Sendable {
             let duplicate: Bool
             let remarks: [String]
         }
-        let archives = outcome.members.map {
-            Shown(body: $0.details, replayOrigin: site.hosts.replayOrigin(of: $0.archive.id))
-        }
+        let archives = outcome.members.map { site.shown($0.details) }
         return try Responses.json(
             Imported(
                 group: outcome.group.id.text, archives: archives, duplicate: outcome.isDuplicate,
@@ -199,9 +147,8 @@ struct APIRoutes: Sendable {
             let archive: Shown<ArchiveDetails>
             let duplicate: Bool
         }
-        let origin = site.hosts.replayOrigin(of: outcome.archive.id)
         return try Responses.json(
-            Imported(archive: Shown(body: outcome.details, replayOrigin: origin), duplicate: outcome.isDuplicate),
+            Imported(archive: site.shown(outcome.details), duplicate: outcome.isDuplicate),
             status: outcome.isDuplicate ? .ok : .created)
     }
 
@@ -211,8 +158,22 @@ struct APIRoutes: Sendable {
         let details = try await site.blocking.long {
             try site.store.details(of: site.store.edit(try known(id), words))
         }
-        return try Responses.json(
-            Shown(body: details, replayOrigin: site.hosts.replayOrigin(of: details.archive.id)))
+        return try Responses.json(site.shown(details))
+    }
+
+    /// Opens the port on which an archive or a group is replayed, where names are not found or not wanted. It stays open as
+    /// long as somebody is connected to it, and some time after; a viewer asks again from time to time.
+    private func openOrigin(of id: String) async throws -> Response {
+        let replayable = try await site.blocking { try ArchiveID(id).flatMap { try site.store.replayable(id: $0) } }
+        guard let replayable else {
+            throw ErrorResponse(
+                .notFound, code: "not-found", "no archive and no group has the id \"\(id.prefix(100))\"")
+        }
+        let origin =
+            site.hosts.origins == .names
+            ? site.replayOrigin(of: replayable)
+            : HostPolicy.origin(ownPort: try await ports.port(for: replayable))
+        return try Responses.json(["replayOrigin": origin])
     }
 
     private func remove(_ id: String) async throws -> Response {

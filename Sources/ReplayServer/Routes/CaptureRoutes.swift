@@ -145,7 +145,7 @@ struct CaptureRoutes: Sendable {
             let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url)
             return Self.sentOn(to: location, links: memento.links())
         }
-        if let other = Self.placeToLookAt(modifier, timestamp, url, request, replayable, place, site.hosts) {
+        if let other = placeToLookAt(modifier, timestamp, url, request, replayable, place) {
             return other
         }
         do {
@@ -192,12 +192,19 @@ struct CaptureRoutes: Sendable {
     }
 
     /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
-    private static func placeToLookAt(
+    private func placeToLookAt(
         _ modifier: CaptureModifier, _ timestamp: String, _ url: String, _ request: Request, _ replayable: Replayable,
-        _ place: Place, _ hosts: HostPolicy
+        _ place: Place
     ) -> Response? {
         guard request.headers[.secFetchMode] == "navigate" else { return nil }
-        let origin = hosts.replayOrigin(of: replayable.id)
+        guard site.hosts.replaying != nil || site.hosts.origins != .ports,
+            let origin = site.replayOrigin(of: replayable)
+        else {
+            // Its port may be closed: the viewer opens it.
+            return Responses.redirect(
+                to: "\(site.hosts.controlOrigins[0])\(ViewerAddress.path(of: replayable, url: url, timestamp: timestamp))",
+                status: .found)
+        }
         if modifier.isForPeople {
             return Responses.redirect(
                 to: "\(origin)/\(replayable.collection)/\(timestamp)mp_/\(url)", status: .found)

@@ -24,9 +24,10 @@ struct ControlRoutes: Sendable {
         let filled = String(decoding: page.bytes, as: UTF8.self)
             .replacingOccurrences(of: "{{token}}", with: site.token)
             .replacingOccurrences(of: "{{version}}", with: site.version)
+            .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
+        let origin = "http://\(request.head.authority?.lowercased() ?? "")"
         return Responses.asset(
-            Asset(bytes: Array(filled.utf8), type: page.type), policy: SecurityHeaders.controlPage(site.hosts),
-            request: request,
-            fields: [.crossOriginOpenerPolicy: "same-origin"])
+            Asset(bytes: Array(filled.utf8), type: page.type), policy: SecurityHeaders.controlPage(site.hosts, at: origin),
+            request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
     }
 }

@@ -21,33 +21,13 @@ struct GroupRoutes: Sendable {
         changes.delete("/groups/:id") { _, context in try await remove(APIRoutes.name(in: context)) }
     }
 
-    /// A group with its archives, as the API shows them.
-    private struct Details: Encodable {
-        let details: GroupDetails
-        let hosts: HostPolicy
-
-        func encode(to encoder: any Encoder) throws {
-            let members = details.members.map {
-                APIRoutes.Shown(body: $0, replayOrigin: hosts.replayOrigin(of: $0.archive.id))
-            }
-            try details.encode(to: encoder, members: members)
-        }
-    }
-
     private func answer(_ details: GroupDetails, status: HTTPResponse.Status = .ok) throws -> Response {
-        let shown = APIRoutes.Shown(
-            body: Details(details: details, hosts: site.hosts),
-            replayOrigin: site.hosts.replayOrigin(of: details.group.id))
-        return try Responses.json(shown, status: status)
+        try Responses.json(site.shown(details), status: status)
     }
 
     private func groups() async throws -> Response {
         let groups = try await site.blocking { try site.store.groups() }
-        return try Responses.json([
-            "groups": groups.map {
-                APIRoutes.Shown(body: ListedGroup($0), replayOrigin: site.hosts.replayOrigin(of: $0.group.id))
-            }
-        ])
+        return try Responses.json(["groups": groups.map { site.shown(ListedGroup($0), of: $0.group) }])
     }
 
     private func group(_ id: String) async throws -> Response {

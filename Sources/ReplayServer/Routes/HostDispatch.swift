@@ -6,11 +6,19 @@ import Logging
 /// Sends each request to the routes of the origin it was made to. Every error ends here, as an answer.
 struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context == ConnectionContext {
     let site: Site
-    let control: Control
+    /// The library; `nil` on a port where it is not.
+    let control: Control?
     let replay: ReplayRoutes
     let stock: StockRoutes
-    let api: APIRoutes
     let captures: CaptureRoutes
+
+    init(site: Site, control: Control?) {
+        self.site = site
+        self.control = control
+        captures = CaptureRoutes(site: site)
+        replay = ReplayRoutes(site: site, captures: captures)
+        stock = StockRoutes(site: site)
+    }
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let role = site.hosts.role(hosts: [request.head.authority ?? ""])
@@ -36,6 +44,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         case .control:
             if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
             if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
+            guard let control else { throw ErrorResponse.misdirected(site.hosts) }
             return try await control.respond(to: request, context: context)
         case .replay(let id):
             if let reason = try await reasonForNoFile(request, of: id) { throw reason }
@@ -45,6 +54,11 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             return try await stock.respond(to: request)
         case .address:
             return try await atAddress(request, context: context)
+        case .addressOfReplay:
+            guard request.method == .get || request.method == .head, let own = site.hosts.replaying else {
+                throw ErrorResponse.misdirected(site.hosts)
+            }
+            return Responses.redirect(to: "\(HostPolicy.origin(ownPort: own.port))\(request.uri.string)")
         case .misdirected:
             throw ErrorResponse.misdirected(site.hosts)
         case .malformed:
@@ -57,7 +71,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
         if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
         if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
-        if request.uri.path == "/api/health" { return try await api.health() }
+        if request.uri.path == "/api/health" { return try await HealthRoute(site: site).respond() }
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
     }
 

@@ -10,7 +10,8 @@ struct ReplayRoutes: Sendable {
     let captures: CaptureRoutes
 
     func respond(to request: Request, id: ArchiveID, context: ConnectionContext) async throws -> Response {
-        guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }) else {
+        guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }), isItsPlace(replayable)
+        else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "no archive has the id \"\(id)\"",
                 hint: "the library is at \(site.hosts.controlOrigins[0])",
@@ -26,6 +27,12 @@ struct ReplayRoutes: Sendable {
         if path == "/sw.js" { return try await site.engineScript(request: request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
         return try await bootPage(for: replayable, request: request)
+    }
+
+    /// Whether this is the port of that very archive, and not of one that had the same id before.
+    private func isItsPlace(_ replayable: Replayable) -> Bool {
+        guard let own = site.hosts.replaying else { return true }
+        return site.store.isReadOnly || replayable.port == own.port
     }
 
     /// `/COLL/…`, where COLL is this archive's, now or before its file was replaced.

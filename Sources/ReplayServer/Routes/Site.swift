@@ -13,6 +13,18 @@ struct Site: Sendable {
     let version: String
     let blocking: BlockingReads
 
+    /// The same for another port.
+    func on(_ hosts: HostPolicy) -> Site {
+        Site(store: store, assets: assets, hosts: hosts, token: token, version: version, blocking: blocking)
+    }
+
+    /// Where an archive or a group is replayed; `nil` where it needs a port and has none yet.
+    func replayOrigin(of replayable: Replayable) -> String? {
+        hosts.replayOrigin(of: replayable.id, ownPort: replayable.port)
+    }
+
+    func replayOrigin(of archive: Archive) -> String? { replayOrigin(of: .archive(archive)) }
+
     /// An asset as an answer, or 404.
     func asset(
         _ path: String, policy: String = SecurityHeaders.inert, request: Request, fields: HTTPFields = HTTPFields()

@@ -26,7 +26,7 @@ struct ArchiveRequest: Sendable {
         switch hosts.role(hosts: head.headers["host"]) {
         case .control, .address, .stock: onlyID = nil
         case .replay(let id) where last == "\(id).wacz": onlyID = id
-        case .replay, .misdirected, .malformed: return nil
+        case .replay, .addressOfReplay, .misdirected, .malformed: return nil
         }
         wantedKey =
             query.lazy.compactMap { parameter in

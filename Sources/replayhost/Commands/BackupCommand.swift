@@ -1,6 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
+import ReplayHostKit
 
 /// `replayhost backup DIR`
 struct BackupCommand: ParsableCommand {
@@ -56,8 +56,7 @@ struct BackupCommand: ParsableCommand {
         line.clear()
         say(report)
         for problem in report.problems { Fault(problem).report(asJSON: common.json) }
-        let status = ExitStatus.combined([.done] + report.problems.map { Fault($0).status })
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(report.problems.map { Fault($0).status })
     }
 
     /// docs/json.md, "On the command line".

@@ -1,6 +1,5 @@
-import ArchiveStore
 import ArgumentParser
-import WebArchive
+import ReplayHostKit
 
 /// `replayhost cdx URL [ID…]`
 struct CDXCommand: ParsableCommand {

@@ -1,6 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
+import ReplayHostKit
 
 /// What every command takes.
 struct CommonOptions: ParsableArguments {

@@ -1,4 +1,3 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
 import ReplayHostKit

@@ -1,5 +1,5 @@
-import ArchiveStore
 import ArgumentParser
+import ReplayHostKit
 
 /// `replayhost edit ID`
 struct EditCommand: ParsableCommand {

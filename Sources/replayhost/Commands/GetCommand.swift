@@ -1,7 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
-import WebArchive
+import ReplayHostKit
 
 /// `replayhost get URL [ID…]`
 struct GetCommand: ParsableCommand {

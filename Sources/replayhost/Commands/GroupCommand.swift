@@ -1,5 +1,5 @@
-import ArchiveStore
 import ArgumentParser
+import ReplayHostKit
 
 /// `replayhost group …`
 struct GroupCommand: ParsableCommand {

@@ -1,7 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
-import WebArchive
+import ReplayHostKit
 
 /// `replayhost import PATH…`
 struct ImportCommand: AsyncParsableCommand {
@@ -92,8 +91,7 @@ struct ImportCommand: AsyncParsableCommand {
         if tally.statuses.count > 1 { common.remark(tally.summary) }
         if reference { sayWhoHashes(store) }
         try tally.finishReport()
-        let status = ExitStatus.combined(tally.statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(tally.statuses)
     }
 
     private var mode: ImportMode { move ? .move : reference ? .reference : .copy }

@@ -1,6 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
+import ReplayHostKit
 
 /// `replayhost jobs`
 struct JobsCommand: ParsableCommand {
@@ -114,8 +114,7 @@ private struct JobsChanging {
             }
         }
         JobText.sayWhoRuns(changed, store, common)
-        let status = ExitStatus.combined(statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(statuses)
     }
 }
 

@@ -1,5 +1,5 @@
-import ArchiveStore
 import ArgumentParser
+import ReplayHostKit
 
 /// `replayhost jobs run`
 struct JobsRunCommand: ParsableCommand {
@@ -27,8 +27,7 @@ struct JobsRunCommand: ParsableCommand {
         }
         if interrupts.happened { throw ExitStatus.interrupted }
         sayWhatIsLeft(store, hasRunSome: !statuses.isEmpty)
-        let status = ExitStatus.combined(statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(statuses)
     }
 
     private func runNext(_ runner: JobRunner, _ interrupts: Interrupts) throws -> Job? {

@@ -1,5 +1,5 @@
-import ArchiveStore
 import ArgumentParser
+import ReplayHostKit
 
 /// `replayhost remove ID…`
 struct RemoveCommand: ParsableCommand {
@@ -33,8 +33,7 @@ struct RemoveCommand: ParsableCommand {
                 statuses.append(fault.status)
             }
         }
-        let status = ExitStatus.combined(statuses)
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(statuses)
     }
 
     private struct Removed: Encodable {

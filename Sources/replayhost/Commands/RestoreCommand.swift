@@ -1,6 +1,6 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
+import ReplayHostKit
 
 /// `replayhost restore DIR`
 struct RestoreCommand: ParsableCommand {
@@ -43,8 +43,7 @@ struct RestoreCommand: ParsableCommand {
         line.clear()
         say(report)
         for problem in report.problems { Fault(problem).report(asJSON: common.json) }
-        let status = ExitStatus.combined([.done] + report.problems.map { Fault($0).status })
-        if status != .done { throw status }
+        try ExitStatus.throwUnlessDone(report.problems.map { Fault($0).status })
     }
 
     /// docs/json.md, "On the command line".

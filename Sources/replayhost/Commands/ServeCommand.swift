@@ -1,4 +1,3 @@
-import ArchiveStore
 import ArgumentParser
 import Foundation
 import Logging
@@ -10,7 +9,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve the library to the browser on this computer.",
         discussion: """
-            Listens on 127.0.0.1 and ::1, never on another address. Ctrl-C finishes downloads that are moving, then stops; Ctrl-\\ stops at once.
+            Listens on 127.0.0.1 and ::1, never on another address. Ctrl-C finishes downloads that are moving, then stops; Ctrl-\\ stops at once. Sockets that systemd passes on (LISTEN_FDS) are used instead of --port.
 
             Example:
               replayhost serve --port 0
@@ -18,6 +17,13 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("The port; 0 takes any free one.", valueName: "number"))
     var port = 8080
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How archives are kept apart in the browser: names (http://ID.replayhost.localhost), ports (each has one of its own on localhost), or auto: names, and ports where the browser does not find the names."
+        ))
+    var origins = Origins.auto
 
     @Flag(name: .long, help: "Open the library in the browser.")
     var open = false
@@ -31,6 +37,19 @@ struct ServeCommand: AsyncParsableCommand {
     /// How much is logged.
     enum LogLevel: String, ExpressibleByArgument, CaseIterable {
         case trace, debug, info, notice, warning, error, critical
+    }
+
+    /// How archives are kept apart.
+    enum Origins: String, ExpressibleByArgument, CaseIterable {
+        case auto, names, ports
+
+        fileprivate var kit: ReplayHost.Origins {
+            switch self {
+            case .auto: .automatic
+            case .names: .names
+            case .ports: .ports
+            }
+        }
     }
 
     @OptionGroup var common: CommonOptions
@@ -58,20 +77,24 @@ struct ServeCommand: AsyncParsableCommand {
             throw StoreError(
                 .notFound, "the user interface is not there", place: folder, hint: "give the folder www with --assets")
         }
-        let host = try ReplayHost(.init(store: store, assetsFolder: folder, port: port, logger: logger))
-        let (common, location, open) = (common, common.location.path, open)
-        try await host.run { ready in
+        var configuration = ReplayHost.Configuration(
+            storeFolder: URL(fileURLWithPath: common.location.path), assetsFolder: URL(fileURLWithPath: folder),
+            port: port == 0 ? .any : .fixed(port), origins: origins.kit, logger: logger)
+        configuration.inheritedSockets = InheritedSockets.listed(in: ProcessInfo.processInfo.environment)
+        let host = ReplayHost(configuration: configuration, store: store)
+        try await host.serveUntilSignal { addresses in
+            let address = addresses.library.absoluteString
             if common.json {
-                Terminal.write(Terminal.json(Serving(address: ready.address, store: location)))
+                Terminal.write(Terminal.json(Serving(address: address, store: common.location.path)))
             } else {
-                Terminal.write("replayhost serves \(ready.address) (Ctrl-C stops)")
+                Terminal.write("replayhost serves \(address) (Ctrl-C stops)")
             }
-            if !ready.hasEngine {
+            if !host.hasEngine {
                 Terminal.writeError(
                     "\(Terminal.yellow("warning:")) the replay engine is missing, no page can be shown\n"
                         + "\(Terminal.bold("hint:")) run `make setup` in the replayhost folder")
             }
-            if open { Browser.open(ready.address) }
+            if open { Browser.open(address) }
         }
     }
 }

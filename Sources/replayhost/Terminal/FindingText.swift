@@ -1,4 +1,4 @@
-import WebArchive
+import ReplayHostKit
 
 /// A finding in words.
 enum FindingText {

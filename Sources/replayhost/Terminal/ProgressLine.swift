@@ -1,4 +1,4 @@
-import ArchiveStore
+import ReplayHostKit
 
 /// One line on standard error that follows an import, when somebody is looking at it.
 struct ProgressLine {

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from .places import BINARY
+from .places import BINARY, ORIGINS
 from .waiting import SECONDS, wait_until
 
 
@@ -22,15 +22,17 @@ def die_with_parent():
 class Host:
     """A store in a folder of its own. The port is any free one at first, then always that one."""
 
-    def __init__(self, folder, assets=None):
+    def __init__(self, folder, assets=None, origins=ORIGINS):
         self.store = folder / "store"
         self.log = folder / "serve.log"
         self.assets = assets
+        self.origins = origins
         self.port = 0
         self.process = None
 
     def start(self):
-        command = [BINARY, "serve", "--store", self.store, "--port", str(self.port), "--json"]
+        command = [BINARY, "serve", "--store", self.store, "--port", str(self.port), "--json",
+            "--origins", self.origins]
         if self.assets:
             command += ["--assets", self.assets]
         with open(self.log, "ab") as log:
@@ -68,10 +70,14 @@ class Host:
 
     @property
     def home(self):
-        """Where the application moves to."""
-        return f"http://replayhost.localhost:{self.port}"
+        """Where the application moves to, or stays."""
+        return self.address if self.origins == "ports" else f"http://replayhost.localhost:{self.port}"
 
     def replay_origin(self, identifier):
+        """With ports it is open from then on."""
+        if self.origins == "ports":
+            kind = "groups" if identifier in self.group_ids() else "archives"
+            return self.change("POST", f"/api/{kind}/{identifier}/origin")["replayOrigin"]
         return f"http://{identifier}.replayhost.localhost:{self.port}"
 
     def run(self, *arguments):
@@ -105,11 +111,12 @@ class Host:
         finally:
             connection.close()
 
-    def change(self, method, path, value):
+    def change(self, method, path, value=None):
         """One change over the API. Returns what it answers."""
         token = json.loads((self.store / "server.json").read_text(encoding="utf-8"))["token"]
         fields = {"Origin": self.address, "Replayhost-Token": token, "Content-Type": "application/json"}
-        status, _, body = self.request(method, path, fields, json.dumps(value).encode())
+        content = b"" if value is None else json.dumps(value).encode()
+        status, _, body = self.request(method, path, fields, content)
         assert status in (200, 201), body
         return json.loads(body)
 
@@ -121,6 +128,11 @@ class Host:
         status, _, body = self.request("GET", "/api/archives")
         assert status == 200, body
         return json.loads(body)["archives"]
+
+    def group_ids(self):
+        status, _, body = self.request("GET", "/api/groups")
+        assert status == 200, body
+        return [group["id"] for group in json.loads(body)["groups"]]
 
     def archive(self, identifier):
         return next(archive for archive in self.archives() if archive["id"] == identifier)

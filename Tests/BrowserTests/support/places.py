@@ -9,3 +9,5 @@ WEB_INTERFACE = CHECKOUT / os.environ.get("REPLAYHOST_ASSETS", "www")
 SCREENSHOTS = CHECKOUT / ".build" / "screenshots"
 BINARY = CHECKOUT / os.environ.get("REPLAYHOST_BINARY", ".build/debug/replayhost")
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+# How the servers under test keep archives apart: "auto", which is names in this browser, or "ports".
+ORIGINS = os.environ.get("REPLAYHOST_ORIGINS", "auto")

@@ -141,7 +141,7 @@ struct ConnectionTests {
                 #expect(try idle.value.ask("GET", "/api/health", host: host).status == 200)
                 return (slow, idle)
             }
-            await server.stop()
+            server.stop()
             try await onThread { () throws in
                 #expect(try idle.value.isAtEnd(), "an idle connection is ended")
                 #expect(isSame(try slow.value.readToEndOf(file.count), file))

@@ -84,7 +84,7 @@ struct EventTests {
                 return try events.next() == nil
             }
             _ = await began.first { true }
-            await server.stop()
+            server.stop()
             let wasEnded = try await ended
             #expect(wasEnded)
         }

@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import ServiceLifecycle
 import TestSupport
 
 @testable import ArchiveStore
@@ -12,7 +11,6 @@ struct LiveServer: Sendable {
     let folder: TemporaryFolder
     let assets: TemporaryFolder
     let server: ReplayServer
-    fileprivate let group: ServiceGroup
 
     var port: Int { server.port }
     var token: String { server.token }
@@ -22,8 +20,20 @@ struct LiveServer: Sendable {
 
     func host(of id: String) -> String { "\(id).replayhost.localhost:\(port)" }
 
-    /// Stops as SIGTERM does: what is under way is finished.
-    func stop() async { await group.triggerGracefulShutdown() }
+    /// Begins to stop as SIGTERM does: what is under way is finished.
+    func stop() {
+        Task { await server.stop(within: nil) }
+    }
+
+    /// Opens the port of an archive of its own.
+    func openOwnPort(_ id: String) async throws -> Int {
+        let answer = try await ask("POST", "/api/archives/\(id)/origin", authority)
+        let origin = try answer.object()["replayOrigin"] as? String
+        guard let port = origin?.split(separator: ":").last.flatMap({ Int($0) }), answer.status == 200 else {
+            throw HTTPConnectionError(description: "no port was opened: \(answer.status)")
+        }
+        return port
+    }
 
     /// One request on a connection of its own.
     func ask(
@@ -60,6 +70,7 @@ struct LiveServer: Sendable {
 ///
 /// - Parameter prepare: Fills store and assets before the server starts.
 func withServer(
+    origins: HostPolicy.Origins = .auto, limits: OwnPorts.Limits = OwnPorts.Limits(),
     prepare: (ArchiveStore, TemporaryFolder) throws -> Void = { _, _ in },
     _ body: (LiveServer) async throws -> Void
 ) async throws {
@@ -67,46 +78,19 @@ func withServer(
     try TestAssets.write(to: assets)
     let store = try ArchiveStore(at: folder.path("store"))
     try prepare(store, assets)
-    var attempt = 0
-    while true {
-        do {
-            return try await serve(store, folder, assets, body)
-        } catch is LostPort where attempt < 5 {
-            // Somebody else took the free port in the instant before the server did.
-            attempt += 1
-        }
-    }
-}
-
-/// The server could not start to listen.
-private struct LostPort: Error {}
-
-private func serve(
-    _ store: ArchiveStore, _ folder: TemporaryFolder, _ assets: TemporaryFolder,
-    _ body: (LiveServer) async throws -> Void
-) async throws {
+    let port = try LoopbackPort(taking: 0)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    let server = try ReplayServer(
-        store: store, assets: Assets(folder: assets.path), port: 0, version: "9.8.7", logger: logger)
-    let (ready, announce) = AsyncStream<Bool>.makeStream()
-    let services = server.services { announce.yield(true) }
-    let group = ServiceGroup(
-        configuration: ServiceGroupConfiguration(services: services.map { .init(service: $0) }, logger: logger))
-    try await withThrowingTaskGroup(of: Void.self) { tasks in
-        tasks.addTask {
-            defer { announce.yield(false) }
-            try await group.run()
-        }
-        guard await ready.first(where: { _ in true }) == true else { throw LostPort() }
-        do {
-            try await body(LiveServer(store: store, folder: folder, assets: assets, server: server, group: group))
-        } catch {
-            await group.triggerGracefulShutdown()
-            throw error
-        }
-        await group.triggerGracefulShutdown()
-        try await tasks.waitForAll()
+    let server = ReplayServer(
+        store: store, assets: Assets(folder: assets.path), port: port.number, origins: origins, version: "9.8.7",
+        limits: limits, logger: logger)
+    try await server.start(on: port)
+    do {
+        try await body(LiveServer(store: store, folder: folder, assets: assets, server: server))
+    } catch {
+        await server.stop(within: .seconds(5))
+        throw error
     }
+    await server.stop(within: nil)
 }
 
 /// A small `www` with something of each kind, so that the tests need no engine to be installed.

@@ -1,0 +1,85 @@
+import Crypto
+import Foundation
+import WebArchive
+
+/// The ports on which something may be replayed, when everything in the store has one of its own.
+package struct PortChoices: Sendable, Hashable {
+    /// The one that it has.
+    package let own: Int?
+    /// Those that nothing in this store ever had, in the order to try them.
+    package let others: [Int]
+}
+
+extension ArchiveStore {
+    /// Where ports of archives are taken from: below those that systems hand out for connections by themselves (RFC 6335 §6 and
+    /// Linux), and none of those that browsers refuse to open (Fetch §2.9, "bad port").
+    package static let ownPorts = 16_384..<32_768
+
+    /// The ports on which an archive or group may be replayed.
+    ///
+    /// They depend on what it is alone: another store with the same archive tries the same ones.
+    ///
+    /// - Throws: `StoreError` `documentDamaged`.
+    package func portChoices(for replayable: Replayable) throws -> PortChoices {
+        let holders = try catalog.portHolders()
+        let given = Set(try PortLedger.read(layout).given).union(holders.keys)
+        let start = SHA256.hash(data: Data(replayable.portMark.utf8)).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let others = (0..<Self.ownPorts.count).lazy
+            .map { Self.ownPorts.lowerBound + (start + $0) % Self.ownPorts.count }
+            .filter { !given.contains($0) }
+        // Two that were restored with one port: neither may keep it.
+        let own = replayable.port.flatMap { holders[$0]?.count == 1 && (1...65_535).contains($0) ? $0 : nil }
+        return PortChoices(own: own, others: Array(others.prefix(Self.portChoicesMax)))
+    }
+
+    /// Writes down which port something has: first that it was given, then whose it is.
+    ///
+    /// - Throws: `StoreError` `notFound` when somebody removed it meanwhile.
+    package func keepPort(_ port: Int, for id: ArchiveID) throws {
+        let lock = try lockForCommit()
+        defer { withExtendedLifetime(lock) {} }
+        guard let current = try replayable(id: id) else {
+            throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
+        }
+        var ledger = try PortLedger.read(layout)
+        ledger.add(port)
+        if let former = current.port {
+            ledger.add(former)
+            for other in try catalog.portHolders()[former] ?? [] where other != id { try setPort(nil, of: other) }
+        }
+        try ledger.write(layout)
+        try setPort(port, of: id)
+    }
+
+    private func setPort(_ port: Int?, of id: ArchiveID) throws {
+        switch try replayable(id: id) {
+        case .archive(var archive):
+            archive.port = port
+            try save(archive)
+        case .group(var group, _):
+            group.port = port
+            try save(group)
+        case nil: break
+        }
+    }
+
+    private static let portChoicesMax = 50
+}
+
+extension Replayable {
+    /// Where it is replayed when each archive has a port of its own; `nil` until it was.
+    package var port: Int? {
+        switch self {
+        case .archive(let archive): archive.port
+        case .group(let group, _): group.port
+        }
+    }
+
+    /// Tells it from everything else, here and in other stores.
+    fileprivate var portMark: String {
+        switch self {
+        case .archive(let archive): "\(archive.id) \(archive.sha256 ?? archive.key)"
+        case .group(let group, _): "\(group.id) \(RFC3339.preciseText(of: group.createdAt))"
+        }
+    }
+}

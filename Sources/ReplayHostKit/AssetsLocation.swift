@@ -1,0 +1,22 @@
+import ArchiveStore
+import Foundation
+
+/// Where `www` is.
+package enum AssetsLocation {
+    /// `--assets`, else `REPLAYHOST_ASSETS`, else `<binary>/../share/replayhost/www`, else the checkout's.
+    package static func choose(option: String?, environment: [String: String], executable: String) -> String {
+        if let option { return absolute(option) }
+        if let variable = environment["REPLAYHOST_ASSETS"], !variable.isEmpty { return absolute(variable) }
+        let binaryFolder = (executable as NSString).deletingLastPathComponent
+        let installed = ((binaryFolder as NSString).deletingLastPathComponent as NSString)
+            .appendingPathComponent("share/replayhost/www")
+        if !FileManager.default.fileExists(atPath: installed), let checkout = StoreLocation.checkout(of: executable) {
+            return checkout + "/www"
+        }
+        return installed
+    }
+
+    private static func absolute(_ path: String) -> String {
+        URL(fileURLWithPath: path).path
+    }
+}

@@ -1,0 +1,193 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The two addresses that replayhost ever listens on. There is no way to name another one.
+package enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
+    case v4 = "127.0.0.1"
+    case v6 = "::1"
+}
+
+/// A port of this computer's loopback addresses, had by this process from the moment that this value exists.
+///
+/// Connections queue from then on; who answers them is `PortListener`, which takes the sockets over.
+package final class LoopbackPort {
+    package let number: Int
+    /// One that listens for each loopback address that this machine has.
+    private(set) var sockets: [LoopbackAddress: Int32]
+
+    /// Takes a port.
+    ///
+    /// - Parameter number: 0 for any that is free on both addresses.
+    /// - Throws: `PortInUse` when another program has the port on either address, `ListenFailure`.
+    package convenience init(taking number: Int) throws {
+        var attempt = 0
+        while true {
+            do {
+                try self.init(onceTaking: number)
+                return
+            } catch is PortInUse where number == 0 && attempt < Self.attemptsMax {
+                // Free on one address and taken on the other: another number.
+                attempt += 1
+            }
+        }
+    }
+
+    private init(onceTaking number: Int) throws {
+        guard let (v4, port) = try Self.listen(.v4, port: number) else {
+            throw ListenFailure(port: number, reason: "this machine has no address 127.0.0.1")
+        }
+        self.number = port
+        sockets = [.v4: v4]
+        // All members are set: from here on an error closes what was opened.
+        if let (v6, _) = try Self.listen(.v6, port: port) { sockets[.v6] = v6 }
+    }
+
+    /// Takes over sockets that another program opened, as systemd does for a unit of type `socket`. Source: sd_listen_fds(3).
+    ///
+    /// - Parameter sockets: Descriptors of sockets that listen on one port of the loopback addresses.
+    /// - Throws: `ListenFailure` when one is anything else: this program listens on loopback only.
+    package init(inheriting sockets: [Int32]) throws {
+        var found: [LoopbackAddress: Int32] = [:]
+        var ports: Set<Int> = []
+        for socket in sockets {
+            guard let (address, port) = Self.place(of: socket), found.updateValue(socket, forKey: address) == nil else {
+                throw ListenFailure(
+                    port: 0, reason: "socket \(socket), which was passed on, is not one of 127.0.0.1 or [::1]")
+            }
+            ports.insert(port)
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        }
+        guard let port = ports.first, ports.count == 1 else {
+            throw ListenFailure(port: 0, reason: "the sockets that were passed on have not one port but \(ports.count)")
+        }
+        number = port
+        self.sockets = found
+    }
+
+    deinit {
+        for socket in sockets.values { close(socket) }
+    }
+
+    /// Hands one socket over, as long as there are any: whoever calls this closes it.
+    func takeSocket() -> Int32? { sockets.popFirst()?.value }
+
+    private static let attemptsMax = 20
+    private static let backlog: Int32 = 512
+}
+
+/// The port that was asked for belongs to another program.
+package struct PortInUse: Error, Hashable, CustomStringConvertible {
+    package let port: Int
+    package let address: LoopbackAddress
+    /// Name and process id, where this user may see them.
+    package let holder: String?
+
+    package var description: String {
+        let place = address == .v4 ? "127.0.0.1" : "[::1]"
+        return "port \(port) is in use on \(place)" + (holder.map { " by \($0)" } ?? "")
+    }
+}
+
+/// Listening failed for another reason than a taken port: a port below 1024 without the right to it, for one.
+package struct ListenFailure: Error, Hashable, CustomStringConvertible {
+    package let port: Int
+    package let reason: String
+
+    package var description: String { "cannot listen on port \(port) (\(reason))" }
+}
+
+extension LoopbackPort {
+    /// A socket that listens, and its port; `nil` when the machine has no such address (IPv6 switched off).
+    private static func listen(_ address: LoopbackAddress, port: Int) throws -> (Int32, Int)? {
+        let descriptor = openSocket(address == .v4 ? AF_INET : AF_INET6)
+        guard descriptor >= 0 else { return nil }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        set(SO_REUSEADDR, SOL_SOCKET, of: descriptor)
+        if address == .v6 { set(IPV6_V6ONLY, Int32(IPPROTO_IPV6), of: descriptor) }
+        if bindSocket(descriptor, address, port: port), listenOn(descriptor), let place = place(of: descriptor) {
+            return (descriptor, place.port)
+        }
+        let number = errno
+        close(descriptor)
+        switch number {
+        case EADDRINUSE:
+            throw PortInUse(port: port, address: address, holder: PortHolder.name(port: port, address: address))
+        case EADDRNOTAVAIL, EAFNOSUPPORT: return nil
+        default: throw ListenFailure(port: port, reason: String(cString: strerror(number)))
+        }
+    }
+
+    private static func openSocket(_ family: Int32) -> Int32 {
+        #if os(Linux)
+        socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        socket(family, SOCK_STREAM, 0)
+        #endif
+    }
+
+    private static func listenOn(_ descriptor: Int32) -> Bool {
+        #if canImport(Glibc)
+        Glibc.listen(descriptor, backlog) == 0
+        #else
+        Darwin.listen(descriptor, backlog) == 0
+        #endif
+    }
+
+    private static func set(_ option: Int32, _ level: Int32, of descriptor: Int32) {
+        var yes: Int32 = 1
+        setsockopt(descriptor, level, option, &yes, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func bindSocket(_ descriptor: Int32, _ address: LoopbackAddress, port: Int) -> Bool {
+        let port = in_port_t(truncatingIfNeeded: port).bigEndian
+        switch address {
+        case .v4:
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = port
+            inet_pton(AF_INET, address.rawValue, &name.sin_addr)
+            return withGeneric(&name) { bind(descriptor, $0, $1) == 0 }
+        case .v6:
+            var name = sockaddr_in6()
+            name.sin6_family = sa_family_t(AF_INET6)
+            name.sin6_port = port
+            inet_pton(AF_INET6, address.rawValue, &name.sin6_addr)
+            return withGeneric(&name) { bind(descriptor, $0, $1) == 0 }
+        }
+    }
+
+    private static func withGeneric<Name, Result>(
+        _ name: inout Name, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Name>.size)) }
+        }
+    }
+
+    /// Where a TCP socket is bound, when that is a loopback address.
+    private static func place(of descriptor: Int32) -> (address: LoopbackAddress, port: Int)? {
+        var name = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let isKnown = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+        }
+        guard isKnown else { return nil }
+        // The port has the same place in both kinds of address.
+        let port = Int(in_port_t(bigEndian: name.sin6_port))
+        switch Int32(name.sin6_family) {
+        case AF_INET:
+            let isLoopback = withUnsafeBytes(of: &name) { bytes in
+                bytes.loadUnaligned(fromByteOffset: MemoryLayout.offset(of: \sockaddr_in.sin_addr) ?? 0, as: UInt32.self)
+                    == UInt32(0x7f00_0001).bigEndian
+            }
+            return isLoopback ? (.v4, port) : nil
+        case AF_INET6:
+            let bytes = withUnsafeBytes(of: name.sin6_addr) { Array($0) }
+            return bytes == Array(repeating: 0, count: 15) + [1] ? (.v6, port) : nil
+        default: return nil
+        }
+    }
+}

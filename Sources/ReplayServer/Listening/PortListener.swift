@@ -1,0 +1,99 @@
+import Logging
+import NIOCore
+import NIOExtras
+import NIOPosix
+import Synchronization
+
+/// Accepts connections on one port and answers them, until it is stopped.
+final class PortListener: Sendable {
+    let connections = Connections()
+    private let sockets: [(quiescing: ServerQuiescingHelper, accepting: Task<Void, Never>)]
+
+    /// Takes over the sockets of a port. Connections are answered as soon as this returns.
+    init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
+        var sockets: [(ServerQuiescingHelper, Task<Void, Never>)] = []
+        while let socket = port.takeSocket() {
+            let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(ChannelOptions.backlog, value: 512)
+                .serverChannelInitializer { server in
+                    server.eventLoop.makeCompletedFuture {
+                        try server.pipeline.syncOperations.addHandler(
+                            quiescing.makeServerChannelHandler(channel: server))
+                    }
+                }
+                .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+                .bind(socket) { [connections] in
+                    connections.add($0)
+                    return channel.setup(channel: $0, logger: logger)
+                }
+            sockets.append((quiescing, Task { await Self.accept(server, channel, logger) }))
+        }
+        self.sockets = sockets
+    }
+
+    private static func accept(
+        _ server: NIOAsyncChannel<ReplayChannel.Value, Never>, _ channel: ReplayChannel, _ logger: Logger
+    ) async {
+        await withDiscardingTaskGroup { group in
+            do {
+                try await server.executeThenClose { inbound in
+                    for try await connection in inbound {
+                        group.addTask { await channel.handle(value: connection, logger: logger) }
+                    }
+                }
+            } catch {
+                logger.error("no connections are accepted any more", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Accepts no more; answers that are under way are finished, connections without one are closed.
+    ///
+    /// - Parameter grace: After it whatever is still under way is cut off; `nil` for never.
+    func stop(within grace: Duration?) async {
+        let cut = grace.map { grace in
+            Task { [connections] in
+                guard (try? await Task.sleep(for: grace)) != nil else { return }
+                connections.closeAll()
+            }
+        }
+        for socket in sockets { socket.quiescing.initiateShutdown(promise: nil) }
+        for socket in sockets { await socket.accepting.value }
+        cut?.cancel()
+    }
+}
+
+/// The connections of a listener that are open.
+final class Connections: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: any Channel] = [:]
+        var changedAt = ContinuousClock.now
+    }
+    private let state = Mutex(State())
+
+    /// How long there has been none; `nil` while there is one.
+    var idleTime: Duration? {
+        state.withLock { $0.open.isEmpty ? $0.changedAt.duration(to: .now) : nil }
+    }
+
+    var count: Int { state.withLock { $0.open.count } }
+
+    func add(_ channel: any Channel) {
+        let identifier = ObjectIdentifier(channel)
+        state.withLock { $0.open[identifier] = channel }
+        channel.closeFuture.whenComplete { [weak self] _ in
+            self?.state.withLock { state in
+                state.open[identifier] = nil
+                state.changedAt = .now
+            }
+        }
+    }
+
+    /// Somebody will use it soon.
+    func touch() { state.withLock { $0.changedAt = .now } }
+
+    func closeAll() {
+        for channel in state.withLock({ Array($0.open.values) }) { channel.close(promise: nil) }
+    }
+}

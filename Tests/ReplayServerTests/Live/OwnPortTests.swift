@@ -1,0 +1,194 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+@testable import ReplayServer
+
+/// Archives on ports of their own.
+struct OwnPortTests {
+    /// A library of two archives and a group of both. Each time they are other files: the same would be tried on the same ports.
+    private static func fill(_ store: ArchiveStore, _ folder: TemporaryFolder) throws {
+        for name in ["one", "other"] {
+            let file = try folder.write(GeneratedArchive(title: "\(name) of \(folder.path)").bytes(), to: "\(name).wacz")
+            _ = try store.importFile(at: file)
+        }
+        let ids = ["one", "other"].compactMap { ArchiveID($0) }
+        _ = try store.makeGroup(id: ArchiveID("both"), title: "Both", members: ids)
+    }
+
+    private func withPorts(
+        origins: HostPolicy.Origins = .ports, limits: OwnPorts.Limits = OwnPorts.Limits(),
+        _ body: (LiveServer) async throws -> Void
+    ) async throws {
+        try await withServer(origins: origins, limits: limits, prepare: Self.fill, body)
+    }
+
+    private func ask(_ path: String, port: Int, host: String? = nil, isIPv6: Bool = false) async throws -> HTTPAnswer {
+        try await onThread {
+            try HTTPConnection(port: port, isIPv6: isIPv6).ask("GET", path, host: host ?? "localhost:\(port)")
+        }
+    }
+
+    /// Waits until somebody else can have the port: a connection would show that somebody uses it.
+    private func expectClosed(_ port: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let isClosed = try await eventually { (try? LoopbackPort(taking: port)) != nil }
+        #expect(isClosed, sourceLocation: sourceLocation)
+    }
+
+    @Test func anArchiveIsOnItsOwnPortAlone() async throws {
+        try await withPorts { server in
+            #expect(try await server.ask("GET", "/api/archives/one").object()["replayOrigin"] == nil)
+            let port = try await server.openOwnPort("one")
+            #expect(try await server.openOwnPort("one") == port)
+            let listed = try await server.ask("GET", "/api/archives/one").object()
+            #expect(listed["replayOrigin"] as? String == "http://localhost:\(port)")
+            for isIPv6 in [false, true] {
+                #expect(try await ask("/", port: port, isIPv6: isIPv6).status == 200)
+            }
+            #expect(try await ask("/sw.js", port: port).status == 200)
+            #expect(try await ask("/archives/one.wacz", port: port).status == 200)
+            // Nothing of another archive, of the library, of the API.
+            for path in [
+                "/archives/other.wacz", "/c/other/cdx?url=*", "/c/all/cdx?url=*", "/api/archives", "/api/health",
+                "/index.html", "/app/main.js", "/other-0123456789ab/x",
+            ] {
+                #expect(try await ask(path, port: port).status == 404, "\(path)")
+            }
+        }
+    }
+
+    @Test(arguments: ["replayhost.localhost", "one.replayhost.localhost", "evil.example"])
+    func otherNamesAreRefusedThere(name: String) async throws {
+        try await withPorts { server in
+            let port = try await server.openOwnPort("one")
+            #expect(try await ask("/", port: port, host: "\(name):\(port)").status == 421)
+            #expect(try await ask("/archives/one.wacz", port: port, host: "\(name):\(port)").status == 421)
+        }
+    }
+
+    @Test func aBareAddressIsSentToTheName() async throws {
+        try await withPorts { server in
+            let port = try await server.openOwnPort("one")
+            for path in ["/x?y=1", "/archives/one.wacz", "/c/one/cdx?url=x"] {
+                let answer = try await ask(path, port: port, host: "127.0.0.1:\(port)")
+                #expect(answer.status == 307)
+                #expect(answer["location"] == "http://localhost:\(port)\(path)")
+            }
+        }
+    }
+
+    @Test func withPortsTheNamesAreNotThere() async throws {
+        try await withPorts { server in
+            for name in ["replayhost.localhost", "one.replayhost.localhost", "stock.replayhost.localhost"] {
+                let answer = try await server.ask("GET", "/", host: "\(name):\(server.port)")
+                #expect(answer.status == 421)
+            }
+        }
+    }
+
+    @Test func withNamesThereAreNoPorts() async throws {
+        try await withPorts(origins: .names) { server in
+            let answer = try await server.ask("POST", "/api/archives/one/origin", server.authority)
+            #expect(
+                try answer.object()["replayOrigin"] as? String == "http://one.replayhost.localhost:\(server.port)")
+        }
+    }
+
+    @Test func openingAPortNeedsTheToken() async throws {
+        try await withPorts { server in
+            for fields in [[], [("Origin", server.origin)], [("Replayhost-Token", server.token)]] {
+                #expect(try await server.ask("POST", "/api/archives/one/origin", fields).status == 403)
+            }
+            let own = try await server.openOwnPort("one")
+            let foreign = [("Origin", "http://localhost:\(own)"), ("Replayhost-Token", server.token)]
+            #expect(try await server.ask("POST", "/api/archives/other/origin", foreign).status == 403)
+            #expect(try await server.ask("POST", "/api/archives/nobody/origin", server.authority).status == 404)
+        }
+    }
+
+    /// A capture that is navigated to at the library is shown by the viewer, which opens the port.
+    @Test func aCaptureOfTheLibraryIsShownByTheViewer() async throws {
+        try await withPorts { server in
+            let answer = try await server.ask(
+                "GET", "/c/one/20240102030405/https://example.org/a?b=1", [("Sec-Fetch-Mode", "navigate")])
+            #expect(answer.status == 302)
+            #expect(
+                answer["location"]
+                    == "\(server.origin)/?archive=/archives/one.wacz#url=https%3A%2F%2Fexample.org%2Fa%3Fb%3D1&ts=20240102030405"
+            )
+        }
+    }
+
+    @Test func groupsAreOnPortsAsWell() async throws {
+        try await withPorts { server in
+            let answer = try await server.ask("POST", "/api/groups/both/origin", server.authority)
+            let origin = try #require(try answer.object()["replayOrigin"] as? String)
+            let port = try #require(origin.split(separator: ":").last.flatMap { Int($0) })
+            #expect(try await ask("/", port: port).status == 200)
+            #expect(try await ask("/archives/one.wacz", port: port).status == 404)
+        }
+    }
+
+    @Test func aPortThatAnotherProgramTookIsReplaced() async throws {
+        let taken = try LoopbackPort(taking: 0)
+        try await withServer(
+            origins: .ports,
+            prepare: { store, folder in
+                try Self.fill(store, folder)
+                try store.keepPort(taken.number, for: try #require(ArchiveID("one")))
+            }
+        ) { server in
+            let port = try await server.openOwnPort("one")
+            #expect(port != taken.number)
+            #expect(ArchiveStore.ownPorts.contains(port))
+            #expect(try await ask("/", port: port).status == 200)
+            #expect(try server.store.catalog.archive(id: try #require(ArchiveID("one")))?.port == port)
+            let other = try await server.openOwnPort("other")
+            #expect(other != taken.number && other != port)
+        }
+    }
+
+    /// Removed, and another file under the same id: what the first one stored in the browser is not for the second.
+    @Test func anotherArchiveOfTheSameIDHasAnotherPort() async throws {
+        try await withPorts { server in
+            let before = try await server.openOwnPort("one")
+            let id = try #require(ArchiveID("one"))
+            try server.store.remove(try #require(try server.store.catalog.archive(id: id)))
+            let answer = try await ask("/", port: before)
+            #expect(answer.status == 404)
+            #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
+            let file = try server.folder.write(GeneratedArchive(title: "Another of \(server.folder.path)").bytes(), to: "new/one.wacz")
+            #expect(try server.store.importFile(at: file).archive.id == id)
+            #expect(try await ask("/", port: before).status == 404)
+            #expect(try await server.openOwnPort("one") != before)
+            try await expectClosed(before)
+        }
+    }
+
+    @Test func whatNobodyUsesIsClosedAndOpensAgainOnTheSamePort() async throws {
+        var limits = OwnPorts.Limits()
+        (limits.idle, limits.pause) = (.seconds(1), .milliseconds(20))
+        try await withPorts(limits: limits) { server in
+            let port = try await server.openOwnPort("one")
+            try await expectClosed(port)
+            #expect(try await server.openOwnPort("one") == port)
+            try await onThread {
+                let connection = try HTTPConnection(port: port)
+                // Somebody is connected: it stays open.
+                usleep(1_500_000)
+                #expect(try connection.ask("GET", "/", host: "localhost:\(port)").status == 200)
+            }
+        }
+    }
+
+    @Test func withTooManyTheOldestIsClosed() async throws {
+        var limits = OwnPorts.Limits()
+        limits.openMax = 1
+        try await withPorts(limits: limits) { server in
+            let first = try await server.openOwnPort("one")
+            _ = try await server.openOwnPort("other")
+            try await expectClosed(first)
+        }
+    }
+}

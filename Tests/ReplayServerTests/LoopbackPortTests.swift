@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ReplayServer
+
+struct LoopbackPortTests {
+    @Test func portZeroIsOnePortOnBothAddresses() throws {
+        let port = try LoopbackPort(taking: 0)
+        #expect(Set(port.sockets.keys) == [.v4, .v6])
+        #expect(port.number > 0)
+        for isIPv6 in [false, true] { _ = try HTTPConnection(port: port.number, isIPv6: isIPv6) }
+    }
+
+    @Test(arguments: [false, true])
+    func aTakenPortIsRefusedAndItsHolderNamed(isIPv6: Bool) throws {
+        let taken = try TakenPort.alone(isIPv6: isIPv6)
+        let error = #expect(throws: PortInUse.self) { _ = try LoopbackPort(taking: taken.port) }
+        #expect(error?.port == taken.port)
+        #expect(error?.address == (isIPv6 ? .v6 : .v4))
+        // Who it is comes from /proc, which changes while it is read: now and then it does not tell.
+        let told = (0..<10).lazy.compactMap { _ in Self.refusal(taken.port)?.holder }.first
+        let holder = try #require(told)
+        #expect(holder.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
+        let words = PortInUse(port: 80, address: isIPv6 ? .v6 : .v4, holder: "nginx (process 1)").description
+        #expect(words == "port 80 is in use on \(isIPv6 ? "[::1]" : "127.0.0.1") by nginx (process 1)")
+    }
+
+    @Test(arguments: [false, true])
+    func whoHasThePortOfTheOtherAddressIsNotNamed(isIPv6: Bool) throws {
+        let taken = try TakenPort.alone(isIPv6: isIPv6)
+        #expect(PortHolder.name(port: taken.port, address: isIPv6 ? .v4 : .v6) == nil)
+    }
+
+    private static func refusal(_ port: Int) -> PortInUse? {
+        do {
+            _ = try LoopbackPort(taking: port)
+            return nil
+        } catch {
+            return error as? PortInUse
+        }
+    }
+
+    @Test func aPortIsGivenBackWithTheValue() throws {
+        let number = try LoopbackPort(taking: 0).number
+        #expect(try LoopbackPort(taking: number).number == number)
+    }
+
+    /// Connections that wait are not lost, and whoever comes second is refused at once, before anybody was told of the port.
+    @Test func aPortIsHadFromTheStart() throws {
+        let port = try LoopbackPort(taking: 0)
+        let error = #expect(throws: PortInUse.self) { _ = try LoopbackPort(taking: port.number) }
+        #expect(error?.port == port.number)
+    }
+
+    /// What a service manager opens for this program must be loopback as well.
+    @Test func socketsThatArePassedOnAreTakenIfTheyAreLoopback() throws {
+        let opened = try LoopbackPort(taking: 0)
+        let number = opened.number
+        var sockets: [Int32] = []
+        while let socket = opened.takeSocket() { sockets.append(socket) }
+        let inherited = try LoopbackPort(inheriting: sockets)
+        #expect(inherited.number == number)
+        #expect(Set(inherited.sockets.keys) == [.v4, .v6])
+    }
+
+    @Test func socketsOfOtherAddressesAreRefused() throws {
+        let everywhere = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(everywhere) }
+        #expect(listen(everywhere, 1) == 0)
+        #expect(throws: ListenFailure.self) { _ = try LoopbackPort(inheriting: [everywhere]) }
+        let (one, other) = (try LoopbackPort(taking: 0), try LoopbackPort(taking: 0))
+        let sockets = [try #require(one.takeSocket()), try #require(other.takeSocket())]
+        defer { for socket in sockets { close(socket) } }
+        #expect(throws: ListenFailure.self) { _ = try LoopbackPort(inheriting: sockets.map { dup($0) }) }
+        #expect(throws: ListenFailure.self) { _ = try LoopbackPort(inheriting: []) }
+    }
+}
