@@ -42,10 +42,10 @@ LOOK = """async () => {
 STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
 
 
-@pytest.fixture
-def host(tmp_path):
-    """A server with sample.wacz and second.wacz, which hold captures of the same addresses."""
-    host = Host(tmp_path)
+@pytest.fixture(params=["names", "ports"])
+def host(request, tmp_path):
+    """A server with sample.wacz and second.wacz, which hold captures of the same addresses, in each mode of its origins."""
+    host = Host(tmp_path, origins=request.param)
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
     try:
@@ -250,3 +250,17 @@ def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
     engine = open_engine(blocks="site data", allows=names[2 if engine.name == "firefox" else 1])
     engine.go(viewer_address(host, "sample"))
     expect_home(engine)
+
+
+def test_views_fit_a_narrow_window(host, engine):
+    """No sideways scrolling in the library and in the viewer, as narrow as this browser's window can be."""
+    narrow = "() => [innerWidth, document.documentElement.scrollWidth]"
+    engine.go(f"{host.home}/")
+    engine.wait_for_text(TITLE, "main a")
+    engine.resize(360, 740)
+    width, needed = engine.run(narrow)
+    assert needed <= width <= 500
+    engine.go(viewer_address(host, "sample"))
+    expect_home(engine)
+    width, needed = engine.run(narrow)
+    assert needed <= width <= 500

@@ -64,10 +64,11 @@ class WebKit(WebDriverEngine):
         folder.mkdir(parents=True, exist_ok=True)
         self.processes = []
         self.session = None
+        self.connection = None
         self.log = open(folder / "webkit.log", "wb")
         try:
             display = self.start_display()
-            self.port = self.start_driver(folder, display)
+            self.connection = self.start_driver(folder, display)
             self.begin_session(folder, blocks)
         except BaseException:
             self.close()
@@ -80,7 +81,7 @@ class WebKit(WebDriverEngine):
         return process
 
     def start_display(self):
-        """Xvfb on the next number that is free. Returns it."""
+        """Xvfb on the next number that is free. Returns its name."""
         process = self.start(
             ["Xvfb", "-displayfd", "1", "-screen", "0", "1800x1200x24", "-nolisten", "tcp"], stdout=subprocess.PIPE)
         number = process.stdout.readline().decode().strip()
@@ -94,16 +95,9 @@ class WebKit(WebDriverEngine):
         for _ in range(5):
             port = free_port()
             driver = self.start(["WebKitWebDriver", f"--port={port}"], stdout=self.log, env=environment)
-            self.port = port
-
-            def answers():
-                if driver.poll() is not None:
-                    return "ended"
-                with contextlib.suppress(OSError):
-                    return self.request("GET", "/status")
-
-            if wait_until(answers, "WebKitWebDriver answers") != "ended":
-                return port
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS * 2)
+            if wait_until(lambda: is_ended(driver) or listens(connection), "WebKitWebDriver listens") != "ended":
+                return connection
         raise AssertionError("WebKitWebDriver did not start")
 
     def begin_session(self, folder, blocks):
@@ -122,13 +116,10 @@ class WebKit(WebDriverEngine):
         self.begin()
 
     def request(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS * 2)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body))
-            answer = connection.getresponse()
-            value = json.loads(answer.read())["value"]
-        finally:
-            connection.close()
+        """All on one connection: now and then the driver leaves a second one without an answer."""
+        self.connection.request(method, path, None if body is None else json.dumps(body))
+        answer = self.connection.getresponse()
+        value = json.loads(answer.read())["value"]
         if answer.status != 200:
             raise WebDriverError(value["error"], value.get("message", ""))
         return value
@@ -160,12 +151,24 @@ class WebKit(WebDriverEngine):
     def end(self):
         try:
             if self.session:
-                with contextlib.suppress(OSError, WebDriverError):
+                with contextlib.suppress(OSError, http.client.HTTPException, WebDriverError):
                     self.command("DeleteSession")
         finally:
+            if self.connection:
+                self.connection.close()
             for process in reversed(self.processes):
                 end_process(process)
             self.log.close()
+
+
+def is_ended(process):
+    return "ended" if process.poll() is not None else ""
+
+
+def listens(connection):
+    with contextlib.suppress(ConnectionRefusedError):
+        connection.connect()
+        return "listens"
 
 
 def end_process(process):
