@@ -29,8 +29,6 @@ public final class ReplayHost: Sendable {
         var running: Running?
         /// The port of the last start: later ones take the same.
         var port: Int?
-        /// What was open on ports of its own when the server was stopped.
-        var open: [ArchiveID] = []
         /// The same at each start, so that a page that is open may go on changing things.
         var token: String?
     }
@@ -83,17 +81,17 @@ public final class ReplayHost: Sendable {
         // That another server runs on the store is said first, also when it has the port as well.
         let serverFile = store.isReadOnly ? nil : try ServerFile(layout: store.layout)
         do {
-            let before = state.withLock { ($0.port, $0.token, $0.open) }
-            let port = try takePort(before.0)
+            let (former, token) = state.withLock { ($0.port, $0.token) }
+            let port = try takePort(former)
             let server = ReplayServer(
-                store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: before.1,
+                store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
                 version: Self.version, logger: configuration.logger)
             let number = port.number
             try serverFile?.write(
                 ServerDescription(
                     address: server.address, port: number, pid: ProcessInfo.processInfo.processIdentifier,
                     token: server.token))
-            try await server.start(on: port, reopening: before.2)
+            try await server.start(on: port)
             state.withLock { state in
                 state.running = Running(server: server, serverFile: serverFile)
                 (state.port, state.token) = (number, server.token)
@@ -121,12 +119,9 @@ public final class ReplayHost: Sendable {
     public func stop(within grace: Duration? = .seconds(2)) async {
         await turns.take { [self] () async throws(Never) in
             guard let running = state.withLock(\.running) else { return }
-            let open = await running.server.stop(within: grace)
+            await running.server.stop(within: grace)
             running.serverFile?.remove()
-            state.withLock { state in
-                state.running = nil
-                state.open = open
-            }
+            state.withLock { $0.running = nil }
         }
     }
 
@@ -213,7 +208,8 @@ public final class ReplayHost: Sendable {
     ) throws(ReplayHostError) -> URL {
         let replayable = try ReplayHostError.inWords { try known(id) }
         guard let port = state.withLock(\.port) ?? configuration.port.number else {
-            throw ReplayHostError(code: "not-running", what: "the server was not started yet, so that its port is not known")
+            throw ReplayHostError(
+                code: "not-running", what: "the server was not started yet, so that its port is not known")
         }
         let hosts = HostPolicy(port: port, origins: configuration.origins.policy)
         let path = ViewerAddress.path(of: replayable, url: page, timestamp: timestamp ?? "")

@@ -29,7 +29,8 @@ package struct ReplayServer: Sendable {
     ///   - token: `nil` for one that nobody can guess.
     ///   - limits: Of the ports of archives.
     package init(
-        store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil, version: String,
+        store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
+        version: String,
         limits: OwnPorts.Limits = OwnPorts.Limits(), logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
@@ -48,10 +49,8 @@ package struct ReplayServer: Sendable {
     /// Where an archive is replayed, if that is known without opening a port for it.
     package func replayOrigin(of replayable: Replayable) -> String? { site.replayOrigin(of: replayable) }
 
-    /// Answers from now on.
-    ///
-    /// - Parameter reopening: What another server had open, on ports of their own: pages of these may be open still.
-    package func start(on port: LoopbackPort, reopening: [ArchiveID] = []) async throws {
+    /// Answers from now on, also on the ports of archives that a server on this store had open last.
+    package func start(on port: LoopbackPort) async throws {
         let ports = OwnPorts(store: site.store, blocking: site.blocking, limits: limits, logger: logger) { port, own in
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil))
@@ -63,21 +62,17 @@ package struct ReplayServer: Sendable {
         let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()))
         let background = BackgroundWork(
             store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
-        await running.begin(listener, ports, [Task { await background.run() }, Task { await ports.closeUnused() }])
-        for id in reopening {
-            guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }) else { continue }
-            _ = try await ports.port(for: replayable)
-        }
+        await running.begin(
+            listener, ports, [OwnedWork { await background.run() }, OwnedWork { await ports.closeUnused() }])
+        if site.hosts.origins != .names { await ports.reopen() }
     }
 
     /// Accepts no more and returns when the last answer was given.
     ///
     /// - Parameter grace: After it whatever is still under way is cut off; `nil` to wait for what moves as long as it does.
-    /// - Returns: What was open on ports of their own.
-    @discardableResult
-    package func stop(within grace: Duration?) async -> [ArchiveID] {
+    package func stop(within grace: Duration?) async {
         stopSignal.raise()
-        return await running.end(within: grace)
+        await running.end(within: grace)
     }
 
     private typealias Dispatch = HostDispatch<RouterResponder<ConnectionContext>>
@@ -118,20 +113,17 @@ private struct Answering: Sendable {
 private actor Running {
     private var listener: PortListener?
     private var ports: OwnPorts?
-    private var tasks: [Task<Void, Never>] = []
+    private var work: [OwnedWork<Void>] = []
 
-    func begin(_ listener: PortListener, _ ports: OwnPorts, _ tasks: [Task<Void, Never>]) {
-        (self.listener, self.ports, self.tasks) = (listener, ports, tasks)
+    func begin(_ listener: PortListener, _ ports: OwnPorts, _ work: [OwnedWork<Void>]) {
+        (self.listener, self.ports, self.work) = (listener, ports, work)
     }
 
-    func end(within grace: Duration?) async -> [ArchiveID] {
-        for task in tasks { task.cancel() }
-        let open = await ports?.openIDs ?? []
+    func end(within grace: Duration?) async {
         async let library: Void? = listener?.stop(within: grace)
         async let archives: Void? = ports?.stop(within: grace)
+        for one in work { await one.end() }
         _ = await (library, archives)
-        for task in tasks { await task.value }
-        (listener, ports, tasks) = (nil, nil, [])
-        return open
+        (listener, ports, work) = (nil, nil, [])
     }
 }

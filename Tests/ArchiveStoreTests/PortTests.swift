@@ -60,7 +60,8 @@ struct PortTests {
         try library.store.keepPort(mine, for: library.ids[0])
         #expect(try library.store.portChoices(for: library.replayable(1)).others[0] == next)
         try library.store.keepPort(next, for: library.ids[0])
-        #expect(try !library.store.portChoices(for: library.replayable(1)).others.contains { [mine, next].contains($0) })
+        #expect(
+            try !library.store.portChoices(for: library.replayable(1)).others.contains { [mine, next].contains($0) })
         try library.store.remove(try #require(try library.store.catalog.archive(id: library.ids[0])))
         let left = try library.store.portChoices(for: library.replayable(1))
         #expect(!left.others.contains { [mine, next].contains($0) })
@@ -91,7 +92,7 @@ struct PortTests {
         #expect(try library.store.portChoices(for: library.replayable(0)).own == nil)
     }
 
-    @Test(arguments: ["", "{}", "[1]", "{\"format\": 2, \"given\": []}"])
+    @Test(arguments: ["", "{}", "[1]", "{\"format\": 2, \"given\": [], \"open\": []}"])
     func aDamagedListIsSaid(text: String) throws {
         let library = try Library(count: 1)
         try library.folder.write(text, to: "store/ports.json")

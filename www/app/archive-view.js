@@ -134,7 +134,8 @@ export function showArchive(root, firstRoute, { onRefused }) {
         ownOrigin = origin;
         viewer?.close();
         viewer = null;
-        if (!page || page.hidden) update(readRoute(location), false);
+        const route = readRoute(location);
+        if (route.view !== "pages") update(route, false);
     }
 
     function onFailed(error) {

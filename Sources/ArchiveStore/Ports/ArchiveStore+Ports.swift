@@ -51,6 +51,21 @@ extension ArchiveStore {
         try setPort(port, of: id)
     }
 
+    /// Writes down whose ports the server has open.
+    package func keepOpenPorts(_ ids: [ArchiveID]) throws {
+        let lock = try lockForCommit()
+        defer { withExtendedLifetime(lock) {} }
+        var ledger = try PortLedger.read(layout)
+        ledger.open = ids.map(\.text).sorted()
+        try ledger.write(layout)
+    }
+
+    /// What a server on this store had open last, as far as it is still there and has its port.
+    package func openPorts() throws -> [Replayable] {
+        try PortLedger.read(layout).open.compactMap { try ArchiveID($0).flatMap { try replayable(id: $0) } }
+            .filter { $0.port != nil }
+    }
+
     private func setPort(_ port: Int?, of id: ArchiveID) throws {
         switch try replayable(id: id) {
         case .archive(var archive):

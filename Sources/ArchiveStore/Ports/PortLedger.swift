@@ -5,6 +5,8 @@
 struct PortLedger: Codable, Hashable {
     private var format = 1
     private(set) var given: [Int] = []
+    /// Archives and groups whose ports the server has open, or had when it ended: pages there may be open still.
+    var open: [String] = []
 
     init() {}
 

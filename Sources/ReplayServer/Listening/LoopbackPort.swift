@@ -180,7 +180,8 @@ extension LoopbackPort {
         switch Int32(name.sin6_family) {
         case AF_INET:
             let isLoopback = withUnsafeBytes(of: &name) { bytes in
-                bytes.loadUnaligned(fromByteOffset: MemoryLayout.offset(of: \sockaddr_in.sin_addr) ?? 0, as: UInt32.self)
+                bytes.loadUnaligned(
+                    fromByteOffset: MemoryLayout.offset(of: \sockaddr_in.sin_addr) ?? 0, as: UInt32.self)
                     == UInt32(0x7f00_0001).bigEndian
             }
             return isLoopback ? (.v4, port) : nil

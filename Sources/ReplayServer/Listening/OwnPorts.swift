@@ -31,7 +31,7 @@ package actor OwnPorts {
     private let start: Start
     private var open: [ArchiveID: Open] = [:]
     /// Those that are about to be opened: whoever asks meanwhile waits for the same.
-    private var opening: [ArchiveID: Task<Int, any Error>] = [:]
+    private var opening: [ArchiveID: OwnedWork<Int>] = [:]
     /// What a store that cannot be written would have been told.
     private var unwritten: [ArchiveID: Int] = [:]
     private var isStopped = false
@@ -54,11 +54,11 @@ package actor OwnPorts {
             known.listener.connections.touch()
             return known.port
         }
-        if let task = opening[id] { return try await task.value }
-        let task = Task { try await openPort(for: replayable) }
-        opening[id] = task
+        if let other = opening[id] { return try await other.value }
+        let work = OwnedWork { try await self.openPort(for: replayable) }
+        opening[id] = work
         defer { opening[id] = nil }
-        return try await task.value
+        return try await work.value
     }
 
     private func openPort(for replayable: Replayable) async throws -> Int {
@@ -83,6 +83,7 @@ package actor OwnPorts {
                 throw ErrorResponse.stopping
             }
             open[replayable.id] = Open(port: number, listener: listener)
+            await writeDown()
             return number
         }
         throw ErrorResponse(
@@ -110,6 +111,28 @@ package actor OwnPorts {
         for (id, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax { await close(id) }
     }
 
+    /// For a server that comes after this one: pages that are open then go on.
+    private func writeDown() async {
+        guard !store.isReadOnly, !isStopped else { return }
+        do {
+            let ids = Array(open.keys)
+            try await blocking.long { [store] in try store.keepOpenPorts(ids) }
+        } catch {
+            logger.error("which ports are open cannot be written down", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Opens what a server before this one had open.
+    func reopen() async {
+        do {
+            for replayable in try await blocking({ [store] in try store.openPorts() }).prefix(limits.openMax) {
+                _ = try await port(for: replayable)
+            }
+        } catch {
+            logger.error("a port that was open cannot be opened again", metadata: ["error": "\(error)"])
+        }
+    }
+
     private func close(_ id: ArchiveID) async {
         guard let one = open.removeValue(forKey: id) else { return }
         logger.debug("a port is closed", metadata: ["archive": "\(id)", "port": "\(one.port)"])
@@ -119,14 +142,13 @@ package actor OwnPorts {
     /// Closes what nobody uses, until the task is cancelled.
     func closeUnused() async {
         while (try? await Task.sleep(for: limits.pause)) != nil {
+            let before = open.count
             for (id, one) in open {
                 if let idle = one.listener.connections.idleTime, idle > limits.idle { await close(id) }
             }
+            if open.count != before { await writeDown() }
         }
     }
-
-    /// Those that are open, for a server that takes over from this one.
-    var openIDs: [ArchiveID] { open.keys.sorted { $0.text < $1.text } }
 
     var count: Int { open.count }
 

@@ -7,11 +7,11 @@ import Synchronization
 /// Accepts connections on one port and answers them, until it is stopped.
 final class PortListener: Sendable {
     let connections = Connections()
-    private let sockets: [(quiescing: ServerQuiescingHelper, accepting: Task<Void, Never>)]
+    private let sockets: [(quiescing: ServerQuiescingHelper, accepting: OwnedWork<Void>)]
 
     /// Takes over the sockets of a port. Connections are answered as soon as this returns.
     init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
-        var sockets: [(ServerQuiescingHelper, Task<Void, Never>)] = []
+        var sockets: [(ServerQuiescingHelper, OwnedWork<Void>)] = []
         while let socket = port.takeSocket() {
             let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
             let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -27,7 +27,7 @@ final class PortListener: Sendable {
                     connections.add($0)
                     return channel.setup(channel: $0, logger: logger)
                 }
-            sockets.append((quiescing, Task { await Self.accept(server, channel, logger) }))
+            sockets.append((quiescing, OwnedWork { await Self.accept(server, channel, logger) }))
         }
         self.sockets = sockets
     }
@@ -52,15 +52,17 @@ final class PortListener: Sendable {
     ///
     /// - Parameter grace: After it whatever is still under way is cut off; `nil` for never.
     func stop(within grace: Duration?) async {
-        let cut = grace.map { grace in
-            Task { [connections] in
-                guard (try? await Task.sleep(for: grace)) != nil else { return }
-                connections.closeAll()
-            }
-        }
         for socket in sockets { socket.quiescing.initiateShutdown(promise: nil) }
-        for socket in sockets { await socket.accepting.value }
-        cut?.cancel()
+        await withTaskGroup(of: Void.self) { group in
+            if let grace {
+                group.addTask { [connections] in
+                    guard (try? await Task.sleep(for: grace)) != nil else { return }
+                    connections.closeAll()
+                }
+            }
+            for socket in sockets { await socket.accepting.finish() }
+            group.cancelAll()
+        }
     }
 }
 

@@ -202,7 +202,8 @@ struct CaptureRoutes: Sendable {
         else {
             // Its port may be closed: the viewer opens it.
             return Responses.redirect(
-                to: "\(site.hosts.controlOrigins[0])\(ViewerAddress.path(of: replayable, url: url, timestamp: timestamp))",
+                to:
+                    "\(site.hosts.controlOrigins[0])\(ViewerAddress.path(of: replayable, url: url, timestamp: timestamp))",
                 status: .found)
         }
         if modifier.isForPeople {

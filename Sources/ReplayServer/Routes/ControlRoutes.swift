@@ -27,7 +27,8 @@ struct ControlRoutes: Sendable {
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
         let origin = "http://\(request.head.authority?.lowercased() ?? "")"
         return Responses.asset(
-            Asset(bytes: Array(filled.utf8), type: page.type), policy: SecurityHeaders.controlPage(site.hosts, at: origin),
+            Asset(bytes: Array(filled.utf8), type: page.type),
+            policy: SecurityHeaders.controlPage(site.hosts, at: origin),
             request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
     }
 }

@@ -3,7 +3,8 @@
 import re
 from urllib.parse import urlsplit
 
-from .places import CHROMIUM
+from .host import Host
+from .places import CHROMIUM, ORIGINS
 from .sink import Sink
 
 ARGUMENTS = [
@@ -22,7 +23,11 @@ def is_local(address):
 
 
 def is_control(address):
-    return urlsplit(address).hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
+    """With ports of their own, archives are on `localhost` as well."""
+    parts = urlsplit(address)
+    if ORIGINS == "ports" and parts.port not in Host.ports:
+        return False
+    return parts.hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
 
 
 class Browser:

@@ -22,6 +22,9 @@ def die_with_parent():
 class Host:
     """A store in a folder of its own. The port is any free one at first, then always that one."""
 
+    # Those of all hosts of this run.
+    ports = set()
+
     def __init__(self, folder, assets=None, origins=ORIGINS):
         self.store = folder / "store"
         self.log = folder / "serve.log"
@@ -43,6 +46,7 @@ class Host:
             self.stop()
             raise AssertionError(f"the server did not start: {self.log.read_text()}")
         self.port = int(json.loads(line)["address"].rsplit(":", 1)[1])
+        Host.ports.add(self.port)
         return self
 
     def stop(self):

@@ -10,7 +10,8 @@ struct OwnPortTests {
     /// A library of two archives and a group of both. Each time they are other files: the same would be tried on the same ports.
     private static func fill(_ store: ArchiveStore, _ folder: TemporaryFolder) throws {
         for name in ["one", "other"] {
-            let file = try folder.write(GeneratedArchive(title: "\(name) of \(folder.path)").bytes(), to: "\(name).wacz")
+            let file = try folder.write(
+                GeneratedArchive(title: "\(name) of \(folder.path)").bytes(), to: "\(name).wacz")
             _ = try store.importFile(at: file)
         }
         let ids = ["one", "other"].compactMap { ArchiveID($0) }
@@ -158,7 +159,8 @@ struct OwnPortTests {
             let answer = try await ask("/", port: before)
             #expect(answer.status == 404)
             #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
-            let file = try server.folder.write(GeneratedArchive(title: "Another of \(server.folder.path)").bytes(), to: "new/one.wacz")
+            let file = try server.folder.write(
+                GeneratedArchive(title: "Another of \(server.folder.path)").bytes(), to: "new/one.wacz")
             #expect(try server.store.importFile(at: file).archive.id == id)
             #expect(try await ask("/", port: before).status == 404)
             #expect(try await server.openOwnPort("one") != before)
