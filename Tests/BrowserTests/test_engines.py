@@ -1,16 +1,22 @@
 """The main job in each engine that people have: Chromium, Firefox and WebKit, in ordinary and in private windows."""
 
 import re
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from support.archives import write_archive
 from support.engines import ENGINES
 from support.engines.engine import ScriptError
 from support.host import Host
 from support.journey import SITE, TITLE
 from support.places import FIXTURES
+from support.waiting import wait_until
+from support.website import WebSite
 
+SUPPORT = Path(__file__).parent / "support"
+ATTACKS = (SUPPORT / "attacks.js").read_text(encoding="utf-8")
 WAYS = ["lookups", "ranges"]
 ADDRESS = "() => document.querySelector('.address-bar input').value"
 
@@ -264,3 +270,34 @@ def test_views_fit_a_narrow_window(host, engine):
     expect_home(engine)
     width, needed = engine.run(narrow)
     assert needed <= width <= 500
+
+
+CALL_OUT = f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}"
+
+
+def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
+    """What the page's markup and its scripts ask for outside of the archive is asked of nobody, in either way to replay."""
+    markup = (SUPPORT / "leaks.html").read_text(encoding="utf-8")
+    host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": markup}))
+    for way in WAYS:
+        engine.go(viewer_address(host, "leaks", way=way))
+        engine.wait_for_text_in_page("A page that calls out", "h1")
+        assert len(engine.run_in_page(CALL_OUT)) == 8
+        engine.follow("A link with a ping")
+        engine.wait_for_text("This address was not captured", "h1")
+    assert engine.sink.from_pages == []
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_sink_hears_what_does_leave(playwright, tmp_path, name):
+    """The proof of the proof: the same calls by a page without replay all reach the sink."""
+    site = WebSite()
+    engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
+    try:
+        engine.go(f"http://localhost:{site.port}/")
+        engine.run(CALL_OUT)
+        wanted = ["leak-fetch.example", "leak-socket.example", "leak-beacon.example", "leak-image.example"]
+        wait_until(lambda: set(wanted) <= set(engine.sink.from_pages), f"the sink hears {wanted}")
+    finally:
+        engine.close()
+        site.close()

@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from .host import Host
-from .places import CHROMIUM, ORIGINS
+from .places import CHROMIUM
 from .sink import Sink
 
 ARGUMENTS = [
@@ -25,9 +25,7 @@ def is_local(address):
 def is_control(address):
     """With ports of their own, archives are on `localhost` as well."""
     parts = urlsplit(address)
-    if ORIGINS == "ports" and parts.port not in Host.ports:
-        return False
-    return parts.hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
+    return parts.port in Host.ports and parts.hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
 
 
 class Browser:

@@ -13,11 +13,11 @@ class Chromium(Engine):
     can_block = ["site data"]
 
     def __init__(self, folder, private=False, blocks="", allows="", playwright=None):
-        super().__init__(private)
-        self.profile = folder / "profile"
+        profile = folder / "profile"
         if blocks:
-            write_preferences(self.profile, blocks, allows)
-        self.browser = Browser(playwright, self.profile, ["--incognito"] if private else [])
+            write_preferences(profile, blocks, allows)
+        self.browser = Browser(playwright, profile, ["--incognito"] if private else [])
+        super().__init__(private, self.browser.sink)
         self.page = self.browser.page
         try:
             assert self.is_private() == private, "this window is not of the kind that was asked for"

@@ -28,9 +28,9 @@ class Engine:
     # What a person can turn off in this browser's settings, of what replay needs: "workers", "site data".
     can_block = []
 
-    def __init__(self, private=False):
+    def __init__(self, private, sink=None):
         self.private = private
-        self.sink = Sink()
+        self.sink = sink or Sink()
 
     def go(self, address):
         raise NotImplementedError

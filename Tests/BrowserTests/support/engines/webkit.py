@@ -19,6 +19,8 @@ from .webdriver import WebDriverEngine, WebDriverError
 PYTHON = "/usr/bin/python3"
 WINDOW = Path(__file__).with_name("webkit_window.py")
 MINIBROWSER = "/usr/lib/*/webkit2gtk-4.1/MiniBrowser"
+# Where the proxy, which is the sink, is not asked.
+LOCAL = ["localhost", "*.localhost", "127.0.0.1"]
 
 COMMANDS = {
     "Navigate": ("POST", "/url"),
@@ -101,16 +103,13 @@ class WebKit(WebDriverEngine):
         raise AssertionError("WebKitWebDriver did not start")
 
     def begin_session(self, folder, blocks):
+        proxy = f"http://127.0.0.1:{port_of(self.sink.pages)}"
         if self.private:
-            browser = {"binary": glob(MINIBROWSER)[0], "args": ["--automation"]}
+            ignored = [f"--ignore-host={name}" for name in LOCAL]
+            browser = {"binary": glob(MINIBROWSER)[0], "args": ["--automation", f"--proxy={proxy}", *ignored]}
         else:
-            browser = {"binary": PYTHON, "args": [str(WINDOW), str(folder / "profile"), blocks]}
-        proxy = f"127.0.0.1:{port_of(self.sink.pages)}"
-        capabilities = {
-            "webkitgtk:browserOptions": browser,
-            "proxy": {"proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy,
-                "noProxy": ["localhost", "*.localhost", "127.0.0.1"]},
-        }
+            browser = {"binary": PYTHON, "args": [str(WINDOW), str(folder / "profile"), blocks, proxy, *LOCAL]}
+        capabilities = {"webkitgtk:browserOptions": browser}
         answer = self.request("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
         self.session = answer["sessionId"]
         self.begin()

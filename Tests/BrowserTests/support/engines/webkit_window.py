@@ -10,9 +10,13 @@ gi.require_version("WebKit2", "4.1")
 from gi.repository import Gtk, WebKit2  # noqa: E402
 
 
-def main(folder, blocks):
+def main(folder, blocks, proxy, *local):
+    """`local` are the hosts that the proxy is not asked for."""
+    folder = Path(folder)
     manager = WebKit2.WebsiteDataManager(
         base_data_directory=str(folder / "data"), base_cache_directory=str(folder / "cache"))
+    settings = WebKit2.NetworkProxySettings.new(proxy, list(local))
+    manager.set_network_proxy_settings(WebKit2.NetworkProxyMode.CUSTOM, settings)
     context = WebKit2.WebContext.new_with_website_data_manager(manager)
     context.set_automation_allowed(True)
 
@@ -37,4 +41,4 @@ def turn_off(settings, name):
     settings.set_feature_enabled(next(one for one in found if one.get_identifier() == name), False)
 
 
-main(Path(sys.argv[1]), sys.argv[2])
+main(*sys.argv[1:])
