@@ -87,6 +87,9 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "EmbeddedHost", dependencies: ["ReplayHostKit"], path: "Examples/EmbeddedHost", packageAccess: false,
+            swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "WebArchiveTests",
@@ -116,6 +119,10 @@ let package = Package(
             exclude: ["Golden"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ReplayHostKitTests",
+            dependencies: ["ReplayHostKit", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
         .testTarget(name: "TidyTests", dependencies: [], swiftSettings: settings),
     ],
     cxxLanguageStandard: .cxx17

@@ -18,6 +18,7 @@ extension ReplayHost {
         /// Sockets that listen already, which are used at the first start instead of `port`.
         package var inheritedSockets: [Int32] = []
 
+        /// - Parameters: As the properties of the same names.
         public init(
             storeFolder: URL, assetsFolder: URL, port: Port = .any, origins: Origins = .automatic,
             logger: Logger = Logger(label: "replayhost")
@@ -65,6 +66,7 @@ extension ReplayHost {
     public struct Addresses: Sendable, Hashable {
         /// The library, for example `http://localhost:8080`.
         public let library: URL
+        /// Its port.
         public let port: Int
     }
 }

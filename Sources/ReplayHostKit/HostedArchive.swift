@@ -5,6 +5,7 @@ public import Foundation
 public struct HostedArchive: Sendable, Hashable, Identifiable {
     /// Readable, unique in the store, `[a-z0-9-]`, at most 63 characters.
     public let id: String
+    /// What people call it.
     public let title: String
     /// Name of the file that it was imported from.
     public let originalName: String
@@ -12,8 +13,11 @@ public struct HostedArchive: Sendable, Hashable, Identifiable {
     public let size: UInt64
     /// Of the whole file, in hex; `nil` as long as a file outside of the store is not hashed.
     public let sha256: String?
+    /// When it came into the store.
     public let importedAt: Date
+    /// Pages that it lists.
     public let pageCount: Int
+    /// Lines of its index: what was captured.
     public let captureCount: Int
     /// Where a visit starts, as it was captured; `nil` when the archive names no page.
     public let mainPage: String?

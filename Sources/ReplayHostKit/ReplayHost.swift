@@ -19,6 +19,7 @@ public final class ReplayHost: Sendable {
     /// The version of this library and of the program `replayhost`.
     public static let version = "0.1.0"
 
+    /// As it was made.
     public let configuration: Configuration
     package let store: ArchiveStore
     private let assets: Assets

@@ -42,6 +42,7 @@ public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
+    /// What, where, and what to do now.
     public var description: String {
         var text = what
         if let place { text += ", \(place)" }

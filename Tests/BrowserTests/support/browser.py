@@ -31,8 +31,9 @@ def is_control(address):
 class Browser:
     """One run of Chromium. `check()` at its end says whether a page reached out, or complained."""
 
-    def __init__(self, playwright, profile, arguments=(), **options):
-        self.sink = Sink()
+    def __init__(self, playwright, profile, arguments=(), names=True, **options):
+        """`names`: whether it finds `*.localhost`."""
+        self.sink = Sink(names)
         self.requests = []
         self.blocked = []
         self.complaints = []

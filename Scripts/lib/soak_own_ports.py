@@ -1,0 +1,137 @@
+"""Opens 1,000 archives on ports of their own; called by Scripts/soak.d/60-own-ports with an empty folder.
+
+Prints what listens and how many descriptors are open: with none open, with 50 opened in turn, with all opened in turn. Then
+another program takes the port of one archive between two runs.
+"""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from urllib.parse import urlsplit
+
+import large_wacz
+
+BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
+COUNT = 1000
+# OwnPorts.Limits.openMax; each port has a socket for 127.0.0.1 and one for ::1.
+OPEN_MAX = 100
+
+
+class Server:
+    """`replayhost serve --origins ports` on a store."""
+
+    def __init__(self, store):
+        self.store = store
+        command = [BINARY, "serve", "--store", store, "--port", "0", "--origins", "ports", "--json", "--log-level", "error"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self.port = urlsplit(json.loads(self.process.stdout.readline())["address"]).port
+        with open(f"{store}/server.json", encoding="utf-8") as file:
+            self.token = json.load(file)["token"]
+
+    def ask(self, method, path, port=None):
+        fields = {"Host": f"localhost:{port or self.port}", "Connection": "close"}
+        if method == "POST":
+            fields |= {"Origin": f"http://localhost:{self.port}", "Replayhost-Token": self.token, "Content-Length": "0"}
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=30)
+        connection.request(method, path, headers=fields)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, body
+
+    def open(self, archive):
+        """The archive's own port, asked for its boot page and for the first bytes of its file."""
+        status, body = self.ask("POST", f"/api/archives/{archive}/origin")
+        assert status == 200, body
+        port = urlsplit(json.loads(body)["replayOrigin"]).port
+        for path in ["/", "/sw.js", f"/archives/{archive}.wacz"]:
+            status, _ = self.ask("GET", path, port)
+            assert status == 200, (archive, path, status)
+        return port
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def listeners(self):
+        """Sockets of this process that listen, by /proc/net/tcp."""
+        own = set()
+        for name in os.listdir(f"/proc/{self.process.pid}/fd"):
+            try:
+                own.add(os.readlink(f"/proc/{self.process.pid}/fd/{name}"))
+            except OSError:
+                continue
+        count = 0
+        for table in ["tcp", "tcp6"]:
+            with open(f"/proc/net/{table}", encoding="ascii") as file:
+                for line in list(file)[1:]:
+                    columns = line.split()
+                    count += columns[3] == "0A" and f"socket:[{columns[9]}]" in own
+        return count
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) / 1000 for line in file if line.startswith("VmRSS"))
+
+    def report(self, what):
+        listeners, descriptors = self.listeners(), self.descriptors()
+        print(f"{what:34} {listeners:5} listeners {descriptors:5} descriptors {self.memory():6.1f} MB", flush=True)
+        return listeners
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(60) == 0
+
+
+def main():
+    folder = sys.argv[1]
+    files, store = f"{folder}/files", f"{folder}/store"
+    os.mkdir(files)
+    for number in range(COUNT):
+        large_wacz.write(f"{files}/file-{number}.wacz", 60_000, 3_000, seed=number)
+    subprocess.run([BINARY, "import", "--store", store, "--quiet", files], check=True, stdout=subprocess.DEVNULL)
+
+    server = Server(store)
+    try:
+        archives = [archive["id"] for archive in json.loads(server.ask("GET", "/api/archives")[1])["archives"]]
+        assert len(archives) == COUNT
+        assert server.report("none opened") == 2
+        ports = {archive: server.open(archive) for archive in archives[:50]}
+        assert server.report("50 opened in turn") == 2 + 2 * 50
+        started = time.monotonic()
+        ports |= {archive: server.open(archive) for archive in archives[50:]}
+        print(f"950 more in {time.monotonic() - started:.1f} s")
+        assert server.report("1,000 opened in turn") == 2 + 2 * OPEN_MAX
+        assert len(set(ports.values())) == COUNT, "two archives had one port"
+        # Long closed by then: again at the same place.
+        assert server.open(archives[0]) == ports[archives[0]]
+    finally:
+        server.stop()
+
+    victim = archives[0]
+    with socket.create_server(("127.0.0.1", ports[victim])):
+        server = Server(store)
+        try:
+            server.report("after a restart")
+            now = server.open(victim)
+            assert now != ports[victim]
+            print(f"port {ports[victim]} was taken by another program: the archive is on {now}")
+        finally:
+            server.stop()
+    server = Server(store)
+    try:
+        assert server.open(victim) == now
+        again = {archive: server.open(archive) for archive in archives[1:]}
+        assert ports[victim] not in again.values(), "the lost port was given to another archive"
+        # Others may have lost theirs to programs of this machine; none has that of another.
+        assert not any(ports[archive] != port and port in ports.values() for archive, port in again.items())
+        print(f"{sum(ports[archive] == port for archive, port in again.items())} of {COUNT - 1} others are where they were")
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()
