@@ -24,6 +24,9 @@ extension ArchiveStore {
         }
     }
 
+    /// Whether there is an ordinary file, or a link to one.
+    package static func isFile(at path: String) -> Bool { Folder.holdsFile(path) }
+
     /// Gives a file of the store the time of change that its source had before it was read. Where that is not possible, and after
     /// a kill just before, the source is read again when it is opened the next time.
     func keepTime(_ nanoseconds: Int64?, of path: String) {

@@ -83,4 +83,22 @@ package final class ServerFile: Sendable {
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(at: 0, into: $0) }) else { return nil }
         return try? JSONDecoder().decode(ServerDescription.self, from: bytes.prefix(count))
     }
+
+    /// Whether a process has that very file open. A number in a file alone may be some other program's by now.
+    package static func isOpen(_ file: Descriptor, in processID: Int32) throws -> Bool {
+        guard processID > 1 else { return false }
+        #if os(Linux)
+        let own = try file.status()
+        let folder = "/proc/\(processID)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names {
+            var status = stat()
+            guard stat("\(folder)/\(name)", &status) == 0 else { continue }
+            if status.st_ino == own.st_ino, status.st_dev == own.st_dev { return true }
+        }
+        return false
+        #else
+        return kill(processID, 0) == 0
+        #endif
+    }
 }

@@ -2,12 +2,6 @@ import ArgumentParser
 import Foundation
 import ReplayHostKit
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `replayhost open [FILE|ID]`
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -140,8 +134,7 @@ struct OpenCommand: ParsableCommand {
 
     /// Whether a file is meant rather than an id: there is one, or there would be if it was not misspelled.
     private func isFile(_ what: String) -> Bool {
-        var status = stat()
-        if stat(what, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return true }
+        if ArchiveStore.isFile(at: what) { return true }
         return what.contains("/") || [".wacz", ".zip"].contains { what.lowercased().hasSuffix($0) }
     }
 

@@ -38,7 +38,7 @@ struct StopCommand: ParsableCommand {
             return Terminal.write("no server runs on this store")
         }
         let (file, server) = (held.file, held.server)
-        guard try Self.isHeld(file, by: server.pid) else {
+        guard try ServerFile.isOpen(file, in: server.pid) else {
             throw StoreError(
                 .failed, "process \(server.pid), which server.json names, is not the one that holds the store",
                 place: file.path, hint: "it may run in a container, or as another user: end it there")
@@ -76,24 +76,6 @@ struct StopCommand: ParsableCommand {
                 .failed, "a server is just starting or ending", place: path, hint: "try again in a moment")
         }
         return Held(file: file, server: server)
-    }
-
-    /// Whether the process has that very file open. A number in a file alone may be some other program's by now.
-    private static func isHeld(_ file: Descriptor, by processID: Int32) throws -> Bool {
-        guard processID > 1 else { return false }
-        let own = try file.status()
-        #if os(Linux)
-        let folder = "/proc/\(processID)/fd"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names {
-            var status = stat()
-            guard stat("\(folder)/\(name)", &status) == 0 else { continue }
-            if status.st_ino == own.st_ino, status.st_dev == own.st_dev { return true }
-        }
-        return false
-        #else
-        return kill(processID, 0) == 0
-        #endif
     }
 
     /// The lock on that very file is free once the process is gone, whoever holds the store next.
