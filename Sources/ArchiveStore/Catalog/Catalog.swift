@@ -18,8 +18,7 @@ package struct Catalog: Sendable {
     /// - Throws: `StoreError`: `unusable`, `catalogDamaged`, `noSpace`.
     package init(path: String) throws {
         do {
-            try CatalogFile.refuseNewer(path)
-            let opened = try CatalogFile.open(path)
+            let opened = try CatalogFile.openInTurn(path)
             (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
             guard !opened.isReadOnly else { return }
             try CatalogFile.migrate(database, path: path)
