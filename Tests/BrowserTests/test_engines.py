@@ -50,7 +50,7 @@ STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
 
 @pytest.fixture(params=["names", "ports"])
 def host(request, tmp_path):
-    """A server with sample.wacz and second.wacz, which hold captures of the same addresses, in each mode of its origins."""
+    """A server, in each mode of its origins, with sample.wacz and second.wacz: captures of the same addresses."""
     host = Host(tmp_path, origins=request.param)
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
@@ -176,7 +176,7 @@ def test_archives_do_not_see_what_others_stored(host, engine):
 
 
 def test_archive_is_opened_by_the_function(host, engine):
-    """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused, and changes nothing."""
+    """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused."""
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     assert engine.run("(path) => setArchiveURL(path)", "/archives/sample.wacz") is None
@@ -225,7 +225,10 @@ def blocking(what):
 
 
 def expect_refusal(engine, host, what):
-    """The library is there; the viewer says what is missing, and so does a replay address by itself. Returns the names."""
+    """The library is there; the viewer says what is missing, and what to do, and so does a replay address by itself.
+
+    Returns what to do, in words.
+    """
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     engine.go(viewer_address(host, "sample"))
