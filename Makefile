@@ -36,10 +36,10 @@ setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup
 
 format: ## format the Swift sources in place
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
 lint: ## check the format of the Swift sources
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 clean: ## remove what was built; keeps archives/, www/vendor/ and .venv/
 	@rm -rf .build
