@@ -112,7 +112,7 @@ public final class CDXQueryRun {
             } catch {
                 throw CDXQueryProblem(
                     "filter", filter.text, "the regular expression cannot be used: \(error.what)",
-                    hint: "write a simpler one")
+                    hint: error.hint ?? "write a simpler one")
             }
         }
         steps = Steps(

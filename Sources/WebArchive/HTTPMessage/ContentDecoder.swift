@@ -47,9 +47,27 @@ public final class ContentDecoder: ByteStream {
         case .deflate:
             let isZlib = head.count > 1 && head[0] & 0x0F == 8 && (Int(head[0]) << 8 | Int(head[1])) % 31 == 0
             return try checked(StepDecoder(input, try InflateStep(isZlib ? .zlib : .rawDeflate, file: name)))
-        case .br: return try checked(StepDecoder(input, try BrotliStep(file: name)))
-        case .zstd: return ZstdStep.starts(head) ? .decoding(StepDecoder(input, try ZstdStep(file: name))) : .asIs
+        case .br: return try openBrotli()
+        case .zstd: return ZstdFrame.starts(head) ? try openZstd() : .asIs
         }
+    }
+
+    private func openBrotli() throws(WebArchiveError) -> State {
+        #if WITH_BROTLI
+        return try checked(StepDecoder(input, try BrotliStep(file: name)))
+        #else
+        // Nothing marks brotli data, and nobody can tell here by decoding it: what begins as text was never encoded.
+        guard UTF8Text.begins(try input.peek(256)) else { throw .withoutDecoder(.br, file: name) }
+        return .asIs
+        #endif
+    }
+
+    private func openZstd() throws(WebArchiveError) -> State {
+        #if WITH_ZSTD
+        return .decoding(StepDecoder(input, try ZstdStep(file: name)))
+        #else
+        throw .withoutDecoder(.zstd, file: name)
+        #endif
     }
 
     /// Codings without a mark at their beginning: what cannot be decoded from the first bytes on was never encoded.
