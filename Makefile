@@ -2,7 +2,7 @@
 # PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup.
 export PORT ENGINE_DIR ENGINE
 
-.PHONY: help run build test soak bench setup format lint clean
+.PHONY: help run build test test-portable soak bench docs setup format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,20 +17,26 @@ build: ## set up and build a release into .build/release/
 test: ## all tests: Swift and browser; ends with the count
 	@Scripts/test
 
+test-portable: ## build and test without libzip, brotli, zstd and RE2, as for iOS
+	@Scripts/test-portable
+
 soak: ## long tests with large archives; needs time and disk
 	@Scripts/soak
 
 bench: ## measure beside pywb; needs `make build`, time and disk
 	@Scripts/bench
 
+docs: ## the libraries' documentation, into .build/docs/
+	@Scripts/docs
+
 setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup
 
 format: ## format the Swift sources in place
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
 lint: ## check the format of the Swift sources
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 clean: ## remove what was built; keeps archives/, www/vendor/ and .venv/
 	@rm -rf .build

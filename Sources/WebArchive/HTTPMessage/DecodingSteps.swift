@@ -14,7 +14,8 @@ extension WebArchiveError {
     /// A body in a coding that this build has no decoder for.
     static func withoutDecoder(_ coding: ContentCoding, file: String) -> WebArchiveError {
         WebArchiveError(
-            code: .unsupported, problem: "the body is encoded as \(coding.rawValue), which this program was built without",
+            code: .unsupported,
+            problem: "the body is encoded as \(coding.rawValue), which this program was built without",
             file: file, hint: "ask for it with \"Accept-Encoding: \(coding.rawValue)\" and decode it there")
     }
 
