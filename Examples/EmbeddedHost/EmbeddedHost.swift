@@ -11,14 +11,14 @@ struct EmbeddedHost {
     static func main() async throws {
         let paths = CommandLine.arguments.dropFirst().map { URL(fileURLWithPath: $0) }
         guard paths.count > 2 else {
-            print("usage: EmbeddedHost STORE WWW ARCHIVE.wacz…")
+            say("usage: EmbeddedHost STORE WWW ARCHIVE.wacz…")
             exit(2)
         }
         do {
             try await run(store: paths[0], assets: paths[1], archives: paths[2...])
         } catch let error as ReplayHostError {
             // Words for people, and a code for programs.
-            print("\(error.code): \(error)")
+            say("\(error.code): \(error)")
             exit(1)
         }
     }
@@ -27,31 +27,36 @@ struct EmbeddedHost {
         let host = try ReplayHost(
             configuration: .init(storeFolder: store, assetsFolder: assets, port: .any, origins: .ports))
         let addresses = try await host.start()
-        print("library: \(addresses.library)")
+        say("library: \(addresses.library)")
 
         var imported: [HostedArchive] = []
         for file in archives {
             imported += try await host.importArchive(file) { progress in
-                if case .copying(let done, let total?) = progress { print("copied \(done) of \(total) bytes") }
+                if case .copying(let done, let total?) = progress { say("copied \(done) of \(total) bytes") }
             }
         }
-        print("look at: \(try host.replayURL(for: imported[0].id))")
+        say("look at: \(try host.replayURL(for: imported[0].id))")
 
         while let command = readLine() {
             switch command {
             case "stop":
                 await host.stop()
-                print("stopped")
+                say("stopped")
             case "start":
                 // The same port as before: a page that is open goes on.
                 let port = try await host.start().port
-                print("started: \(port)")
+                say("started: \(port)")
             case "list":
-                for archive in try await host.archives { print("\(archive.id): \(archive.title)") }
+                for archive in try await host.archives { say("\(archive.id): \(archive.title)") }
             default:
-                print("stop, start or list?")
+                say("stop, start or list?")
             }
         }
         await host.stop()
+    }
+
+    /// At once, also where nobody sits at a terminal.
+    static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 }

@@ -41,8 +41,8 @@ struct ReadArchive {
         let codings = content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? []
         let body = ContentDecoder.decode(try content.openBody(), codings)
         let bytes = try body.readAll(limit: 16 << 20)
-        print(
-            "\(entry.timestamp) \(content.head?.status ?? 0) \(content.contentType ?? "unknown"), \(bytes.count) bytes")
-        FileHandle.standardOutput.write(Data(bytes))
+        let type = content.contentType ?? "unknown"
+        let head = "\(entry.timestamp) \(content.head?.status ?? 0) \(type), \(bytes.count) bytes\n"
+        FileHandle.standardOutput.write(Data(head.utf8) + Data(bytes))
     }
 }

@@ -19,13 +19,14 @@ export const failures = {
     },
     "workers-missing": {
         what: "This browser offers no service workers here, and replay needs one",
-        hint: "Private windows and some privacy settings turn them off. Open this address in an ordinary window, or "
-            + "allow service workers and site data for it.",
+        hint: "Private windows of some browsers, and some privacy settings, turn them off. Open this address in an "
+            + "ordinary window, or in another browser. In Firefox `dom.serviceWorkers.enabled` at `about:config` has to "
+            + "be true.",
     },
     "workers-refused": {
         what: "The browser refused to start the replay engine",
-        hint: "This happens when site data is blocked, in some private windows, or when the disk is full. Allow site "
-            + "data for this address, or use an ordinary window, and load the page again.",
+        hint: "This happens where site data is blocked. Allow it for `SITE` (in Firefox: for `ADDRESS`), and load this "
+            + "page again. Some private windows, and a full disk, have the same effect.",
     },
     "worker-silent": {
         what: "The replay engine does not answer",
@@ -63,14 +64,29 @@ export const failures = {
     },
 };
 
+/**
+ * A hint with the names that a person has to allow: Chromium takes a pattern for all names below one, Firefox an address
+ * with its port, which counts for the names below it as well.
+ */
+function named(hint, origin) {
+    const { protocol, hostname, port } = new URL(origin);
+    const home = "replayhost.localhost";
+    const isNamed = hostname.endsWith(`.${home}`);
+    return hint.replace("SITE", isNamed ? `[*.]${home}` : hostname)
+        .replace("ADDRESS", isNamed ? `${protocol}//${home}:${port}` : origin);
+}
+
 /** Why the archive's origin could not be set up. */
 export class AgentFailure extends Error {
-    /** @param {string} code a key of {@link failures} */
-    constructor(code) {
+    /**
+     * @param {string} code a key of {@link failures}
+     * @param {string} origin the archive's
+     */
+    constructor(code, origin) {
         const known = Object.hasOwn(failures, code) ? code : "worker-silent";
         super(failures[known].what);
         this.code = known;
-        this.hint = failures[known].hint;
+        this.hint = named(failures[known].hint, origin);
     }
 }
 
@@ -107,7 +123,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
 
     function keepWaiting(current, seconds) {
         clearTimeout(current.timer);
-        current.timer = setTimeout(() => settle("reject", new AgentFailure("worker-silent")), seconds * 1000);
+        current.timer = setTimeout(() => settle("reject", new AgentFailure("worker-silent", origin)), seconds * 1000);
     }
 
     function settle(how, value) {
@@ -135,7 +151,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
         },
         ready: ({ collection, way: used }) => {
             if (collection !== archive.collection) {
-                settle("reject", new AgentFailure("file-missing"));
+                settle("reject", new AgentFailure("file-missing", origin));
                 return;
             }
             const rebuilt = attempt.rebuilt;
@@ -144,7 +160,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
             settle("resolve");
             if (rebuilt) onRestored();
         },
-        failed: ({ code }) => settle("reject", new AgentFailure(String(code))),
+        failed: ({ code }) => settle("reject", new AgentFailure(String(code), origin)),
         icon: (data) => answer(data),
         look: (data) => answer(data),
     };

@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from .host import Host
-from .places import CHROMIUM, ORIGINS
+from .places import CHROMIUM
 from .sink import Sink
 
 ARGUMENTS = [
@@ -25,23 +25,22 @@ def is_local(address):
 def is_control(address):
     """With ports of their own, archives are on `localhost` as well."""
     parts = urlsplit(address)
-    if ORIGINS == "ports" and parts.port not in Host.ports:
-        return False
-    return parts.hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
+    return parts.port in Host.ports and parts.hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
 
 
 class Browser:
     """One run of Chromium. `check()` at its end says whether a page reached out, or complained."""
 
-    def __init__(self, playwright, profile, **options):
-        self.sink = Sink()
+    def __init__(self, playwright, profile, arguments=(), names=True, **options):
+        """`names`: whether it finds `*.localhost`."""
+        self.sink = Sink(names)
         self.requests = []
         self.blocked = []
         self.complaints = []
         self.allowed = []
         self.context = playwright.chromium.launch_persistent_context(
             str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
-            args=[*ARGUMENTS, f"--host-resolver-rules={self.sink.rules}"], **options)
+            args=[*ARGUMENTS, *arguments, f"--host-resolver-rules={self.sink.rules}"], **options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)

@@ -99,9 +99,9 @@ class Host:
             wait_until(lambda: identifier in self.ids(), f"the server knows the archive {identifier}")
         return identifier
 
-    def request(self, method, path, headers=None, body=None, host=None):
+    def request(self, method, path, headers=None, body=None, host=None, port=None):
         """One raw request. Returns the status, the header fields and the body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=SECONDS)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}

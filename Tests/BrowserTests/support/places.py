@@ -11,3 +11,4 @@ BINARY = CHECKOUT / os.environ.get("REPLAYHOST_BINARY", ".build/debug/replayhost
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 # How the servers under test keep archives apart: "auto", which is names in this browser, or "ports".
 ORIGINS = os.environ.get("REPLAYHOST_ORIGINS", "auto")
+EXAMPLE = BINARY.parent / "EmbeddedHost"

@@ -15,7 +15,8 @@ class Sink:
     `from_pages` are the hosts that were wanted, without those that the browser calls on its own account.
     """
 
-    def __init__(self):
+    def __init__(self, names=True):
+        self.names = names
         self.from_pages = []
         self.from_browser = []
         self.pages = listen(self.from_pages)
@@ -23,12 +24,13 @@ class Sink:
 
     @property
     def rules(self):
-        """The first rule that matches a name decides."""
+        """What is excluded is not mapped; else the first rule that matches a name decides."""
         makers = [pattern for name in BROWSER_MAKER for pattern in (name, f"*.{name}")]
         return ", ".join([
             *(f"MAP {pattern} 127.0.0.1:{port_of(self.browser)}" for pattern in makers),
+            *([] if self.names else ["MAP *.localhost ~NOTFOUND"]),
             f"MAP * 127.0.0.1:{port_of(self.pages)}",
-            *(f"EXCLUDE {name}" for name in ("localhost", "*.localhost", "127.0.0.1")),
+            *(f"EXCLUDE {name}" for name in ("localhost", "127.0.0.1", *(["*.localhost"] if self.names else []))),
         ])
 
     def close(self):

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Error
 
+from .host import Host
 from .viewer import Viewer
 from .waiting import wait_until
 
@@ -46,7 +47,9 @@ class Recorder:
     @staticmethod
     def _path(url):
         parts = urlsplit(url)
-        is_ours = (parts.hostname or "").endswith(".replayhost.localhost")
+        # With ports of their own archives are on `localhost`, as the library is.
+        is_ours = (parts.hostname or "").endswith(".replayhost.localhost") or (
+            parts.hostname == "localhost" and parts.port not in Host.ports)
         return url[len(f"{parts.scheme}://{parts.netloc}"):] if is_ours else ""
 
     def _note_failed(self, request):

@@ -1,0 +1,132 @@
+"""What the tests ask of a browser, whichever engine it has."""
+
+import json
+
+from ..sink import Sink
+from ..waiting import wait_until
+
+REPLAY_FRAME = "___wb_replay_top_frame"
+AGENT_FRAME = "___replayhost_agent"
+
+
+class NotThere(Exception):
+    """What a script or a click was meant for is not there, or goes away just now."""
+
+
+class ScriptError(Exception):
+    """A script threw, or its promise was rejected. The text is the error's own."""
+
+
+class Engine:
+    """One run of a browser with a fresh profile, in an ordinary or a private window.
+
+    Subclasses say how to go, run, click and close. Functions are given as source text, take and return what JSON can hold,
+    and may return a promise.
+    """
+
+    name = ""
+    # What a person can turn off in this browser's settings, of what replay needs: "workers", "site data".
+    can_block = []
+
+    def __init__(self, private, sink=None):
+        self.private = private
+        self.sink = sink or Sink()
+
+    def go(self, address):
+        raise NotImplementedError
+
+    def run(self, function, *arguments):
+        """Calls a function in the document of the tab."""
+        raise NotImplementedError
+
+    def run_in_frame(self, name, function, *arguments):
+        """Calls a function in a frame of the tab's document."""
+        raise NotImplementedError
+
+    def run_in_page(self, function, *arguments):
+        """Calls a function in the archived page, which is in the replay frame."""
+        return self.run_in_frame(REPLAY_FRAME, function, *arguments)
+
+    def run_in_agent(self, function, *arguments):
+        """Calls a function in our own page at the archive's origin: what the engine rewrites in pages is untouched."""
+        return self.run_in_frame(AGENT_FRAME, function, *arguments)
+
+    def click(self, selector):
+        """Clicks an element of the tab's document, as a person does."""
+        raise NotImplementedError
+
+    def follow(self, name):
+        """Clicks the link of the archived page that has this text, as a person does."""
+        raise NotImplementedError
+
+    def back(self):
+        raise NotImplementedError
+
+    def forward(self):
+        raise NotImplementedError
+
+    def reload(self):
+        raise NotImplementedError
+
+    def open_tab(self):
+        """Goes on in another tab of the same window; the one before stays."""
+        raise NotImplementedError
+
+    def resize(self, width, height):
+        raise NotImplementedError
+
+    def screenshot(self, path):
+        raise NotImplementedError
+
+    def end(self):
+        """Ends the browser and all that was started for it."""
+        raise NotImplementedError
+
+    def allow(self, pattern):
+        """Expects a complaint of the browser that matches. Chromium alone tells us of its complaints."""
+
+    def check(self):
+        """Nothing left this computer."""
+        assert self.sink.from_pages == [], "something left this computer"
+
+    def close(self):
+        try:
+            self.end()
+        finally:
+            self.sink.close()
+
+    @property
+    def title(self):
+        return self.run("() => document.title")
+
+    def wait_for(self, function, *arguments, what, in_page=False):
+        """Waits for a true value of a function, in the tab's document or in the archived page, and returns it."""
+        run = self.run_in_page if in_page else self.run
+        last = "nothing"
+
+        def look():
+            nonlocal last
+            try:
+                last = run(function, *arguments)
+                return last
+            except (NotThere, ScriptError) as error:
+                last = repr(error)
+                return None
+
+        try:
+            return wait_until(look, what)
+        except AssertionError as error:
+            shown = self.run("() => `${location.href}: ${document.body.innerText}`")
+            raise AssertionError(f"{error}; the last answer was {last}; {self.name} shows {shown[:1500]}") from None
+
+    def wait_for_text(self, text, selector="body"):
+        """Waits until an element of the tab's document has this text in it."""
+        self.wait_for(HAS_TEXT, selector, text, what=f"{json.dumps(text)} is shown")
+
+    def wait_for_text_in_page(self, text, selector="body"):
+        """Waits until an element of the archived page has this text in it."""
+        self.wait_for(HAS_TEXT, selector, text, what=f"{json.dumps(text)} is in the page", in_page=True)
+
+
+HAS_TEXT = """(selector, text) =>
+    [...document.querySelectorAll(selector)].some((element) => element.innerText.includes(text))"""

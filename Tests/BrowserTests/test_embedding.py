@@ -1,0 +1,82 @@
+"""The example program with a host inside, and a page that stays open while it stops and starts again."""
+
+import subprocess
+
+import pytest
+
+from support.engines import ENGINES
+from support.host import die_with_parent
+from support.journey import SITE, TITLE
+from support.places import CHECKOUT, EXAMPLE, FIXTURES
+from support.waiting import SECONDS
+
+STOPS = 100
+
+
+class Example:
+    """`Examples/EmbeddedHost`, driven by its standard input."""
+
+    def __init__(self, store):
+        self.process = subprocess.Popen(
+            [EXAMPLE, store, CHECKOUT / "www", FIXTURES / "sample.wacz"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, preexec_fn=die_with_parent)
+        self.library = self.read("library: ")
+        self.page = self.read("look at: ")
+
+    def read(self, start):
+        """The rest of the next line that begins so."""
+        for line in self.process.stdout:
+            if line.startswith(start):
+                return line[len(start):].strip()
+        raise AssertionError(f"the example ended before it said {start!r}")
+
+    def tell(self, command, answer):
+        self.process.stdin.write(f"{command}\n")
+        self.process.stdin.flush()
+        return self.read(answer)
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            assert self.process.wait(SECONDS) == 0
+        finally:
+            self.process.kill()
+            self.process.stdout.close()
+
+
+@pytest.fixture
+def example(tmp_path):
+    example = Example(tmp_path / "store")
+    try:
+        yield example
+    finally:
+        example.close()
+
+
+@pytest.mark.parametrize("name", ["chromium", "webkit"])
+def test_a_page_goes_on_while_the_host_stops_and_starts(example, playwright, tmp_path, name):
+    """100 times on one port, in the tab that is open: links are followed after each, nothing is loaded anew by hand."""
+    port = example.library.rsplit(":", 1)[1].rstrip("/")
+    engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
+    try:
+        engine.go(example.page)
+        engine.wait_for_text_in_page("Autumn edition", "#edition")
+        engine.run("() => { window.stillTheSame = true; }")
+        for _ in range(STOPS // 2):
+            stop_and_start(example, port)
+            engine.follow("Species")
+            engine.wait_for_text_in_page("Low water at Skerry Bay: 06:42, high water: 12:55.", "#tide")
+            stop_and_start(example, port)
+            engine.follow(TITLE)
+            engine.wait_for_text_in_page("Autumn edition", "#edition")
+        assert engine.run("() => window.stillTheSame") is True
+        engine.wait_for("(url) => document.querySelector('.address-bar input').value === url", f"{SITE}/",
+            what="the address bar shows where one is")
+        assert example.tell("list", "sample: ") == TITLE
+    finally:
+        engine.close()
+
+
+def stop_and_start(example, port):
+    assert example.tell("stop", "stopped") == ""
+    assert example.tell("start", "started: ") == port

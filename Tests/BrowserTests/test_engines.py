@@ -1,0 +1,306 @@
+"""The main job in each engine that people have: Chromium, Firefox and WebKit, in ordinary and in private windows."""
+
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from support.archives import write_archive
+from support.engines import ENGINES
+from support.engines.engine import ScriptError
+from support.host import Host
+from support.journey import SITE, TITLE
+from support.places import FIXTURES
+from support.waiting import wait_until
+from support.website import WebSite
+
+SUPPORT = Path(__file__).parent / "support"
+ATTACKS = (SUPPORT / "attacks.js").read_text(encoding="utf-8")
+WAYS = ["lookups", "ranges"]
+ADDRESS = "() => document.querySelector('.address-bar input').value"
+
+PLANT = """async () => {
+    localStorage.setItem("planted", "1");
+    sessionStorage.setItem("planted", "1");
+    await (await caches.open("planted")).put("/planted", new Response("1"));
+    await new Promise((done, failed) => {
+        const request = indexedDB.open("planted", 1);
+        request.onupgradeneeded = () => request.result.createObjectStore("planted");
+        request.onsuccess = () => { request.result.close(); done(); };
+        request.onerror = () => failed(request.error);
+    });
+}"""
+# What the storages hold, each by its name. A database is opened, since an engine may list none of those it has.
+LOOK = """async () => {
+    const found = [];
+    if (localStorage.getItem("planted")) found.push("localStorage");
+    if (sessionStorage.getItem("planted")) found.push("sessionStorage");
+    if ((await caches.keys()).includes("planted")) found.push("Cache storage");
+    await new Promise((done, failed) => {
+        const request = indexedDB.open("planted");
+        request.onupgradeneeded = () => request.transaction.abort();
+        request.onsuccess = () => { found.push("IndexedDB"); request.result.close(); done(); };
+        request.onerror = () => (request.error.name === "AbortError" ? done() : failed(request.error));
+    });
+    return found;
+}"""
+STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
+
+
+@pytest.fixture(params=["names", "ports"])
+def host(request, tmp_path):
+    """A server with sample.wacz and second.wacz, which hold captures of the same addresses, in each mode of its origins."""
+    host = Host(tmp_path, origins=request.param)
+    for name in ["sample.wacz", "second.wacz"]:
+        host.add(FIXTURES / name)
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+@pytest.fixture(params=ENGINES)
+def open_engine(request, playwright, tmp_path):
+    """Opens a browser of one engine. Nothing may have left this computer when the test ends."""
+    opened = []
+
+    def open_one(**options):
+        opened.append(ENGINES[request.param](tmp_path / f"browser-{len(opened)}", playwright=playwright, **options))
+        return opened[-1]
+
+    try:
+        yield open_one
+        for engine in opened:
+            engine.check()
+    finally:
+        for engine in opened:
+            engine.close()
+
+
+@pytest.fixture
+def engine(open_engine):
+    return open_engine()
+
+
+def viewer_address(host, archive, url="", timestamp="", way=""):
+    chosen = f"&replay={way}" if way else ""
+    page = f"#url={quote(url, safe='')}&ts={timestamp}" if url else ""
+    return f"{host.home}/?archive=/archives/{archive}.wacz{chosen}{page}"
+
+
+def expect_home(engine):
+    """Text, style sheet, picture; title and both address bars."""
+    engine.wait_for_text_in_page("Autumn edition", "#edition")
+    engine.wait_for_text_in_page("every tide brings a new line of wrack", "main")
+    color = "() => getComputedStyle(document.querySelector('header.bar')).backgroundColor === 'rgb(15, 76, 92)'"
+    engine.wait_for(color, what="the style sheet counts", in_page=True)
+    width = "() => { const shore = document.querySelector('#shore'); return shore.complete && shore.naturalWidth; }"
+    assert engine.wait_for(width, what="the picture is there", in_page=True) == 960
+    expect_at(engine, f"{SITE}/", "20241121090000", TITLE)
+
+
+def expect_species(engine):
+    """What modules, fetch() and XMLHttpRequest brought."""
+    engine.wait_for_text_in_page("Low water at Skerry Bay: 06:42, high water: 12:55.", "#tide")
+    for name in ["Common limpet", "Beadlet anemone", "Shore crab"]:
+        engine.wait_for_text_in_page(name, "#species li")
+    expect_at(engine, f"{SITE}/species/", "20241121090006", f"Species - {TITLE}")
+
+
+def expect_at(engine, url, timestamp, title):
+    engine.wait_for(f"(url) => ({ADDRESS})() === url", url, what=f"the address bar shows {url}")
+    ending = f"url={quote(url, safe='')}&ts={timestamp}"
+    engine.wait_for("(ending) => location.hash.endsWith(ending)", ending, what=f"the tab's address ends with {ending}")
+    engine.wait_for("(title) => document.title.startsWith(title)", title, what=f"the tab is called {title}")
+
+
+def expect_way(engine, way):
+    """How the engine was told to get at the captures, as the agent keeps it."""
+    kept = engine.run_in_agent("() => localStorage.getItem('replayhost-policy')")
+    assert kept.startswith(f"{way};")
+
+
+def open_from_library(engine, host):
+    """From the address that `serve` prints, by a click."""
+    engine.go(host.address)
+    engine.wait_for_text(TITLE, "main a")
+    engine.click(f'a[aria-label="Visit {TITLE}"]')
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_pages_are_visited(host, engine, way):
+    """Library, page, link, back, forward, reload, an address in a fresh tab, and a page that was not captured."""
+    open_from_library(engine, host)
+    expect_home(engine)
+    if way == "ranges":
+        engine.go(viewer_address(host, "sample", way=way))
+        expect_home(engine)
+    expect_way(engine, way)
+    engine.follow("Species")
+    expect_species(engine)
+    engine.back()
+    expect_home(engine)
+    engine.forward()
+    expect_species(engine)
+    engine.reload()
+    expect_species(engine)
+    engine.open_tab()
+    engine.go(viewer_address(host, "sample", f"{SITE}/species/", "20241121090006", way))
+    expect_species(engine)
+    engine.follow(TITLE)
+    expect_home(engine)
+    engine.follow("The winter pages")
+    engine.wait_for_text("This address was not captured", "h1")
+    engine.wait_for_text(f"{SITE}/winter.html", ".panel")
+    expect_way(engine, way)
+
+
+def test_archives_do_not_see_what_others_stored(host, engine):
+    """Planted by an archived page and by our own page at its origin; looked for in another archive, in the same tab."""
+    engine.go(viewer_address(host, "sample"))
+    expect_home(engine)
+    for run in [engine.run_in_page, engine.run_in_agent]:
+        run(PLANT)
+        assert sorted(run(LOOK)) == sorted(STORAGES)
+    origin = engine.run_in_agent("() => origin")
+    engine.go(viewer_address(host, "second"))
+    engine.wait_for_text_in_page("This archive must never show a tidepool.", "#shared")
+    assert engine.run_in_agent("() => origin") != origin
+    for run in [engine.run_in_page, engine.run_in_agent]:
+        assert run(LOOK) == []
+    engine.go(viewer_address(host, "sample"))
+    expect_home(engine)
+    # Firefox may forget a frame's sessionStorage when the tab has been elsewhere.
+    assert {*STORAGES} - {*engine.run_in_agent(LOOK)} <= {"sessionStorage"}
+
+
+def test_archive_is_opened_by_the_function(host, engine):
+    """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused, and changes nothing."""
+    engine.go(f"{host.home}/")
+    engine.wait_for_text(TITLE, "main a")
+    assert engine.run("(path) => setArchiveURL(path)", "/archives/sample.wacz") is None
+    assert engine.run_in_page("() => document.querySelector('#edition').textContent") == "Autumn edition"
+    expect_home(engine)
+    origin = host.replay_origin("sample")
+    scope, script = engine.run_in_agent("""async () => {
+        const registration = await navigator.serviceWorker.getRegistration();
+        return [registration.scope, registration.active.scriptURL];
+    }""")
+    assert scope == f"{origin}/"
+    assert script.startswith(f"{origin}/sw.js?")
+    assert engine.run_in_agent("() => self.origin") == origin
+    # The page believes to be at the archived origin; the browser's own record of the visit says where it is.
+    shown = engine.run_in_page("() => performance.getEntriesByType('navigation')[0].name")
+    assert shown.startswith(f"{origin}/{host.archive('sample')['collection']}/")
+    engine.allow("404")
+    for path, words in [
+        ("/archives/nobody.wacz", 'no archive has the name "nobody"'),
+        ("https://example.org/archives/sample.wacz", "another host"),
+    ]:
+        with pytest.raises(ScriptError, match=words):
+            engine.run("(path) => setArchiveURL(path)", path)
+        expect_home(engine)
+
+
+def test_private_window_replays(host, open_engine):
+    """The main job in a private window, by lookups and by ranges."""
+    engine = open_engine(private=True)
+    open_from_library(engine, host)
+    expect_home(engine)
+    engine.follow("Species")
+    expect_species(engine)
+    engine.reload()
+    expect_species(engine)
+    engine.open_tab()
+    engine.go(viewer_address(host, "sample", way="ranges"))
+    expect_home(engine)
+    expect_way(engine, "ranges")
+
+
+def blocking(what):
+    """The engines that let a person block this."""
+    return pytest.mark.parametrize(
+        "open_engine", [name for name in ENGINES if what in ENGINES[name].can_block], indirect=True)
+
+
+def expect_refusal(engine, host, what):
+    """The library is there; the viewer says what is missing, and so does a replay address by itself. Returns the names."""
+    engine.go(f"{host.home}/")
+    engine.wait_for_text(TITLE, "main a")
+    engine.go(viewer_address(host, "sample"))
+    engine.wait_for_text(f"“{TITLE}” cannot be opened", ".failure-panel h1")
+    engine.wait_for_text(what, ".failure-panel [role=alert]")
+    hint = "() => document.querySelector('.failure-panel [role=alert] + p').innerText"
+    words = engine.run(hint)
+    collection = host.archive("sample")["collection"]
+    engine.go(f"{host.replay_origin('sample')}/{collection}/20241121090000id_/{SITE}/")
+    engine.wait_for_text(what, "#status")
+    assert engine.run("() => document.querySelector('#hint').innerText.replaceAll('`', '')") == words
+    return words
+
+
+@blocking("workers")
+def test_browser_without_workers_says_so(host, open_engine):
+    """Turned off in the settings, and by that not there at all."""
+    words = expect_refusal(
+        open_engine(blocks="workers"), host, "This browser offers no service workers here, and replay needs one.")
+    assert "ordinary window" in words and "dom.serviceWorkers.enabled" in words
+
+
+@blocking("site data")
+def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
+    """What the words name is what has to be allowed: with just that, pages are visited."""
+    engine = open_engine(blocks="site data")
+    words = expect_refusal(engine, host, "The browser refused to start the replay engine.")
+    names = re.search(r"Allow it for (\S+) \(in Firefox: for (\S+)\)", words)
+    engine = open_engine(blocks="site data", allows=names[2 if engine.name == "firefox" else 1])
+    engine.go(viewer_address(host, "sample"))
+    expect_home(engine)
+
+
+@pytest.mark.parametrize("host", ["names"], indirect=True)
+def test_views_fit_a_narrow_window(host, engine):
+    """No sideways scrolling in the library and in the viewer, as narrow as this browser's window can be."""
+    narrow = "() => [innerWidth, document.documentElement.scrollWidth]"
+    engine.go(f"{host.home}/")
+    engine.wait_for_text(TITLE, "main a")
+    engine.resize(360, 740)
+    width, needed = engine.run(narrow)
+    assert needed <= width <= 500
+    engine.go(viewer_address(host, "sample"))
+    expect_home(engine)
+    width, needed = engine.run(narrow)
+    assert needed <= width <= 500
+
+
+CALL_OUT = f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}"
+
+
+@pytest.mark.parametrize("host", ["names"], indirect=True)
+def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
+    """What the page's markup and its scripts ask for outside of the archive is asked of nobody, in either way to replay."""
+    markup = (SUPPORT / "leaks.html").read_text(encoding="utf-8")
+    host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": markup}))
+    for way in WAYS:
+        engine.go(viewer_address(host, "leaks", way=way))
+        engine.wait_for_text_in_page("A page that calls out", "h1")
+        assert len(engine.run_in_page(CALL_OUT)) == 8
+        engine.follow("A link with a ping")
+        engine.wait_for_text("This address was not captured", "h1")
+    assert engine.sink.from_pages == []
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_sink_hears_what_does_leave(playwright, tmp_path, name):
+    """The proof of the proof: the same calls by a page without replay all reach the sink."""
+    site = WebSite()
+    engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
+    try:
+        engine.go(f"http://localhost:{site.port}/")
+        engine.run(CALL_OUT)
+        wanted = ["leak-fetch.example", "leak-socket.example", "leak-beacon.example", "leak-image.example"]
+        wait_until(lambda: set(wanted) <= set(engine.sink.from_pages), f"the sink hears {wanted}")
+    finally:
+        engine.close()
+        site.close()
