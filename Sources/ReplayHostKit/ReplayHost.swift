@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// ```swift
 /// let host = try ReplayHost(configuration: .init(storeFolder: folder, assetsFolder: www))
-/// let addresses = try await host.start()
-/// let archive = try await host.importArchive(file)
-/// webView.load(URLRequest(url: try host.replayURL(for: archive.id)))
+/// try await host.start()
+/// let archives = try await host.importArchive(file)
+/// webView.load(URLRequest(url: try host.replayURL(for: archives[0].id)))
 /// ```
 ///
 /// The server listens on `127.0.0.1` and `::1`, never on another address. It can be stopped and started again, on the same port, as

@@ -62,7 +62,7 @@ struct ListingsTests {
         let files = Set(Self.listings.map(\.file))
         #expect(files.contains("EMBEDDING.md"))
         #expect(files.count >= 3, "\(files)")
-        #expect(Set(Self.listings.map(\.language)).isSubset(of: ["swift", "xml", "sh", "js", "c"]))
+        #expect(Set(Self.listings.map(\.language)).isSubset(of: ["swift", "xml", "sh", "python"]))
     }
 
     @Test(arguments: listings)
@@ -99,9 +99,9 @@ struct ListingsTests {
         #expect(result.code == 0, "\(result.errors)")
     }
 
-    @Test(arguments: listings.filter { $0.language == "c" })
-    func cIsC(_ listing: Listing) async throws {
-        let result = try await check(listing.text, "listing.c", ["clang", "-fsyntax-only", "-Wno-everything"])
+    @Test(arguments: listings.filter { $0.language == "python" })
+    func pythonIsPython(_ listing: Listing) async throws {
+        let result = try await check(listing.text, "listing.py", ["python3", "-m", "ast"])
         #expect(result.code == 0, "\(result.errors)")
     }
 
@@ -115,6 +115,7 @@ struct ListingsTests {
     @Test func whatDoesNotParseIsFound() async throws {
         #expect(try await check("let = 1", "listing.swift", ["swiftc", "-parse", "-swift-version", "6"]).code != 0)
         #expect(try await check("if true; then", "listing.sh", ["bash", "-n"]).code != 0)
+        #expect(try await check("if true", "listing.py", ["python3", "-m", "ast"]).code != 0)
         let planted = TidyTests.SourceFile(
             path: "a.md", text: "*ran on Linux: `Tests/no.swift`*\n\n```swift\nlet a = 1\n```\n")
         #expect(Self.listings(of: planted).first?.origin == "Tests/no.swift")

@@ -28,7 +28,8 @@ public final class ContentDecoder: ByteStream {
 
     /// Reads the next decoded bytes; 0 only at the end.
     ///
-    /// - Throws: `badEncoding` when the data is damaged, `truncated` when it ends early; what the stream throws.
+    /// - Throws: `badEncoding` when the data is damaged, `truncated` when it ends early, `unsupported` for a coding that this build
+    ///   cannot undo (`ContentCoding.isDecodable`); what the stream throws.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         switch state {
         case .asIs: return try input.read(into: buffer)

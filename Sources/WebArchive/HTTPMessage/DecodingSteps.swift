@@ -16,7 +16,7 @@ extension WebArchiveError {
         WebArchiveError(
             code: .unsupported,
             problem: "the body is encoded as \(coding.rawValue), which this program was built without",
-            file: file, hint: "ask for it with \"Accept-Encoding: \(coding.rawValue)\" and decode it there")
+            file: file, hint: "a build with that library can, and so can most browsers")
     }
 
     /// Data that goes on and decodes to nothing, so that a reader would never come back.
