@@ -97,6 +97,10 @@ struct ErrorResponse: Error, Hashable {
             hint: "open \(hosts.controlOrigins[0])")
     }
 
+    static let stockMissing = ErrorResponse(
+        .notFound, code: "stock-missing", "the stock ReplayWeb.page interface is not installed",
+        hint: "run `make setup ENGINE_DIR=DIR` with the folder that holds its sw.js and ui.js")
+
     static let stopping = ErrorResponse(
         .serviceUnavailable, code: "stopping", "the server is about to stop", hint: "load the page again")
 

@@ -57,7 +57,7 @@ package struct ReplayServer: Sendable {
         }
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorsInOurWords())
-        ControlRoutes(site: site).add(to: router)
+        ControlRoutes(site: site, ports: ports).add(to: router)
         APIRoutes(site: site, ports: ports).add(to: router, events: events)
         let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()))
         let background = BackgroundWork(

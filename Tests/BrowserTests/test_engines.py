@@ -50,7 +50,7 @@ STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
 
 @pytest.fixture(params=["names", "ports"])
 def host(request, tmp_path):
-    """A server with sample.wacz and second.wacz, which hold captures of the same addresses, in each mode of its origins."""
+    """A server, in each mode of its origins, with sample.wacz and second.wacz: captures of the same addresses."""
     host = Host(tmp_path, origins=request.param)
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
@@ -176,7 +176,7 @@ def test_archives_do_not_see_what_others_stored(host, engine):
 
 
 def test_archive_is_opened_by_the_function(host, engine):
-    """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused, and changes nothing."""
+    """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused."""
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     assert engine.run("(path) => setArchiveURL(path)", "/archives/sample.wacz") is None
@@ -225,7 +225,10 @@ def blocking(what):
 
 
 def expect_refusal(engine, host, what):
-    """The library is there; the viewer says what is missing, and so does a replay address by itself. Returns the names."""
+    """The library is there; the viewer says what is missing, and what to do, and so does a replay address by itself.
+
+    Returns what to do, in words.
+    """
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     engine.go(viewer_address(host, "sample"))
@@ -279,15 +282,14 @@ CALL_OUT = f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}"
 
 @pytest.mark.parametrize("host", ["names"], indirect=True)
 def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
-    """What the page's markup and its scripts ask for outside of the archive is asked of nobody, in either way to replay."""
+    """What the page's markup and its scripts ask for outside of the archive is asked of nobody."""
     markup = (SUPPORT / "leaks.html").read_text(encoding="utf-8")
     host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": markup}))
-    for way in WAYS:
-        engine.go(viewer_address(host, "leaks", way=way))
-        engine.wait_for_text_in_page("A page that calls out", "h1")
-        assert len(engine.run_in_page(CALL_OUT)) == 8
-        engine.follow("A link with a ping")
-        engine.wait_for_text("This address was not captured", "h1")
+    engine.go(viewer_address(host, "leaks"))
+    engine.wait_for_text_in_page("A page that calls out", "h1")
+    assert len(engine.run_in_page(CALL_OUT)) == 8
+    engine.follow("A link with a ping")
+    engine.wait_for_text("This address was not captured", "h1")
     assert engine.sink.from_pages == []
 
 

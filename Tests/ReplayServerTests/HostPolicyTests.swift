@@ -98,7 +98,7 @@ struct HostPolicyTests {
         ("other.replayhost.localhost:20000", "misdirected"), ("evil.example:20000", "misdirected"),
     ])
     func anOwnPortHasOneName(host: String, expected: String) throws {
-        let own = HostPolicy.OwnPort(id: try #require(ArchiveID("crawl")), port: 20_000)
+        let own = HostPolicy.OwnPort(tenant: .archive(try #require(ArchiveID("crawl"))), port: 20_000)
         for origins in HostPolicy.Origins.allCases {
             #expect(role([host], HostPolicy(port: 8080, origins: origins, replaying: own)) == expected)
         }
@@ -110,7 +110,7 @@ struct HostPolicyTests {
         #expect(library.controlOrigins == ["http://localhost:8080"])
         #expect(library.replayOrigin(of: id, ownPort: nil) == nil)
         #expect(library.replayOrigin(of: id, ownPort: 20_000) == "http://localhost:20000")
-        let own = HostPolicy(port: 8080, origins: .auto, replaying: .init(id: id, port: 20_000))
+        let own = HostPolicy(port: 8080, origins: .auto, replaying: .init(tenant: .archive(id), port: 20_000))
         #expect(own.controlOrigins == ["http://localhost:8080"])
         #expect(own.replayOrigin(of: id, ownPort: nil) == "http://localhost:20000")
     }

@@ -21,15 +21,38 @@ extension ArchiveStore {
     ///
     /// - Throws: `StoreError` `documentDamaged`.
     package func portChoices(for replayable: Replayable) throws -> PortChoices {
+        try portChoices(mark: replayable.portMark, kept: replayable.port)
+    }
+
+    /// The ports on which the stock interface may be.
+    package func stockPortChoices() throws -> PortChoices {
+        try portChoices(mark: "stock", kept: PortLedger.read(layout).stock)
+    }
+
+    private func portChoices(mark: String, kept: Int?) throws -> PortChoices {
         let holders = try catalog.portHolders()
-        let given = Set(try PortLedger.read(layout).given).union(holders.keys)
-        let start = SHA256.hash(data: Data(replayable.portMark.utf8)).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let ledger = try PortLedger.read(layout)
+        let given = Set(ledger.given).union(holders.keys)
+        let start = SHA256.hash(data: Data(mark.utf8)).prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let others = (0..<Self.ownPorts.count).lazy
             .map { Self.ownPorts.lowerBound + (start + $0) % Self.ownPorts.count }
             .filter { !given.contains($0) }
         // Two that were restored with one port: neither may keep it.
-        let own = replayable.port.flatMap { holders[$0]?.count == 1 && (1...65_535).contains($0) ? $0 : nil }
+        let own = kept.flatMap { port in
+            let count = (holders[port]?.count ?? 0) + (ledger.stock == port ? 1 : 0)
+            return count == 1 && (1...65_535).contains(port) ? port : nil
+        }
         return PortChoices(own: own, others: Array(others.prefix(Self.portChoicesMax)))
+    }
+
+    /// Writes down which port the stock interface has.
+    package func keepStockPort(_ port: Int) throws {
+        let lock = try lockForCommit()
+        defer { withExtendedLifetime(lock) {} }
+        var ledger = try PortLedger.read(layout)
+        ledger.add(port)
+        ledger.stock = port
+        try ledger.write(layout)
     }
 
     /// Writes down which port something has: first that it was given, then whose it is.
@@ -52,19 +75,18 @@ extension ArchiveStore {
     }
 
     /// Writes down whose ports the server has open.
-    package func keepOpenPorts(_ ids: [ArchiveID]) throws {
+    ///
+    /// - Parameter names: Ids of archives and groups, and `stock`, which is no id.
+    package func keepOpenPorts(_ names: [String]) throws {
         let lock = try lockForCommit()
         defer { withExtendedLifetime(lock) {} }
         var ledger = try PortLedger.read(layout)
-        ledger.open = ids.map(\.text).sorted()
+        ledger.open = names.sorted()
         try ledger.write(layout)
     }
 
-    /// What a server on this store had open last, as far as it is still there and has its port.
-    package func openPorts() throws -> [Replayable] {
-        try PortLedger.read(layout).open.compactMap { try ArchiveID($0).flatMap { try replayable(id: $0) } }
-            .filter { $0.port != nil }
-    }
+    /// What a server on this store had open last.
+    package func openPorts() throws -> [String] { try PortLedger.read(layout).open }
 
     private func setPort(_ port: Int?, of id: ArchiveID) throws {
         switch try replayable(id: id) {

@@ -7,6 +7,8 @@ struct PortLedger: Codable, Hashable {
     private(set) var given: [Int] = []
     /// Archives and groups whose ports the server has open, or had when it ended: pages there may be open still.
     var open: [String] = []
+    /// Where the stock interface is, once it was.
+    var stock: Int?
 
     init() {}
 

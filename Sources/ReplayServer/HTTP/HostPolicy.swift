@@ -20,10 +20,30 @@ package struct HostPolicy: Sendable, Hashable {
     /// What is replayed on the port that this policy is for; `nil` for the library's.
     package let replaying: OwnPort?
 
-    /// A port on which one archive or group is replayed, and nothing else.
+    /// A port on which one archive or group is replayed, and nothing else; or the stock interface.
     package struct OwnPort: Sendable, Hashable {
-        package let id: ArchiveID
+        package let tenant: Tenant
         package let port: Int
+
+        fileprivate var role: Role {
+            switch tenant {
+            case .archive(let id): .replay(id)
+            case .stock: .stock
+            }
+        }
+    }
+
+    /// Who has a port alone.
+    package enum Tenant: Sendable, Hashable, CustomStringConvertible {
+        case archive(ArchiveID)
+        case stock
+
+        package var description: String {
+            switch self {
+            case .archive(let id): id.text
+            case .stock: "stock"
+            }
+        }
     }
 
     package init(port: Int, origins: Origins = .auto, replaying: OwnPort? = nil) {
@@ -56,7 +76,7 @@ package struct HostPolicy: Sendable, Hashable {
         guard let name = nameWithoutPort(host) else { return .misdirected }
         if let replaying {
             switch name {
-            case Self.local: return .replay(replaying.id)
+            case Self.local: return replaying.role
             case "127.0.0.1", "[::1]": return .addressOfReplay
             default: return .misdirected
             }
@@ -72,7 +92,7 @@ package struct HostPolicy: Sendable, Hashable {
     private func role(ofName name: String, host: String) -> Role {
         switch name {
         case Self.base: return .control(origin: "http://\(host)")
-        case "stock.\(Self.base)": return .stock
+        case Self.stock: return .stock
         default:
             guard name.hasSuffix(".\(Self.base)"), let id = ArchiveID(name.dropLast(Self.base.count + 1)) else {
                 return .misdirected
@@ -97,6 +117,9 @@ package struct HostPolicy: Sendable, Hashable {
         return "http://\(id).\(Self.base)\(Self.suffix(port))"
     }
 
+    /// Where the stock interface is, by name.
+    package var stockOrigin: String { "http://\(Self.stock)\(Self.suffix(port))" }
+
     /// Where something is replayed that has that port to itself.
     package static func origin(ownPort: Int) -> String { "http://\(local)\(suffix(ownPort))" }
 
@@ -112,6 +135,7 @@ package struct HostPolicy: Sendable, Hashable {
     }
 
     package static let base = "replayhost.localhost"
+    private static let stock = "stock.\(base)"
     private static let local = "localhost"
 
     /// Browsers leave the port out when it is HTTP's own.

@@ -2,7 +2,7 @@ import ArchiveStore
 import HTTPTypes
 import Logging
 
-/// The ports on which archives and groups are replayed when each has one to itself: opened when somebody wants to look at it, closed
+/// The ports on which archives and groups (and the stock interface) are when each has one to itself: opened when somebody wants to look at it, closed
 /// when nobody has for a while.
 package actor OwnPorts {
     package struct Limits: Sendable {
@@ -29,11 +29,11 @@ package actor OwnPorts {
     private let limits: Limits
     private let logger: Logger
     private let start: Start
-    private var open: [ArchiveID: Open] = [:]
+    private var open: [HostPolicy.Tenant: Open] = [:]
     /// Those that are about to be opened: whoever asks meanwhile waits for the same.
-    private var opening: [ArchiveID: OwnedWork<Int>] = [:]
+    private var opening: [HostPolicy.Tenant: OwnedWork<Int>] = [:]
     /// What a store that cannot be written would have been told.
-    private var unwritten: [ArchiveID: Int] = [:]
+    private var unwritten: [HostPolicy.Tenant: Int] = [:]
     private var isStopped = false
 
     init(store: ArchiveStore, blocking: BlockingReads, limits: Limits, logger: Logger, start: @escaping Start) {
@@ -49,24 +49,39 @@ package actor OwnPorts {
     /// - Returns: Its number: the one that the store keeps for it, or another when that belongs to another program now.
     /// - Throws: `ErrorResponse` `no-port`, `StoreError`.
     func port(for replayable: Replayable) async throws -> Int {
-        let id = replayable.id
-        if let known = open[id], known.port == unwritten[id] ?? replayable.port {
+        try await port(for: .archive(replayable.id), kept: replayable.port) { [store] in
+            try store.portChoices(for: replayable)
+        }
+    }
+
+    /// Opens the port of the stock interface, or leaves it open.
+    func stockPort() async throws -> Int {
+        let choices = try await blocking { [store] in try store.stockPortChoices() }
+        return try await port(for: .stock, kept: choices.own) { choices }
+    }
+
+    private func port(
+        for tenant: HostPolicy.Tenant, kept: Int?, choices: @escaping @Sendable () throws -> PortChoices
+    ) async throws -> Int {
+        if let known = open[tenant], known.port == unwritten[tenant] ?? kept {
             known.listener.connections.touch()
             return known.port
         }
-        if let other = opening[id] { return try await other.value }
-        let work = OwnedWork { try await self.openPort(for: replayable) }
-        opening[id] = work
-        defer { opening[id] = nil }
+        if let other = opening[tenant] { return try await other.value }
+        let work = OwnedWork { try await self.openPort(for: tenant, kept: kept, choices: choices) }
+        opening[tenant] = work
+        defer { opening[tenant] = nil }
         return try await work.value
     }
 
-    private func openPort(for replayable: Replayable) async throws -> Int {
+    private func openPort(
+        for tenant: HostPolicy.Tenant, kept: Int?, choices: @escaping @Sendable () throws -> PortChoices
+    ) async throws -> Int {
         guard !isStopped else { throw ErrorResponse.stopping }
-        if let former = open.removeValue(forKey: replayable.id) { await former.listener.stop(within: .zero) }
+        if let former = open.removeValue(forKey: tenant) { await former.listener.stop(within: .zero) }
         await makeRoom()
-        let choices = try await blocking { [store] in try store.portChoices(for: replayable) }
-        let own = unwritten[replayable.id] ?? choices.own
+        let choices = try await blocking(choices)
+        let own = unwritten[tenant] ?? choices.own
         for number in [own].compactMap({ $0 }) + choices.others {
             let port: LoopbackPort
             do {
@@ -75,14 +90,14 @@ package actor OwnPorts {
                 logger.debug("a port is not to be had", metadata: ["port": "\(number)", "error": "\(error)"])
                 continue
             }
-            if number != own { try await keep(number, for: replayable) }
-            let listener = try await start(port, HostPolicy.OwnPort(id: replayable.id, port: number))
+            if number != own { try await keep(number, for: tenant, former: kept) }
+            let listener = try await start(port, HostPolicy.OwnPort(tenant: tenant, port: number))
             // The server may have stopped while the listener came up.
             guard !isStopped else {
                 await listener.stop(within: .zero)
                 throw ErrorResponse.stopping
             }
-            open[replayable.id] = Open(port: number, listener: listener)
+            open[tenant] = Open(port: number, listener: listener)
             await writeDown()
             return number
         }
@@ -91,32 +106,36 @@ package actor OwnPorts {
             hint: "run `replayhost serve --origins names`, which needs one port only")
     }
 
-    private func keep(_ number: Int, for replayable: Replayable) async throws {
-        let id = replayable.id
-        if let former = replayable.port {
+    private func keep(_ number: Int, for tenant: HostPolicy.Tenant, former: Int?) async throws {
+        if let former {
             logger.notice(
                 "another program has the port of an archive, which gets another",
-                metadata: ["archive": "\(id)", "port": "\(former)", "now": "\(number)"])
+                metadata: ["archive": "\(tenant)", "port": "\(former)", "now": "\(number)"])
         }
         guard !store.isReadOnly else {
-            unwritten[id] = number
+            unwritten[tenant] = number
             return
         }
-        try await blocking.long { [store] in try store.keepPort(number, for: id) }
+        try await blocking.long { [store] in
+            switch tenant {
+            case .archive(let id): try store.keepPort(number, for: id)
+            case .stock: try store.keepStockPort(number)
+            }
+        }
     }
 
     /// Closes those that were used longest ago until another one fits.
     private func makeRoom() async {
-        let idle = open.compactMap { id, one in one.listener.connections.idleTime.map { (id, $0) } }
-        for (id, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax { await close(id) }
+        let idle = open.compactMap { tenant, one in one.listener.connections.idleTime.map { (tenant, $0) } }
+        for (tenant, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax { await close(tenant) }
     }
 
     /// For a server that comes after this one: pages that are open then go on.
     private func writeDown() async {
         guard !store.isReadOnly, !isStopped else { return }
         do {
-            let ids = Array(open.keys)
-            try await blocking.long { [store] in try store.keepOpenPorts(ids) }
+            let names = open.keys.map(\.description)
+            try await blocking.long { [store] in try store.keepOpenPorts(names) }
         } catch {
             logger.error("which ports are open cannot be written down", metadata: ["error": "\(error)"])
         }
@@ -125,17 +144,31 @@ package actor OwnPorts {
     /// Opens what a server before this one had open.
     func reopen() async {
         do {
-            for replayable in try await blocking({ [store] in try store.openPorts() }).prefix(limits.openMax) {
-                _ = try await port(for: replayable)
+            for name in try await blocking({ [store] in try store.openPorts() }).prefix(limits.openMax) {
+                await reopen(name)
             }
         } catch {
-            logger.error("a port that was open cannot be opened again", metadata: ["error": "\(error)"])
+            logger.error("ports that were open cannot be opened again", metadata: ["error": "\(error)"])
         }
     }
 
-    private func close(_ id: ArchiveID) async {
-        guard let one = open.removeValue(forKey: id) else { return }
-        logger.debug("a port is closed", metadata: ["archive": "\(id)", "port": "\(one.port)"])
+    private func reopen(_ name: String) async {
+        do {
+            if name == HostPolicy.Tenant.stock.description {
+                _ = try await stockPort()
+                return
+            }
+            let found = try await blocking { [store] in try ArchiveID(name).flatMap { try store.replayable(id: $0) } }
+            if let found, found.port != nil { _ = try await port(for: found) }
+        } catch {
+            logger.error(
+                "a port that was open cannot be opened again", metadata: ["archive": "\(name)", "error": "\(error)"])
+        }
+    }
+
+    private func close(_ tenant: HostPolicy.Tenant) async {
+        guard let one = open.removeValue(forKey: tenant) else { return }
+        logger.debug("a port is closed", metadata: ["archive": "\(tenant)", "port": "\(one.port)"])
         await one.listener.stop(within: .zero)
     }
 
@@ -143,14 +176,12 @@ package actor OwnPorts {
     func closeUnused() async {
         while (try? await Task.sleep(for: limits.pause)) != nil {
             let before = open.count
-            for (id, one) in open {
-                if let idle = one.listener.connections.idleTime, idle > limits.idle { await close(id) }
+            for (tenant, one) in open {
+                if let idle = one.listener.connections.idleTime, idle > limits.idle { await close(tenant) }
             }
             if open.count != before { await writeDown() }
         }
     }
-
-    var count: Int { open.count }
 
     /// Closes all of them, for good.
     func stop(within grace: Duration?) async {

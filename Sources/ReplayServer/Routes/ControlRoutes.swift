@@ -5,15 +5,29 @@ import Hummingbird
 /// The library's own pages and files, on the control origins.
 struct ControlRoutes: Sendable {
     let site: Site
+    let ports: OwnPorts
 
     func add(to router: Router<ConnectionContext>) {
         router.get("/") { request, _ in try await index(request) }
         router.get("/index.html") { request, _ in try await index(request) }
+        router.get("/stock") { request, _ in try await stock(request) }
         router.get("/app/**") { request, context in
             try await site.asset("app/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
         }
         router.get("/sw.js") { request, _ in try await site.engineScript(request: request) }
         router.get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
+    }
+
+    /// To the stock interface, on whichever origin it has.
+    private func stock(_ request: Request) async throws -> Response {
+        guard try await site.blocking({ try site.assets.hasStockInterface() }) else { throw ErrorResponse.stockMissing }
+        let hosts = site.hosts
+        // At `localhost` the browser is there because it does not find the names, or because there are none.
+        let isLocal = "http://\(request.head.authority?.lowercased() ?? "")" == hosts.controlOrigins[0]
+        let origin =
+            hosts.origins != .names && isLocal
+            ? HostPolicy.origin(ownPort: try await ports.stockPort()) : hosts.stockOrigin
+        return Responses.redirect(to: "\(origin)/\(request.uri.query.map { "?\($0)" } ?? "")")
     }
 
     /// The application's page, with the token that lets it change things. No other origin can read it.

@@ -11,9 +11,7 @@ struct StockRoutes: Sendable {
             throw ErrorResponse.onlyReading
         }
         guard try await site.blocking({ try site.assets.hasStockInterface() }) else {
-            throw ErrorResponse(
-                .notFound, code: "stock-missing", "the stock ReplayWeb.page interface is not installed",
-                hint: "run `make setup ENGINE_DIR=DIR` with the folder that holds its sw.js and ui.js")
+            throw ErrorResponse.stockMissing
         }
         let path = String(request.uri.path.dropFirst())
         if path.isEmpty || path == "index.html" { return try await index(request) }

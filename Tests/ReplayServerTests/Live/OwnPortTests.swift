@@ -131,6 +131,36 @@ struct OwnPortTests {
         }
     }
 
+    @Test func theStockInterfaceIsOnAPortOfItsOwn() async throws {
+        try await withServer(
+            origins: .ports,
+            prepare: { store, assets in
+                try Self.fill(store, assets)
+                for name in ["ui.js", "sw.js"] { try assets.write("\(name)", to: "vendor/stock/\(name)") }
+            }
+        ) { server in
+            let answer = try await server.ask("GET", "/stock?source=/archives/one.wacz")
+            #expect(answer.status == 307)
+            let address = try #require(answer["location"].flatMap { URLComponents(string: $0) })
+            let port = try #require(address.port)
+            #expect(answer["location"] == "http://localhost:\(port)/?source=/archives/one.wacz")
+            #expect(try await ask("/ui.js", port: port).text == "ui.js")
+            #expect(try await ask("/archives/one.wacz", port: port).status == 200)
+            #expect(try await ask("/archives/other.wacz", port: port).status == 200)
+            #expect(try await ask("/api/archives", port: port).status == 404)
+            let again = try await server.ask("GET", "/stock")
+            #expect(again["location"] == "http://localhost:\(port)/")
+            #expect(try await server.openOwnPort("one") != port)
+        }
+    }
+
+    @Test func withoutTheStockInterfaceItsAddressSaysSo() async throws {
+        try await withPorts { server in
+            let answer = try await server.ask("GET", "/stock")
+            #expect(answer.status == 404)
+        }
+    }
+
     @Test func aPortThatAnotherProgramTookIsReplaced() async throws {
         let taken = try LoopbackPort(taking: 0)
         try await withServer(

@@ -91,7 +91,9 @@ def write_preferences(profile, blocks, allows):
     block, allow = 2, 1
     exceptions = {f"{allows},*": {"setting": allow}} if allows else {}
     settings = {"profile": {
-        "default_content_setting_values": {"cookies": block}, "content_settings": {"exceptions": {"cookies": exceptions}}}}
+        "default_content_setting_values": {"cookies": block},
+        "content_settings": {"exceptions": {"cookies": exceptions}},
+    }}
     (profile / "Default").mkdir(parents=True)
     (profile / "Default" / "Preferences").write_text(json.dumps(settings), encoding="utf-8")
 

@@ -20,8 +20,8 @@ class ScriptError(Exception):
 class Engine:
     """One run of a browser with a fresh profile, in an ordinary or a private window.
 
-    Subclasses say how to go, run, click and close. Functions are given as source text, take and return what JSON can hold,
-    and may return a promise.
+    Subclasses say how to go, run, click and close. Functions are given as source text, take and return what JSON can
+    hold, and may return a promise.
     """
 
     name = ""

@@ -72,29 +72,15 @@ class Firefox(WebDriverEngine):
 
     def __init__(self, folder, private=False, blocks="", allows="", playwright=None):
         super().__init__(private)
-        profile = folder / "profile"
-        profile.mkdir(parents=True)
-        port = port_of(self.sink.pages)
-        preferences = {
-            **PREFERENCES, **BLOCKS[blocks], "network.proxy.http_port": port, "network.proxy.ssl_port": port}
-        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()]
-        (profile / "user.js").write_text("".join(lines), encoding="utf-8")
         self.log = folder / "firefox.log"
-        command = [FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile, "about:blank"]
-        environment = {**os.environ, "HOME": str(folder), "MOZ_CRASHREPORTER_DISABLE": "1",
-            "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1"}
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, preexec_fn=die_with_parent)
         self.connection = None
+        self.process = self.start(folder, BLOCKS[blocks])
         try:
-            self.connection = Marionette(wait_until(lambda: self.active_port(profile), "Firefox listens"))
+            self.connection = Marionette(wait_until(lambda: self.active_port(folder), "Firefox listens"))
             self.command("NewSession", capabilities={})
             self.begin()
             if private:
-                window = self.command("NewWindow", type="window", private=True)
-                self.command("CloseWindow")
-                self.command("SwitchToWindow", handle=window["handle"])
+                self.move_to_private_window()
             is_private = self.run_in_window("return PrivateBrowsingUtils.isWindowPrivate(window);")
             assert is_private == private, "this window is not of the kind that was asked for"
             if allows:
@@ -103,11 +89,32 @@ class Firefox(WebDriverEngine):
             self.close()
             raise
 
-    def active_port(self, profile):
+    def start(self, folder, preferences):
+        profile = folder / "profile"
+        profile.mkdir(parents=True)
+        port = port_of(self.sink.pages)
+        preferences = {**PREFERENCES, **preferences, "network.proxy.http_port": port, "network.proxy.ssl_port": port}
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()]
+        (profile / "user.js").write_text("".join(lines), encoding="utf-8")
+        command = [FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote",
+            "--profile", profile, "about:blank"]
+        # The last lets the preference of the settings' server count, which a release ignores otherwise.
+        environment = {**os.environ, "HOME": str(folder), "MOZ_CRASHREPORTER_DISABLE": "1",
+            "MOZ_REMOTE_SETTINGS_DEVTOOLS": "1"}
+        with open(self.log, "wb") as log:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, preexec_fn=die_with_parent)
+
+    def move_to_private_window(self):
+        window = self.command("NewWindow", type="window", private=True)
+        self.command("CloseWindow")
+        self.command("SwitchToWindow", handle=window["handle"])
+
+    def active_port(self, folder):
         if self.process.poll() is not None:
             raise AssertionError(f"Firefox did not start: {self.log.read_text(errors='replace')[-2000:]}")
         with contextlib.suppress(FileNotFoundError, ValueError):
-            return int((profile / "MarionetteActivePort").read_text())
+            return int((folder / "profile" / "MarionetteActivePort").read_text())
 
     def command(self, name, **parameters):
         answer = self.connection.send(f"WebDriver:{name}", parameters)

@@ -10,7 +10,7 @@ GONE = ["no such frame", "no such element", "no such window", "stale element ref
 
 # The answer has to be an object: an engine may pass on a bare error as its own.
 CALL = """
-const [source, list, done] = arguments;
+const [list, done] = arguments;
 new Promise((resolve) => resolve((FUNCTION)(...list))).then(
     (value) => done({ value: value === undefined ? null : value }), (error) => done({ error: String(error) }));
 """
@@ -40,7 +40,7 @@ class WebDriverEngine(Engine):
 
     def call(self, function, arguments):
         script = CALL.replace("FUNCTION", function)
-        answer = self.command("ExecuteAsyncScript", script=script, args=["", list(arguments)])
+        answer = self.command("ExecuteAsyncScript", script=script, args=[list(arguments)])
         if not isinstance(answer, dict):
             raise NotThere(f"the document went away: {answer}")
         if "error" in answer:
