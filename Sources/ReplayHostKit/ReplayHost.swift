@@ -200,6 +200,7 @@ public final class ReplayHost: Sendable {
     /// Where an archive (or a group of archives) is looked at, in a web view or a browser.
     ///
     /// - Parameters:
+    ///   - id: Of an archive or a group.
     ///   - page: The address of a page as it was captured; `nil` for the archive's own choice.
     ///   - timestamp: Of the capture wanted, 4 to 17 digits; `nil` for the latest.
     /// - Returns: An address of the library's own origin, `http://localhost:PORT/…`.
