@@ -211,7 +211,9 @@ struct DoctorCommand: ParsableCommand {
         guard getaddrinfo("check.replayhost.localhost", nil, nil, &found) == 0 else {
             return Check(
                 name: "names", verdict: .warning, what: "this system does not resolve *.replayhost.localhost",
-                hint: "Chromium, Firefox and WebKitGTK resolve such names by themselves and need nothing")
+                hint:
+                    "Chromium, Firefox and WebKitGTK resolve such names by themselves; in other browsers each archive has a port of its own"
+            )
         }
         return Check(name: "names", verdict: .good, what: "*.replayhost.localhost resolves")
     }
