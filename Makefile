@@ -2,7 +2,7 @@
 # PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup; PREFIX=DIR and DESTDIR=DIR to install.
 export PORT ENGINE_DIR ENGINE PREFIX DESTDIR
 
-.PHONY: help run build install uninstall dist test soak bench setup format lint clean
+.PHONY: help run build install uninstall dist test test-portable soak bench docs setup format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -26,11 +26,17 @@ dist: ## a tarball that runs where there is no toolchain; says where it is
 test: ## all tests: Swift and browser; ends with the count
 	@Scripts/test
 
+test-portable: ## build and test without libzip, brotli, zstd and RE2, as for iOS
+	@Scripts/test-portable
+
 soak: ## long tests with large archives; needs time and disk
 	@Scripts/soak
 
 bench: ## measure beside pywb; needs `make build`, time and disk
 	@Scripts/bench
+
+docs: ## the libraries' documentation, into .build/docs/
+	@Scripts/docs
 
 setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup

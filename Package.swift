@@ -1,17 +1,31 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-]
+// Libraries that iOS does not have. There, and with REPLAYHOST_PORTABLE=1 everywhere, the sources do without: EMBEDDING.md says
+// what is missing then.
+let isPortable = Context.environment["REPLAYHOST_PORTABLE"] == "1"
+let haveLibraries: [Platform] = [.linux, .macOS]
+let libraries: [Target.Dependency] =
+    isPortable
+    ? []
+    : ["CLibzip", "CBrotli", "CZstd", "CRE2"].map { .target(name: $0, condition: .when(platforms: haveLibraries)) }
+let defines: [SwiftSetting] =
+    isPortable
+    ? [] : ["WITH_LIBZIP", "WITH_BROTLI", "WITH_ZSTD", "WITH_RE2"].map { .define($0, .when(platforms: haveLibraries)) }
+
+let settings: [SwiftSetting] =
+    defines + [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // Only where it is built day by day: what another system's SDK deprecates is no reason not to build there.
+        .treatAllWarnings(as: .error, .when(platforms: [.linux])),
+    ]
 
 let package = Package(
     name: "replayhost",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "ReplayHostKit", targets: ["ReplayHostKit"]),
         .library(name: "WebArchive", targets: ["WebArchive"]),
@@ -30,22 +44,20 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibzip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLinux"),
-        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
+        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2", .when(platforms: haveLibraries))]),
         .target(
             name: "WebArchive",
-            dependencies: [
-                "CLibzip", "CZlib", "CBrotli", "CZstd", "CRE2", .product(name: "Crypto", package: "swift-crypto"),
-            ],
+            dependencies: libraries + ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.embedInCode("Fuzzy/fuzzy-rules.json")],
             swiftSettings: settings),
         .target(
             name: "ArchiveStore",
             dependencies: [
-                "WebArchive", "CLinux",
+                "WebArchive", .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -54,7 +66,7 @@ let package = Package(
         .target(
             name: "ReplayServer",
             dependencies: [
-                "ArchiveStore", "WebArchive", "CLinux",
+                "ArchiveStore", "WebArchive", .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -90,6 +102,9 @@ let package = Package(
         .executableTarget(
             name: "EmbeddedHost", dependencies: ["ReplayHostKit"], path: "Examples/EmbeddedHost", packageAccess: false,
             swiftSettings: settings),
+        .executableTarget(
+            name: "ReadArchive", dependencies: ["WebArchive"], path: "Examples/ReadArchive", packageAccess: false,
+            swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "WebArchiveTests",
@@ -123,7 +138,13 @@ let package = Package(
             name: "ReplayHostKitTests",
             dependencies: ["ReplayHostKit", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
-        .testTarget(name: "TidyTests", dependencies: [], swiftSettings: settings),
+        .testTarget(name: "ExampleTests", dependencies: ["ReadArchive", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// `make docs` only: nobody else fetches it.
+if Context.environment["REPLAYHOST_DOCS"] == "1" {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"))
+}

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// ```swift
 /// let host = try ReplayHost(configuration: .init(storeFolder: folder, assetsFolder: www))
-/// let addresses = try await host.start()
-/// let archive = try await host.importArchive(file)
-/// webView.load(URLRequest(url: try host.replayURL(for: archive.id)))
+/// try await host.start()
+/// let archives = try await host.importArchive(file)
+/// webView.load(URLRequest(url: try host.replayURL(for: archives[0].id)))
 /// ```
 ///
 /// The server listens on `127.0.0.1` and `::1`, never on another address. It can be stopped and started again, on the same port, as
@@ -200,6 +200,7 @@ public final class ReplayHost: Sendable {
     /// Where an archive (or a group of archives) is looked at, in a web view or a browser.
     ///
     /// - Parameters:
+    ///   - id: Of an archive or a group.
     ///   - page: The address of a page as it was captured; `nil` for the archive's own choice.
     ///   - timestamp: Of the capture wanted, 4 to 17 digits; `nil` for the latest.
     /// - Returns: An address of the library's own origin, `http://localhost:PORT/…`.

@@ -14,7 +14,7 @@ struct ContentDecoderTests {
     }
 
     /// Made by Python's zlib and gzip, and by the programs `brotli` 1.0.9 and `zstd` 1.5.4; the last are two frames.
-    static let cases = [
+    static let allCases = [
         Case(
             coding: .gzip,
             base64:
@@ -37,6 +37,9 @@ struct ContentDecoderTests {
                 + "dWljayBicm93biBmb3guBJzYMw=="),
     ]
 
+    static let cases = allCases.filter { Libraries.haveBrotliAndZstd || ![.br, .zstd].contains($0.coding) }
+    static let missing = allCases.filter { !Libraries.haveBrotliAndZstd && [.br, .zstd].contains($0.coding) }
+
     private static func decoded(_ bytes: [UInt8], _ codings: [ContentCoding], step: Int = 7) throws -> [UInt8] {
         let stream = ContentDecoder.decode(
             SourceStream(MemoryByteSource(bytes, name: "body")), codings)
@@ -57,8 +60,8 @@ struct ContentDecoderTests {
         #expect(String(decoding: try Self.decoded(c.bytes, [c.coding], step: 4096), as: UTF8.self) == Self.text)
     }
 
-    @Test func codingsAreUndoneFromTheLastToTheFirst() throws {
-        let twice = Deflater.gzip(Self.cases[3].bytes)
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func codingsAreUndoneFromTheLastToTheFirst() throws {
+        let twice = Deflater.gzip(Self.allCases[3].bytes)
         #expect(String(decoding: try Self.decoded(twice, [.br, .gzip]), as: UTF8.self) == Self.text)
     }
 
@@ -86,7 +89,7 @@ struct ContentDecoderTests {
     }
 
     /// RFC 9659: as a content coding a window has at most 8 MB. A frame head that asks for 2 GB: RFC 8878 §3.1.1.
-    @Test func aWindowOfGigabytesIsRefused() {
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func aWindowOfGigabytesIsRefused() {
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA8, 0x01, 0x00, 0x00]
         #expect(code { _ = try Self.decoded(frame, [.zstd]) } == .badEncoding)
     }
@@ -99,10 +102,38 @@ struct ContentDecoderTests {
         // A member whose name goes on: RFC 1952 §2.3.1, flag FNAME.
         let named: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + Array(repeating: 65, count: 20 << 20)
         #expect(code { _ = try Self.decoded(named, [.gzip], step: 4096) } == .badEncoding)
+    }
+
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func framesThatHoldNothingAreRefused() {
         // Skippable frames of zstd, each of a megabyte. RFC 8878 §3.1.2.
         let frame: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 16, 0] + Array(repeating: 0, count: 1 << 20)
         let frames = [UInt8](Array(repeating: frame, count: 20).joined())
         #expect(code { _ = try Self.decoded(frames, [.zstd], step: 4096) } == .badEncoding)
+    }
+
+    @Test(arguments: missing)
+    func aCodingWithoutItsLibraryIsAnErrorThatSaysSo(_ c: Case) throws {
+        let error = #expect(throws: WebArchiveError.self) { _ = try Self.decoded(c.bytes, [c.coding]) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.problem.contains(" \(c.coding.rawValue),") == true)
+    }
+
+    @Test func whatCanBeDecodedIsKnownBefore() {
+        let expected: [ContentCoding] =
+            Libraries.haveBrotliAndZstd ? [.gzip, .deflate, .br, .zstd] : [.gzip, .deflate]
+        #expect(ContentCoding.allCases.filter(\.isDecodable) == expected)
+    }
+
+    /// Text is ASCII, or UTF-8 that may be cut anywhere; a control character is in no text.
+    @Test(arguments: [
+        ("text\r\n\tmore", true), ("\u{FEFF}<a>", true), ("über", true), ("a\0b", false), ("\u{B}", false),
+        ("\u{7F}", false),
+    ])
+    func textIsKnownByItsBeginning(_ text: String, _ isText: Bool) {
+        #expect(UTF8Text.begins(Array(text.utf8)) == isText)
+        #expect(UTF8Text.begins(Array("text \u{1F600}".utf8.dropLast())))
+        #expect(!UTF8Text.begins([0x61, 0xFF, 0x61, 0x61, 0x61, 0x61]))
+        for c in Self.allCases where c.coding == .br { #expect(!UTF8Text.begins(c.bytes)) }
     }
 
     @Test func moreCodingsThanAnyServerUsesStayAsTheyAre() {

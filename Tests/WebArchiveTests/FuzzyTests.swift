@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebArchive
 
-struct FuzzyTests {
+@Suite(.enabled(if: Libraries.haveRE2, "the rules are regular expressions")) struct FuzzyTests {
     @Test func theRulesCanBeRead() throws {
         #expect(try FuzzyRules(json: PackageResources.fuzzy_rules_json).rules.count >= 10)
     }

@@ -26,16 +26,16 @@ struct HashingWork: Sendable {
     ///
     /// - Parameter step: Called between stretches with the bytes done; throws to stop.
     mutating func run(_ file: Descriptor, step: (UInt64) throws -> Void) throws {
-        var kept = done
         #if os(Linux)
+        var kept = done
         posix_fadvise(file.number, off_t(kept), 0, POSIX_FADV_SEQUENTIAL)
-        #endif
         try hash.run(file) { done in
-            #if os(Linux)
             posix_fadvise(file.number, off_t(kept), off_t(done - kept), POSIX_FADV_DONTNEED)
-            #endif
             kept = done
             try step(done)
         }
+        #else
+        try hash.run(file, step: step)
+        #endif
     }
 }

@@ -28,6 +28,7 @@ enum PortHolder {
         return nil
     }
 
+    #if os(Linux)
     /// Sockets that listen on the port, spelled as the links in `/proc/PID/fd` spell them.
     private static func inodes(port: Int, address: LoopbackAddress) -> Set<String> {
         let hexPort = ":" + String(format: "%04X", port)
@@ -54,4 +55,5 @@ enum PortHolder {
         case .v6: return [String(repeating: "0", count: 24) + "01000000", anyOfIPv6]
         }
     }
+    #endif
 }

@@ -17,6 +17,7 @@ public final class FileByteSource: ByteSource {
 
     /// Opens the file at `path` for reading.
     ///
+    /// - Parameter path: Of a regular file, or a link to one.
     /// - Parameter name: The name for error texts; the last part of `path` when `nil`.
     /// - Throws: `io` when it cannot be opened or is no regular file.
     public convenience init(path: String, name: String? = nil) throws(WebArchiveError) {

@@ -35,6 +35,7 @@ public final class Inflater {
 
     /// Gets ready to inflate.
     ///
+    /// - Parameter format: How the data is wrapped.
     /// - Parameter file: The name to use in error texts.
     /// - Throws: `io` when there is no memory for the window.
     public init(format: Format, file: String) throws(WebArchiveError) {
@@ -60,6 +61,8 @@ public final class Inflater {
 
     /// Inflates from `input` into `output` until one of them is used up or the data ends.
     ///
+    /// - Parameter input: What comes next of the compressed data.
+    /// - Parameter output: Where what it holds is written to.
     /// - Parameter offset: Byte offset of `input` in the file, for error texts.
     /// - Throws: `badGzip` when the data is damaged.
     public func inflate(

@@ -6,3 +6,12 @@ extension ArraySlice<UInt8> {
         return isASCII || text.utf8.elementsEqual(self) ? text : nil
     }
 }
+
+enum UTF8Text {
+    /// Whether bytes are how a text begins: UTF-8, cut anywhere, without control characters but tabs and line ends.
+    static func begins(_ bytes: [UInt8]) -> Bool {
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || [0x09, 0x0A, 0x0D].contains($0) }) else { return false }
+        // A character has four bytes at most: three of them may be all that is there of the last one.
+        return (0...min(3, bytes.count)).contains { bytes[..<(bytes.count - $0)].utf8Text != nil }
+    }
+}

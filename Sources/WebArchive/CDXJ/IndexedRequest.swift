@@ -8,6 +8,8 @@ public enum IndexedRequest {
     /// The URL under which a capture of the request is indexed: `http://a/?x=1&__wb_method=POST&y=2`.
     ///
     /// - Parameters:
+    ///   - url: As it was asked for.
+    ///   - body: Of the request, as it was sent.
     ///   - method: `GET` and `HEAD` leave the URL as it is.
     ///   - contentType: With its parameters, as a `multipart` body needs them.
     public static func url(_ url: String, method: String, contentType: String?, body: [UInt8]) -> String {

@@ -28,6 +28,7 @@ public final class ZipNumWriter {
     /// sorted in temporary files beside the result. Nothing is synced to disk, and after an error both files are incomplete.
     ///
     /// - Parameters:
+    ///   - wacz: The package; it is only read.
     ///   - folder: A folder that exists; files of the same names are replaced.
     ///   - stem: The names without their endings.
     ///   - blocksName: What the `.idx` calls the other file, when that is to be renamed.

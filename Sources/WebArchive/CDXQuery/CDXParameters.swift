@@ -154,7 +154,7 @@ struct CDXParameters {
         } catch {
             throw CDXQueryProblem(
                 name, value, "the regular expression cannot be used: \(error.what)",
-                hint: "write it in the syntax of RE2, which has no back references and no look-around")
+                hint: error.hint ?? "write it in the syntax of RE2, which has no back references and no look-around")
         }
     }
 

@@ -33,6 +33,8 @@ public final class CDXQueryRun {
     }
 
     /// - Parameters:
+    ///   - query: What is asked.
+    ///   - limits: How much a run may read, sort and keep.
     ///   - sources: The archives, in the order in which equal lines come.
     ///   - namesSources: Whether lines say which archive they are of (`source`), as those of a query over several should.
     ///   - temporaryFolder: Where lines are sorted that do not fit into memory; nothing is left behind there.
@@ -112,7 +114,7 @@ public final class CDXQueryRun {
             } catch {
                 throw CDXQueryProblem(
                     "filter", filter.text, "the regular expression cannot be used: \(error.what)",
-                    hint: "write a simpler one")
+                    hint: error.hint ?? "write a simpler one")
             }
         }
         steps = Steps(

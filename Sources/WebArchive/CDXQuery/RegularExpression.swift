@@ -1,15 +1,13 @@
+#if WITH_RE2
 import CRE2
+#endif
 
+#if WITH_RE2
 /// A regular expression in RE2's syntax, matched in time linear in the text whatever the pattern.
 ///
 /// Source: https://github.com/google/re2/wiki/Syntax. As in Perl, but without what needs backtracking: back references
 /// and look-around.
 final class RegularExpression: Sendable {
-    /// Why a pattern cannot be used.
-    struct Problem: Error {
-        let what: String
-    }
-
     /// Where the compiled pattern is: immutable, and made to be used by several threads at once.
     private let address: UInt
 
@@ -63,5 +61,26 @@ final class RegularExpression: Sendable {
                 code: .tooLarge, problem: "matching the regular expression takes too much memory", file: "filter")
         }
         return answer == 1
+    }
+}
+#else
+/// There is none: without RE2 a stranger's pattern cannot be matched in bounded time, so that none can be made.
+struct RegularExpression: Sendable {
+    init(_ text: String, memoryMax: Int) throws(Problem) {
+        throw Problem(
+            what: "this program was built without RE2, which would match it", hint: "use a filter without \"~\"")
+    }
+
+    func groups(in text: [UInt8]) -> [ArraySlice<UInt8>]? { nil }
+    func finds(_ text: [UInt8]) -> Bool { false }
+    func matchesStart(of text: [UInt8]) throws(WebArchiveError) -> Bool { false }
+}
+#endif
+
+extension RegularExpression {
+    /// Why a pattern cannot be used, and what to do when that is known.
+    struct Problem: Error {
+        let what: String
+        var hint: String?
     }
 }

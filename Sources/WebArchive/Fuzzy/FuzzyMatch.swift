@@ -106,7 +106,9 @@ struct FuzzyMatch {
 extension WACZFile {
     /// The capture that stands in best for a URL that was not captured, by the rules of `fuzzy-rules.json`.
     ///
+    /// - Parameter url: What was asked for.
     /// - Parameter time: Of equally good ones the closest in time; the latest when `nil`.
+    /// - Parameter trustsOrder: As for `captures(ofURL:trustsOrder:)`.
     /// - Returns: `nil` when nothing may stand in.
     /// - Throws: As `captures(ofURL:trustsOrder:)` does.
     public func fuzzyCapture(

@@ -31,7 +31,8 @@ struct FuzzyRules: Sendable {
 
     /// The rules that come with the library.
     ///
-    /// They are part of the program, and a test reads them: an error here is one of ours and leaves no rules.
+    /// They are part of the program, and a test reads them: an error here is one of ours and leaves no rules. A build without RE2
+    /// has none; what is left then is the likeness of queries.
     static let standard = (try? FuzzyRules(json: PackageResources.fuzzy_rules_json)) ?? FuzzyRules(rules: [])
 
     private init(rules: [Rule]) {

@@ -9,6 +9,25 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// Zstandard frames.
     case zstd
 
+    /// Whether `ContentDecoder` can undo it in this build: brotli and Zstandard need libraries that iOS does not have.
+    public var isDecodable: Bool {
+        switch self {
+        case .gzip, .deflate: return true
+        case .br:
+            #if WITH_BROTLI
+            return true
+            #else
+            return false
+            #endif
+        case .zstd:
+            #if WITH_ZSTD
+            return true
+            #else
+            return false
+            #endif
+        }
+    }
+
     /// Reads one token of `Content-Encoding` or `Accept-Encoding`; `nil` for an unknown one, `identity` included.
     public init?(token: some StringProtocol) {
         switch token.lowercased() {

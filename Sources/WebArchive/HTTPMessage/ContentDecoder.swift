@@ -28,7 +28,8 @@ public final class ContentDecoder: ByteStream {
 
     /// Reads the next decoded bytes; 0 only at the end.
     ///
-    /// - Throws: `badEncoding` when the data is damaged, `truncated` when it ends early; what the stream throws.
+    /// - Throws: `badEncoding` when the data is damaged, `truncated` when it ends early, `unsupported` for a coding that this build
+    ///   cannot undo (`ContentCoding.isDecodable`); what the stream throws.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         switch state {
         case .asIs: return try input.read(into: buffer)
@@ -47,9 +48,27 @@ public final class ContentDecoder: ByteStream {
         case .deflate:
             let isZlib = head.count > 1 && head[0] & 0x0F == 8 && (Int(head[0]) << 8 | Int(head[1])) % 31 == 0
             return try checked(StepDecoder(input, try InflateStep(isZlib ? .zlib : .rawDeflate, file: name)))
-        case .br: return try checked(StepDecoder(input, try BrotliStep(file: name)))
-        case .zstd: return ZstdStep.starts(head) ? .decoding(StepDecoder(input, try ZstdStep(file: name))) : .asIs
+        case .br: return try openBrotli()
+        case .zstd: return ZstdFrame.starts(head) ? try openZstd() : .asIs
         }
+    }
+
+    private func openBrotli() throws(WebArchiveError) -> State {
+        #if WITH_BROTLI
+        return try checked(StepDecoder(input, try BrotliStep(file: name)))
+        #else
+        // Nothing marks brotli data, and nobody can tell here by decoding it: what begins as text was never encoded.
+        guard UTF8Text.begins(try input.peek(256)) else { throw .withoutDecoder(.br, file: name) }
+        return .asIs
+        #endif
+    }
+
+    private func openZstd() throws(WebArchiveError) -> State {
+        #if WITH_ZSTD
+        return .decoding(StepDecoder(input, try ZstdStep(file: name)))
+        #else
+        throw .withoutDecoder(.zstd, file: name)
+        #endif
     }
 
     /// Codings without a mark at their beginning: what cannot be decoded from the first bytes on was never encoded.

@@ -1,10 +1,22 @@
+#if WITH_BROTLI
 import CBrotli
+#endif
+#if WITH_ZSTD
 import CZstd
+#endif
 
 extension WebArchiveError {
     /// A body that is not what its `Content-Encoding` says.
     fileprivate static func badEncoding(_ detail: String, file: String) -> WebArchiveError {
         WebArchiveError(code: .badEncoding, problem: "the encoded body is damaged: \(detail)", file: file)
+    }
+
+    /// A body in a coding that this build has no decoder for.
+    static func withoutDecoder(_ coding: ContentCoding, file: String) -> WebArchiveError {
+        WebArchiveError(
+            code: .unsupported,
+            problem: "the body is encoded as \(coding.rawValue), which this program was built without",
+            file: file, hint: "a build with that library can, and so can most browsers")
     }
 
     /// Data that goes on and decodes to nothing, so that a reader would never come back.
@@ -38,6 +50,7 @@ final class InflateStep: DecodingStep {
     }
 }
 
+#if WITH_BROTLI
 /// Brotli data. RFC 7932.
 final class BrotliStep: DecodingStep {
     private let decoder: OpaquePointer
@@ -71,6 +84,9 @@ final class BrotliStep: DecodingStep {
     }
 }
 
+#endif
+
+#if WITH_ZSTD
 /// Zstandard frames, one after another. RFC 8878; as a content coding its window has at most 8 MB, RFC 9659.
 final class ZstdStep: DecodingStep {
     private let decoder: OpaquePointer
@@ -104,7 +120,10 @@ final class ZstdStep: DecodingStep {
         if source.pos > 0 || target.pos > 0 { isComplete = status == 0 }
         return Inflater.Step(consumed: source.pos, produced: target.pos, isFinished: false)
     }
+}
+#endif
 
+enum ZstdFrame {
     /// A frame or a skippable frame. RFC 8878 §3.1.
     static func starts(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 4 else { return false }

@@ -13,7 +13,9 @@ public struct PackageOfPackages: Sendable {
 
     /// Opens the file at `path`.
     ///
+    /// - Parameter path: Of the file.
     /// - Parameter displayName: The name for error texts; the last part of `path` when `nil`.
+    /// - Parameter limits: What is refused as too large.
     /// - Returns: `nil` when the ZIP holds no WACZ file, or holds captures itself.
     /// - Throws: What `ZIPDirectory` throws for what is no whole ZIP, or a hostile one.
     public static func open(

@@ -68,6 +68,7 @@ extension WACZFile {
     /// A search that does not meet the damage can find more than a scan, which ends there.
     /// Captures of other request methods are found by the URL alone and by the URL with `__wb_method=` and its body.
     ///
+    /// - Parameter url: As it was captured, or in another spelling.
     /// - Parameter trustsOrder: Whether an inspection found the indexes to be searchable. Otherwise the first lookup
     ///   checks their order, in full up to `Limits.sortCheckBytesMax` and in samples above.
     /// - Returns: An empty list when the URL was not captured.
@@ -88,7 +89,9 @@ extension WACZFile {
     ///
     /// Captures of other request methods count only when `url` names a method with `__wb_method=`.
     ///
+    /// - Parameter url: As it was captured, or in another spelling.
     /// - Parameter time: The moment wanted; the latest capture when `nil`.
+    /// - Parameter trustsOrder: As for `captures(ofURL:trustsOrder:)`.
     /// - Parameter condition: What the capture must be beside that; asked only of those closer than the best so far.
     /// - Returns: `nil` when the URL was not captured.
     /// - Throws: As `captures(ofURL:trustsOrder:)` does.

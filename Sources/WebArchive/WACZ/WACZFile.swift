@@ -32,7 +32,9 @@ public struct WACZFile: Sendable {
 
     /// Opens the file at `path`.
     ///
+    /// - Parameter path: Of the file.
     /// - Parameter displayName: The name for error texts; the last part of `path` when `nil`.
+    /// - Parameter limits: What is refused as too large.
     /// - Throws: `io`, `empty`, `notZIP` or `truncated` for what is no whole ZIP; `noArchiveData` and `multiWACZ` for a
     ///   ZIP that is no WACZ; what `ZIPDirectory` throws for a damaged or hostile one.
     public static func open(

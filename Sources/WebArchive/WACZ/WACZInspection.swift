@@ -91,7 +91,9 @@ private struct WACZInspector {
     }
 
     mutating func checkPackage() {
+        #if WITH_LIBZIP
         findings += LibzipOpinion.disagreements(with: wacz.directory)
+        #endif
         checkDescription()
         checkResources()
         for entry in wacz.warcEntries where entry.method == .deflated {

@@ -34,6 +34,7 @@ public struct WARCReader: Sendable {
 
     /// Reads the header of the record at `offset`.
     ///
+    /// - Parameter offset: In bytes from the start of the file.
     /// - Parameter length: Bytes that the record occupies in the file, as the index says; nothing behind is read.
     /// - Throws: `badIndex` when the range is not inside of the file, `badRecord` when no record is there, `truncated`
     ///   or `badGzip` when it is damaged.

@@ -101,6 +101,7 @@ public struct WARCRecord: Sendable {
 
     /// Calls `body` with the block's bytes, piece by piece, until it returns `false`.
     ///
+    /// - Parameter body: Gets a piece; returns whether to go on.
     /// - Parameter chunkBytesMax: Bytes of a piece, at most; a piece is valid only during the call.
     /// - Throws: What `body` throws, and `truncated` or `badGzip` when the record is damaged.
     public func forEachChunk(

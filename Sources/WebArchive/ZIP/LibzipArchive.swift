@@ -1,3 +1,4 @@
+#if WITH_LIBZIP
 import CLibzip
 
 /// A ZIP opened by libzip, reading through a `ByteSource` so that no file position is shared with anyone.
@@ -108,3 +109,4 @@ private final class LibzipReader {
         }
     }
 }
+#endif

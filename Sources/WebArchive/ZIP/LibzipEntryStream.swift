@@ -1,3 +1,4 @@
+#if WITH_LIBZIP
 import CLibzip
 
 /// The content of a deflated entry, inflated by libzip, which checks its CRC; bounded by the declared size.
@@ -42,3 +43,4 @@ final class LibzipEntryStream: ByteStream {
         return Int(count)
     }
 }
+#endif

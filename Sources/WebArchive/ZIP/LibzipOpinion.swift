@@ -1,3 +1,4 @@
+#if WITH_LIBZIP
 import CLibzip
 
 /// Compares how libzip reads a ZIP with how `ZIPDirectory` does: a file that two readers see differently is suspicious.
@@ -41,3 +42,4 @@ enum LibzipOpinion {
             consequence: "Programs may show different content for this file; be careful with its source.")
     }
 }
+#endif

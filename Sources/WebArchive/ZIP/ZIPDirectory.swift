@@ -100,7 +100,9 @@ public struct ZIPDirectory: Sendable {
         switch entry.method {
         case .stored: return SourceStream(try bytes(of: entry))
         case .deflated:
+            #if WITH_LIBZIP
             if let stream = try LibzipEntryStream(entry, in: self) { return stream }
+            #endif
             return try InflatedEntryStream(entry, in: self)
         case .other(let number):
             throw WebArchiveError(
