@@ -27,7 +27,9 @@ struct CDXCommandTests {
         }
         #expect(try await lines("--sort", "reverse", "--limit", "1") == ["org,example)/1"])
         #expect(try await lines("--filter", "!url:two", "--filter", "=status:200") == ["org,example)/0"])
+        #if WITH_RE2
         #expect(try await lines("--filter", "~url:.*two$") == ["org,example)/1"])
+        #endif
         #expect(try await lines("--collapse", "timestamp:4") == ["org,example)/0"])
         #expect(try await lines("--from", "2025") == [])
         #expect(try await lines("--to", "2024", "--closest", "2020").count == 2)

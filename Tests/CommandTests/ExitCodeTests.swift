@@ -106,6 +106,10 @@ struct ExitCodeTests {
             #expect(plain.errors.lowercased().contains("error:"))
         }
         if let name = c.golden {
+            #if !WITH_RE2
+            // The words are about RE2, which this build is without: WebArchiveTests have those that it says instead.
+            if name == "error-cdx-filter" { return }
+            #endif
             let errors = plain.errors.replacingOccurrences(of: store.folder.path, with: "FOLDER")
             let lines = errors.split(separator: "\n").filter { !$0.hasPrefix("store: ") }.joined(separator: "\n") + "\n"
             let difference = try Golden.difference(lines, file: golden(name))

@@ -9,7 +9,7 @@ struct PlatformTests {
         + #"|O_NOATIME|renameat2|RENAME_NOREPLACE|RENAME_EXCHANGE|f_type|SOCK_CLOEXEC|SOCK_NONBLOCK|accept4|pipe2|dup3|st_[acm]tim"#
         + #"|fdatasync|syncfs|sync_file_range|eventfd|timerfd_\w+|signalfd|epoll_\w+|inotify_\w+|io_uring_\w+|MSG_NOSIGNAL|POLLRDHUP"#
         + #"|gettid|TCP_CORK|SO_DOMAIN|SO_PEERCRED|memfd_create|FICLONE\w*|POSIX_FADV_\w+|ST_RDONLY|SEEK_DATA|SEEK_HOLE|F_OFD_\w+"#
-        + #"|ioprio_\w+|sched_setaffinity|getrandom|pidfd_\w+|SYS_\w+|syscall|CLINUX_\w+)\b|\bSOCK_\w+\.rawValue|"/(proc|sys)/"#
+        + #"|memrchr|mempcpy|strchrnul|qsort_r|mkostemps?|secure_getenv|malloc_trim|mallinfo2?|ioprio_\w+|sched_setaffinity|getrandom|pidfd_\w+|SYS_\w+|syscall|CLINUX_\w+)\b|\bSOCK_\w+\.rawValue|"/(proc|sys)/"#
     /// Modules that Linux alone has.
     static let linuxModules: Set<String> = ["Glibc", "Musl", "CLinux"]
     /// What iOS does not let a program do: start others. The command line is not built for it.
