@@ -1,11 +1,13 @@
 """`replayhost open` and `stop` where a server cannot write into its store that it runs, and where its port is taken."""
 
+import os
+import select
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from program import FIXTURES, Store
+from program import BINARY, FIXTURES, Store
 
 
 def open_one(store, *arguments):
@@ -67,3 +69,20 @@ def test_another_port_is_taken_when_the_usual_one_is(shim, tmp_path, monkeypatch
             assert address.startswith("http://localhost:") and ":8080/" not in address
         finally:
             store.done("stop")
+
+
+def test_the_server_in_the_background_holds_nothing_of_who_asked_for_it(shim, tmp_path, monkeypatch):
+    """A script that reads what `open` prints through a pipe, or any other descriptor it has open, is not left waiting."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    store = Store(tmp_path / "store", tmp_path, shim)
+    store.done("import", FIXTURES / "sample.wacz")
+    reader, writer = os.pipe()
+    command = [BINARY, "open", "sample", "--no-browser", "--port", "0", "--store", store.root]
+    subprocess.run(command, pass_fds=[writer], check=True, capture_output=True, timeout=60)
+    os.close(writer)
+    try:
+        ready, _, _ = select.select([reader], [], [], 20)
+        assert ready and os.read(reader, 1) == b"", "the other end is closed while the server runs"
+        assert store.done("stop").output.startswith("stopped the server at")
+    finally:
+        os.close(reader)

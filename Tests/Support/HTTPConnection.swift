@@ -238,6 +238,8 @@ package final class TakenPort: Sendable {
     /// Listens on one loopback address, at any free port.
     package init(isIPv6: Bool) throws {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // Programs that tests start would have the port as well.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var name = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let bound: Int32

@@ -35,6 +35,7 @@ final class BackgroundProgram {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
+        Self.closeOthersInPrograms()
         // Its own number stays when it is copied onto itself, but it is no longer closed at the start of the program.
         if let inherited { posix_spawn_file_actions_adddup2(&actions, inherited, inherited) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
@@ -62,6 +63,15 @@ final class BackgroundProgram {
             throw StoreError(.failed, "cannot start \(program) (\(String(cString: strerror(failure))))")
         }
         self.processID = processID
+    }
+
+    /// What whoever called this program left open would stay open with the one in the background: the reader of a pipe would wait
+    /// for as long as that runs, and a port be taken.
+    private static func closeOthersInPrograms() {
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
+        for number in open.compactMap({ Int32($0) }) where number > STDERR_FILENO {
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        }
     }
 
     /// How it ended, as shells say it: its exit code, or 128 and a signal's number; `nil` while it runs.
