@@ -1,18 +1,27 @@
 # Each target is one script or one swift command; `make` alone lists them.
-# PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup.
-export PORT ENGINE_DIR ENGINE
+# PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup; PREFIX=DIR and DESTDIR=DIR to install.
+export PORT ENGINE_DIR ENGINE PREFIX DESTDIR
 
-.PHONY: help run build test test-portable soak bench docs setup format lint clean
+.PHONY: help run build install uninstall dist test test-portable soak bench docs setup format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 run: ## set up, build, import the sample archive, serve it on http://localhost:8080 (PORT=)
 	@Scripts/run
 
 build: ## set up and build a release into .build/release/
 	@Scripts/build
+
+install: ## install what `make build` built into /usr/local (PREFIX=, DESTDIR=)
+	@Scripts/install
+
+uninstall: ## take that away again (the same PREFIX=, DESTDIR=)
+	@Scripts/install --uninstall
+
+dist: ## a tarball that runs where there is no toolchain; says where it is
+	@Scripts/dist
 
 test: ## all tests: Swift and browser; ends with the count
 	@Scripts/test

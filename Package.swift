@@ -93,7 +93,7 @@ let package = Package(
         .executableTarget(
             name: "replayhost",
             dependencies: [
-                "ReplayHostKit",
+                "ReplayHostKit", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

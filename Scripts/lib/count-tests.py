@@ -74,7 +74,7 @@ def main():
     if (results / "swift.code").exists():
         code = int((results / "swift.code").read_text())
         suites.append(swift_suite((results / "swift.log").read_text(errors="replace"), code))
-    for name, title in [("faults", "Fault tests"), ("browser", "Browser tests"),
+    for name, title in [("faults", "Fault tests"), ("packaging", "Packaging tests"), ("browser", "Browser tests"),
             ("browser-ports", "Browser tests, with ports")]:
         if (results / f"{name}.code").exists():
             code = int((results / f"{name}.code").read_text())

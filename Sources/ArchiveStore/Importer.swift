@@ -77,7 +77,8 @@ extension ArchiveStore {
         try refusingDamage { _ = try WACZFile.open(path: path) }
         let size = UInt64(clamping: status.st_size)
         let incoming = try IncomingArchive(
-            layout: layout, originalName: path, source: Self.absolute(path), expectedSize: size)
+            layout: layout, originalName: path, source: Self.absolute(path), expectedSize: size,
+            sourceModifiedAt: status.modifiedAtNanoseconds)
         return try receive(incoming, from: source, total: size, options: options, progress: progress)
     }
 
@@ -210,6 +211,7 @@ extension ArchiveStore {
             throw error
         }
         incoming.markCommitted()
+        keepTime(incoming.sourceModifiedAt, of: layout.file(key))
         if isKnown { try sidecar.write(to: layout.sidecar(key)) }
     }
 

@@ -15,6 +15,8 @@ package final class IncomingArchive: Sendable {
     package let originalName: String
     /// Where it came from: a path, `standard input`, or `browser`.
     package let source: String
+    /// When the file that it is a copy of was changed last, in nanoseconds since 1970; `nil` when there is none, or it goes.
+    let sourceModifiedAt: Int64?
     let file: Descriptor
 
     private struct State {
@@ -25,9 +27,12 @@ package final class IncomingArchive: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter expectedSize: Bytes that will come, where known: free space is checked before the first of them.
-    init(layout: StoreLayout, originalName: String, source: String, expectedSize: UInt64?) throws {
+    init(
+        layout: StoreLayout, originalName: String, source: String, expectedSize: UInt64?, sourceModifiedAt: Int64? = nil
+    ) throws {
         self.originalName = Self.cleanName(originalName)
         self.source = source
+        self.sourceModifiedAt = sourceModifiedAt
         if let expectedSize { try layout.checkSpace(for: expectedSize, what: "the archive") }
         file = try layout.makeLockedFile()
     }
@@ -55,6 +60,7 @@ package final class IncomingArchive: Sendable {
         }
         originalName = Self.cleanName(path)
         self.source = ArchiveStore.absolute(path)
+        sourceModifiedAt = nil
     }
 
     deinit {

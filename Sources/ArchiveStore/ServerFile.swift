@@ -60,6 +60,9 @@ package final class ServerFile: Sendable {
         try bytes.withUnsafeBytes { try file.append($0) }
     }
 
+    /// The locked descriptor: a process that inherits it holds the lock as well.
+    package var descriptor: Int32 { file.number }
+
     /// Deletes the file, then lets go of the lock.
     package func remove() {
         unlink(file.path)
@@ -67,11 +70,35 @@ package final class ServerFile: Sendable {
 
     /// The server that holds the store's lock now; `nil` when none runs or it has not said its address yet.
     package static func running(layout: StoreLayout) -> ServerDescription? {
-        guard let file = try? Descriptor(path: layout.serverFile, flags: O_RDWR), file.lock() == .heldByAnother else {
-            return nil
-        }
+        // Read first: a server that is just starting must not find its lock taken by those who wait for it.
+        guard let file = try? Descriptor(path: layout.serverFile, flags: O_RDWR), let told = description(in: file),
+            file.lock() == .heldByAnother
+        else { return nil }
+        return told
+    }
+
+    /// What the file says; `nil` when it does not say it yet.
+    package static func description(in file: Descriptor) -> ServerDescription? {
         var bytes = Data(count: 4096)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(at: 0, into: $0) }) else { return nil }
         return try? JSONDecoder().decode(ServerDescription.self, from: bytes.prefix(count))
+    }
+
+    /// Whether a process has that very file open. A number in a file alone may be some other program's by now.
+    package static func isOpen(_ file: Descriptor, in processID: Int32) throws -> Bool {
+        guard processID > 1 else { return false }
+        #if os(Linux)
+        let own = try file.status()
+        let folder = "/proc/\(processID)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names {
+            var status = stat()
+            guard stat("\(folder)/\(name)", &status) == 0 else { continue }
+            if status.st_ino == own.st_ino, status.st_dev == own.st_dev { return true }
+        }
+        return false
+        #else
+        return kill(processID, 0) == 0
+        #endif
     }
 }

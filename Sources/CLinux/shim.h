@@ -1,5 +1,6 @@
 // Linux system calls that the C library declares only under _GNU_SOURCE, which Swift's own import of it does not set.
 #pragma once
+#include <spawn.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -9,6 +10,11 @@
 extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,
                                unsigned int flags);
 extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, off_t offset, int flags);
+
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+
+/// POSIX_SPAWN_SETSID: the new process leads a session of its own.
+enum { CLINUX_POSIX_SPAWN_SETSID = 0x80 };
 
 /// RWF_NOWAIT: answer EAGAIN when the bytes are not in the page cache, instead of waiting for the disk.
 enum { CLINUX_RWF_NOWAIT = 0x00000008 };

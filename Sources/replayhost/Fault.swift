@@ -2,7 +2,7 @@ import Foundation
 import ReplayHostKit
 
 /// An error as a person (or a program that reads JSON) gets it, with its exit code. The one place that makes these.
-struct Fault {
+struct Fault: Error {
     let status: ExitStatus
     let code: String
     let what: String
@@ -54,8 +54,17 @@ struct Fault {
         }
     }
 
-    private struct JSONForm: Encodable {
-        struct Details: Encodable {
+    /// What another replayhost reported; `nil` for a line that is no such report.
+    init?(json line: String, status: ExitStatus?) {
+        guard line.hasPrefix("{"), let form = try? JSONDecoder().decode(JSONForm.self, from: Data(line.utf8)) else {
+            return nil
+        }
+        self.status = status ?? .failed
+        (code, what, place, hint) = (form.error.code, form.error.what, form.error.where, form.error.hint)
+    }
+
+    private struct JSONForm: Codable {
+        struct Details: Codable {
             let code: String
             let what: String
             let `where`: String?

@@ -10,15 +10,16 @@ struct ReplayHostCommand: AsyncParsableCommand {
         abstract: "Keep, find and visit web archives (.wacz) on your own computer, offline.",
         discussion: """
             Example:
-              replayhost import crawl.wacz
-              replayhost serve
+              replayhost open crawl.wacz
+              replayhost list
 
             Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 damaged or refused archive,
             5 store locked or unusable, 6 port in use, 130 interrupted.
             """,
         version: versionText,
         subcommands: [
-            ImportCommand.self, ServeCommand.self, ListCommand.self, InfoCommand.self, PagesCommand.self,
+            OpenCommand.self, StopCommand.self, ImportCommand.self, ServeCommand.self, ListCommand.self,
+            InfoCommand.self, PagesCommand.self,
             CDXCommand.self, GetCommand.self, EditCommand.self, GroupCommand.self, JobsCommand.self, RemoveCommand.self,
             BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         ])
@@ -50,7 +51,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
             // Help and version are commands of the parser's own, which end by throwing; so does a refused argument.
             exitAsParser(error)
         } catch {
-            let fault = Fault(error)
+            let fault = error as? Fault ?? Fault(error)
             fault.report(asJSON: CommandLine.arguments.contains("--json"))
             Foundation.exit(fault.status.rawValue)
         }

@@ -18,8 +18,7 @@ package struct Catalog: Sendable {
     /// - Throws: `StoreError`: `unusable`, `catalogDamaged`, `noSpace`.
     package init(path: String) throws {
         do {
-            try CatalogFile.refuseNewer(path)
-            let opened = try CatalogFile.open(path)
+            let opened = try CatalogFile.openInTurn(path)
             (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
             guard !opened.isReadOnly else { return }
             try CatalogFile.migrate(database, path: path)
@@ -58,6 +57,12 @@ package struct Catalog: Sendable {
     func archives(referencePath path: String) throws -> [Archive] {
         let sql = "SELECT * FROM archive WHERE referencePath = ? ORDER BY importedAt, id"
         return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [path]) }.map { try $0.archive() }
+    }
+
+    /// Those that came from the path `source`.
+    func archives(source: String) throws -> [Archive] {
+        let sql = "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id"
+        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [source]) }.map { try $0.archive() }
     }
 
     /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.

@@ -21,7 +21,21 @@ enum CatalogFile {
 
     static let busySeconds = 30
 
-    static func open(_ path: String) throws -> Opened {
+    /// Opens the catalog, one process at a time: of several that switch a new one to its log SQLite fails all but one, without
+    /// waiting.
+    ///
+    /// - Throws: `StoreError` `unusable` for one of a newer version.
+    static func openInTurn(_ path: String) throws -> Opened {
+        let folder = try Descriptor(
+            path: (path as NSString).deletingLastPathComponent, flags: O_RDONLY | O_DIRECTORY)
+        defer { withExtendedLifetime(folder) {} }
+        let end = ContinuousClock.now + .seconds(busySeconds)
+        while folder.lock() == .heldByAnother, ContinuousClock.now < end { usleep(5_000) }
+        try refuseNewer(path)
+        return try open(path)
+    }
+
+    private static func open(_ path: String) throws -> Opened {
         let kind = FileSystem(at: (path as NSString).deletingLastPathComponent)
         if kind.isReadOnly { return try readOnly(path, "its file system can only be read") }
         do {
@@ -38,7 +52,7 @@ enum CatalogFile {
     /// Opening a catalog to change it changes it already, if by a counter only: one of a newer version is not opened that way.
     ///
     /// - Throws: `StoreError` `unusable` for such a one.
-    static func refuseNewer(_ path: String) throws {
+    private static func refuseNewer(_ path: String) throws {
         guard !Folder.isEmptyFile(path) else { return }
         var configuration = configuration()
         configuration.readonly = true

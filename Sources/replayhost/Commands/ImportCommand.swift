@@ -143,7 +143,7 @@ struct ImportCommand: AsyncParsableCommand {
                     0, name: title ?? "standard input", source: "standard input", options: options, progress: follow)
                 : try store.importAsJob(at: input, mode: mode, options: options, progress: follow)
             line.clear()
-            tell(result)
+            ImportWords(wasMoved: move, common: common).say(result)
             tally.succeed(result, input: input)
         } catch {
             line.clear()
@@ -158,74 +158,6 @@ struct ImportCommand: AsyncParsableCommand {
         common.remark(
             "\(Terminal.count(count, "file waits", "files wait")) to be hashed: `replayhost serve` does it while it runs, "
                 + "`replayhost jobs run` does it now")
-    }
-
-    // What is said
-
-    private struct Imported: Encodable {
-        let archive: ArchiveDetails
-        let duplicate: Bool
-        let outcome: ImportOutcome.Kind
-    }
-
-    private struct ImportedPackage: Encodable {
-        let group: String
-        let title: String
-        let duplicate: Bool
-        let remarks: [String]
-    }
-
-    private func tell(_ result: ImportResult) {
-        switch result {
-        case .archive(let outcome): tell(outcome)
-        case .package(let package):
-            for member in package.members { tell(member) }
-            if common.json {
-                return Terminal.write(
-                    Terminal.json(
-                        ImportedPackage(
-                            group: package.group.id.text, title: package.group.title, duplicate: package.isDuplicate,
-                            remarks: package.remarks)))
-            }
-            let count = Terminal.count(package.members.count, "archive", "archives")
-            Terminal.write("\(package.group.id): a group of \(count) (\(Terminal.safe(package.group.title)))")
-            for remark in package.remarks { Terminal.write("  warning: \(Terminal.safe(remark))") }
-        }
-    }
-
-    private func tell(_ outcome: ImportOutcome) {
-        if common.json {
-            return Terminal.write(
-                Terminal.json(
-                    Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind)))
-        }
-        let archive = outcome.archive
-        Terminal.write("\(archive.id): \(Self.words(outcome, wasMoved: move))")
-        let shown = outcome.isDuplicate ? [] : outcome.findings.filter { $0.severity > .notice }
-        if !common.quiet {
-            for finding in shown.prefix(10) { Terminal.write("  " + FindingText.line(finding)) }
-            if shown.count > 10 {
-                Terminal.write("  and \(shown.count - 10) more: replayhost info \(archive.id)")
-            }
-        }
-    }
-
-    private static func words(_ outcome: ImportOutcome, wasMoved: Bool) -> String {
-        let archive = outcome.archive
-        let title = Terminal.safe(archive.title)
-        let facts = [
-            Terminal.count(archive.pageCount, "page", "pages"),
-            Terminal.count(archive.captureCount, "capture", "captures"),
-            Terminal.size(archive.size), archive.sha256 == nil ? "not hashed yet" : "not yet verified",
-        ].joined(separator: ", ")
-        switch (outcome.kind, archive.reference) {
-        case (.duplicate, nil) where wasMoved: return "already in the store (\(title)); the original was deleted"
-        case (.duplicate, _): return "already in the store (\(title)); nothing was changed"
-        case (.imported, nil): return "\(wasMoved ? "moved in" : "imported") \(title) (\(facts))"
-        case (.imported, _): return "refers to \(title) (\(facts))"
-        case (.replaced, _): return "replaced \(title) (\(facts))"
-        case (.takenIn, _): return "taken into the store, which only referred to it before: \(title) (\(facts))"
-        }
     }
 }
 

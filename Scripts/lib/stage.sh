@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# stage.sh BINARY FOLDER: lays out in FOLDER what belongs below a prefix, and install.sh that puts it there.
+set -euo pipefail
+umask 022
+readonly binary=$1 folder=$2
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$checkout"
+
+fail() {
+    printf 'error: %s\nhint: %s\n' "$1" "$2" >&2
+    exit 1
+}
+[ -x "$binary" ] || fail "there is no $binary" "make build"
+for file in sw.js engine.json NOTICE.txt; do
+    [ -f www/vendor/$file ] || fail "the replay engine is not in www/vendor: there is no $file" "make setup"
+done
+command -v python3 >/dev/null || fail "there is no python3, which writes the manual page" "install Python 3.9 or newer"
+
+# put FILE PLACE [MODE]
+put() { install -D -m "${3:-644}" "$1" "$folder/$2"; }
+
+put "$binary" bin/replayhost 755
+readonly program=$folder/bin/replayhost
+while IFS= read -r file; do put "$file" "share/replayhost/$file"; done \
+    < <(find www -type f ! -path 'www/vendor/.*' | LC_ALL=C sort)
+
+mkdir -p "$folder"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1}
+"$program" --generate-completion-script bash >"$folder/share/bash-completion/completions/replayhost"
+"$program" --generate-completion-script zsh >"$folder/share/zsh/site-functions/_replayhost"
+"$program" --generate-completion-script fish >"$folder/share/fish/vendor_completions.d/replayhost.fish"
+version=$("$program" --version | sed -n '1s/replayhost //p')
+# Of the commit, so that each build makes the same page; unknown outside of a clone.
+date=$(git log -1 --format=%cs 2>/dev/null) || date=
+"$program" --experimental-dump-help |
+    python3 Scripts/lib/make-manual.py "$version" "$date" Packaging/manual.roff >"$folder/share/man/man1/replayhost.1"
+
+put Packaging/replayhost.desktop share/applications/replayhost.desktop
+put Packaging/replayhost.xml share/mime/packages/replayhost.xml
+put www/app/icon.svg share/icons/hicolor/scalable/apps/replayhost.svg
+put Packaging/replayhost.socket share/systemd/user/replayhost.socket
+put Packaging/replayhost.service share/systemd/user/replayhost.service
+for file in LICENSE NOTICE README.md; do put $file share/doc/replayhost/$file; done
+put Packaging/licences/AGPL-3.0.txt share/doc/replayhost/licences/AGPL-3.0.txt
+put Packaging/install.sh install.sh 755

@@ -1,0 +1,40 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Files that need not be read again.
+extension ArchiveStore {
+    /// The archive that was made of the file at `path` as it is now, as far as path, size and time of change tell.
+    ///
+    /// A copy in the store has the time of change that its source had, since `keepTime`.
+    package func archiveKnown(at path: String) throws -> Archive? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let absolute = Self.absolute(path)
+        let referred = try catalog.archives(referencePath: absolute)
+        if let archive = referred.first(where: { $0.reference?.describes(status) == true }) { return archive }
+        return try catalog.archives(source: absolute).first { archive in
+            var own = stat()
+            return archive.reference == nil && stat(layout.file(archive.key), &own) == 0
+                && own.st_size == status.st_size && own.modifiedAtNanoseconds == status.modifiedAtNanoseconds
+        }
+    }
+
+    /// Whether there is an ordinary file, or a link to one.
+    package static func isFile(at path: String) -> Bool { Folder.holdsFile(path) }
+
+    /// Gives a file of the store the time of change that its source had before it was read. Where that is not possible, and after
+    /// a kill just before, the source is read again when it is opened the next time.
+    func keepTime(_ nanoseconds: Int64?, of path: String) {
+        guard let nanoseconds else { return }
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let time = rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
+        let changed = timespec(tv_sec: Int(time.0), tv_nsec: Int(time.1))
+        let times = [changed, changed]
+        _ = utimensat(AT_FDCWD, path, times, 0)
+    }
+}

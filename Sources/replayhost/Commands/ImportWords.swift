@@ -1,0 +1,74 @@
+import ReplayHostKit
+
+/// What is said of an import on standard output, in words or as JSON.
+struct ImportWords {
+    /// Whether the original is gone now.
+    let wasMoved: Bool
+    let common: CommonOptions
+
+    func say(_ result: ImportResult) {
+        switch result {
+        case .archive(let outcome): say(outcome)
+        case .package(let package):
+            for member in package.members { say(member) }
+            if common.json {
+                return Terminal.write(
+                    Terminal.json(
+                        ImportedPackage(
+                            group: package.group.id.text, title: package.group.title, duplicate: package.isDuplicate,
+                            remarks: package.remarks)))
+            }
+            let count = Terminal.count(package.members.count, "archive", "archives")
+            Terminal.write("\(package.group.id): a group of \(count) (\(Terminal.safe(package.group.title)))")
+            for remark in package.remarks { Terminal.write("  warning: \(Terminal.safe(remark))") }
+        }
+    }
+
+    private struct Imported: Encodable {
+        let archive: ArchiveDetails
+        let duplicate: Bool
+        let outcome: ImportOutcome.Kind
+    }
+
+    private struct ImportedPackage: Encodable {
+        let group: String
+        let title: String
+        let duplicate: Bool
+        let remarks: [String]
+    }
+
+    private func say(_ outcome: ImportOutcome) {
+        if common.json {
+            return Terminal.write(
+                Terminal.json(
+                    Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind)))
+        }
+        let archive = outcome.archive
+        Terminal.write("\(archive.id): \(words(outcome))")
+        let shown = outcome.isDuplicate ? [] : outcome.findings.filter { $0.severity > .notice }
+        if !common.quiet {
+            for finding in shown.prefix(10) { Terminal.write("  " + FindingText.line(finding)) }
+            if shown.count > 10 {
+                Terminal.write("  and \(shown.count - 10) more: replayhost info \(archive.id)")
+            }
+        }
+    }
+
+    private func words(_ outcome: ImportOutcome) -> String {
+        let archive = outcome.archive
+        let title = Terminal.safe(archive.title)
+        let facts = [
+            Terminal.count(archive.pageCount, "page", "pages"),
+            Terminal.count(archive.captureCount, "capture", "captures"),
+            Terminal.size(archive.size), archive.sha256 == nil ? "not hashed yet" : "not yet verified",
+        ].joined(separator: ", ")
+        switch (outcome.kind, archive.reference) {
+        case (.duplicate, nil) where wasMoved: return "already in the store (\(title)); the original was deleted"
+        case (.duplicate, _): return "already in the store (\(title)); nothing was changed"
+        case (.imported, nil): return "\(wasMoved ? "moved in" : "imported") \(title) (\(facts))"
+        case (.imported, _): return "refers to \(title) (\(facts))"
+        case (.replaced, _): return "replaced \(title) (\(facts))"
+        case (.takenIn, _): return "taken into the store, which only referred to it before: \(title) (\(facts))"
+        }
+    }
+}

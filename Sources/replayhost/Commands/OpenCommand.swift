@@ -1,0 +1,185 @@
+import ArgumentParser
+import Foundation
+import ReplayHostKit
+
+/// `replayhost open [FILE|ID]`
+struct OpenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Show a file or an archive in the browser; starts the server if need be.",
+        discussion: """
+            A file is imported first, unless the store has it already. Then the store's server is found, or started in the \
+            background, where it stays until `replayhost stop`; and the browser is asked to open the archive at its main \
+            page, or the library when nothing is named. BROWSER names another browser than the desktop's. Without one \
+            the address is printed, as it always is.
+
+            Examples:
+              replayhost open crawl.wacz
+              replayhost open crawl
+              replayhost open --reference /media/disk/large.wacz --no-browser
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A file, or the id of an archive or a group.", valueName: "file or id"),
+        completion: .file(extensions: ["wacz"]))
+    var what: String?
+
+    @Flag(name: .long, help: "Leave the file where it is.")
+    var reference = false
+
+    @Flag(name: .customLong("no-browser"), help: "Only print the address.")
+    var noBrowser = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The port, should the server have to be started (default: 8080, else any free one).", valueName: "number"))
+    var port: Int?
+
+    @Option(name: .long, help: ArgumentHelp("The folder www, should the server have to be started.", valueName: "path"))
+    var assets: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let port, !(0...65_535).contains(port) {
+            throw ValidationError("--port is \(port); 0 to 65535 are possible")
+        }
+        if what == "" { throw ValidationError("the name is empty; give a file, an id, or nothing for the library") }
+    }
+
+    /// docs/json.md, "On the command line".
+    private struct Opened: Encodable {
+        let address: String
+        let url: String
+        let archive: String?
+        let group: String?
+        let log: String?
+        let pid: Int32
+        let started: Bool
+    }
+
+    /// What to show.
+    private enum Place {
+        case library
+        case archive(ArchiveID)
+        case group(ArchiveID)
+
+        init(_ found: Replayable) {
+            switch found {
+            case .archive(let archive): self = .archive(archive.id)
+            case .group(let group, _): self = .group(group.id)
+            }
+        }
+
+        var archive: ArchiveID? {
+            if case .archive(let id) = self { id } else { nil }
+        }
+
+        var group: ArchiveID? {
+            if case .group(let id) = self { id } else { nil }
+        }
+
+        /// www/app/routes.js
+        var path: String {
+            switch self {
+            case .library: "/"
+            case .archive(let id): "/?archive=/archives/\(id).wacz"
+            case .group(let id): "/?group=\(id)"
+            }
+        }
+    }
+
+    func run() throws {
+        do {
+            try open()
+        } catch {
+            // A double click on a file has no terminal.
+            if !noBrowser, !common.json { DesktopNotice.show(error as? Fault ?? Fault(error)) }
+            throw error
+        }
+    }
+
+    private func open() throws {
+        common.sayWhichStore()
+        let interrupts = Interrupts(isInstalled: true)
+        let (place, store) = try place(interrupts)
+        let server = BackgroundServer(
+            layout: store.layout, isReadOnly: store.isReadOnly,
+            assets: assets.map { StoreLocation.absolute($0, in: FileManager.default.currentDirectoryPath) }, port: port,
+            interrupts: interrupts)
+        let found = try server.find()
+        say(found, place)
+        if !noBrowser { Self.show(found.address + place.path) }
+    }
+
+    private func place(_ interrupts: Interrupts) throws -> (Place, ArchiveStore) {
+        guard let what else { return (.library, try common.openStore(repairing: false)) }
+        guard isFile(what) else {
+            let store = try common.openExistingStore()
+            do {
+                return (Place(try store.replayable(matching: what)), store)
+            } catch let error as StoreError where error.code == .notFound {
+                throw StoreError(
+                    .notFound, "there is no file \"\(what)\" here, and no archive has that id", hint: error.hint)
+            }
+        }
+        let store = try common.openStore(repairing: false)
+        if let known = try store.archiveKnown(at: what) {
+            if !common.json { Terminal.write("\(known.id): already in the store (\(Terminal.safe(known.title)))") }
+            return (.archive(known.id), store)
+        }
+        return (try imported(what, try common.openStore(repairing: true), interrupts), store)
+    }
+
+    /// Whether a file is meant rather than an id: there is one, or there would be if it was not misspelled.
+    private func isFile(_ what: String) -> Bool {
+        if ArchiveStore.isFile(at: what) { return true }
+        return what.contains("/") || [".wacz", ".zip"].contains { what.lowercased().hasSuffix($0) }
+    }
+
+    private func imported(_ file: String, _ store: ArchiveStore, _ interrupts: Interrupts) throws -> Place {
+        var line = ProgressLine(name: (file as NSString).lastPathComponent, isShown: !common.quiet && !common.json)
+        defer { line.clear() }
+        let result = try store.importAsJob(at: file, mode: reference ? .reference : .copy) { progress in
+            if interrupts.happened {
+                throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file)
+            }
+            line.show(progress)
+        }
+        line.clear()
+        if !common.json { ImportWords(wasMoved: false, common: common).say(result) }
+        switch result {
+        case .archive(let outcome): return .archive(outcome.archive.id)
+        case .package(let package): return .group(package.group.id)
+        }
+    }
+
+    private func say(_ found: BackgroundServer.Found, _ place: Place) {
+        let url = found.address + place.path
+        if common.json {
+            return Terminal.write(
+                Terminal.json(
+                    Opened(
+                        address: found.address, url: url, archive: place.archive?.text, group: place.group?.text,
+                        log: found.log, pid: found.processID, started: found.isStarted)))
+        }
+        if let remark = found.remark { common.remark("note: \(remark)") }
+        if let log = found.log {
+            common.remark("server: started in the background at \(found.address) (process \(found.processID))")
+            common.remark("log: \(log)")
+        } else {
+            common.remark("server: runs already at \(found.address) (process \(found.processID))")
+        }
+        common.remark("to end it: replayhost stop" + (common.store == nil ? "" : " --store \(common.location.path)"))
+        Terminal.write(url)
+    }
+
+    private static func show(_ url: String) {
+        do {
+            try Browser.show(url)
+        } catch {
+            Terminal.writeError("no browser could be started (\(error.reason)); open the address above in one")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+"""`replayhost open`, as the browser sees it."""
+
+import json
+import os
+import stat
+
+from playwright.sync_api import expect
+
+from support.journey import TITLE, expect_home
+from support.places import FIXTURES
+from support.viewer import Viewer
+
+
+def test_an_open_library_shows_what_the_command_brings(host, page, tmp_path):
+    """A page that was there before gets the new archive by itself, while the command prints its address."""
+    page.goto(host.home)
+    expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
+    page.evaluate("window.wasHereBefore = true")
+    result = host.run("open", FIXTURES / "sample.wacz", "--no-browser", "--json")
+    assert result.returncode == 0, result.stderr
+    opened = json.loads(result.stdout)
+    assert opened["started"] is False
+    assert opened["url"] == f"{host.address}/?archive=/archives/sample.wacz"
+    expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
+    assert page.evaluate("window.wasHereBefore") is True, "the page was loaded again"
+
+
+def test_the_address_that_it_gives_a_browser_shows_the_main_page(host, page, tmp_path, monkeypatch):
+    script = tmp_path / "browser"
+    script.write_text('printf %s "$1" > "$0.address"\n')
+    monkeypatch.setenv("BROWSER", f"/bin/sh {script}")
+    result = host.run("open", FIXTURES / "sample.wacz")
+    assert result.returncode == 0, result.stderr
+    address = (tmp_path / "browser.address").read_text()
+    assert result.stdout.splitlines()[-1] == address
+    page.goto(address)
+    expect_home(Viewer(page))
+
+
+def test_a_server_in_the_background_outlives_the_command(host, page, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    host.stop()
+    opened = json.loads(host.run("open", FIXTURES / "sample.wacz", "--no-browser", "--json", "--port", "0").stdout)
+    try:
+        assert opened["started"] is True
+        assert stat.S_IMODE(os.stat(opened["log"]).st_mode) == 0o600
+        page.goto(opened["url"])
+        expect_home(Viewer(page))
+    finally:
+        stopped = host.run("stop", "--json")
+    assert json.loads(stopped.stdout) == {"address": opened["address"], "pid": opened["pid"], "stopped": True}

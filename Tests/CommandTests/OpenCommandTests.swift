@@ -1,0 +1,316 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import replayhost
+
+/// `open` and `stop`. Every server that is left in the background is ended with its test.
+struct OpenCommandTests {
+    /// Runs `body` with a store whose logs are in its own folder; ends its server afterwards.
+    private func withStore<Value>(_ body: (OpenStore) async throws -> Value) async throws -> Value {
+        let store = OpenStore(files: try CommandStore())
+        do {
+            let value = try await body(store)
+            _ = try await store.run("stop")
+            return value
+        } catch {
+            _ = try await store.run("stop")
+            throw error
+        }
+    }
+
+    /// A store, and where its servers write to.
+    private struct OpenStore: Sendable {
+        let files: CommandStore
+
+        func environment(_ more: [String: String] = [:]) -> [String: String] {
+            ["XDG_STATE_HOME": files.folder.path("state")].merging(more) { $1 }
+        }
+
+        func run(_ arguments: String..., environment more: [String: String] = [:]) async throws -> ProgramResult {
+            try await files.run(arguments, environment: environment(more))
+        }
+
+        /// `open` with `--json`, which has to succeed.
+        func open(_ arguments: String...) async throws -> Opened {
+            let result = try await files.run(
+                ["open", "--no-browser", "--json"] + arguments, environment: environment())
+            try #require(result.code == 0, "\(result.errors)")
+            #expect(result.errors.isEmpty)
+            return try JSONDecoder().decode(Opened.self, from: Data(result.output.utf8))
+        }
+    }
+
+    private struct Opened: Decodable {
+        let address: String
+        let url: String
+        let archive: String?
+        let group: String?
+        let log: String?
+        let pid: Int32
+        let started: Bool
+
+        var port: Int { URL(string: address)?.port ?? 0 }
+
+        /// The status of a path on the server.
+        func status(_ path: String) async throws -> Int {
+            let port = port
+            return try await onThread {
+                try HTTPConnection(port: port).ask("GET", path, host: "localhost:\(port)").status
+            }
+        }
+    }
+
+    @Test func aFileIsImportedAndServedInTheBackground() async throws {
+        try await withStore { store in
+            try store.files.write(GeneratedArchive(), to: "crawl.wacz")
+            let opened = try await store.open("crawl.wacz", "--port", "0")
+            #expect(opened.started)
+            #expect((opened.archive, opened.group) == ("crawl", nil))
+            #expect(opened.url == "\(opened.address)/?archive=/archives/crawl.wacz")
+            #expect(try await opened.status("/archives/crawl.wacz") == 200)
+            #expect(getsid(opened.pid) == opened.pid, "no terminal takes it along")
+            #expect(getsid(opened.pid) != getsid(0))
+            let log = try #require(opened.log)
+            #expect(log.hasPrefix(store.files.folder.path("state/replayhost/")))
+            let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            #expect(String(decoding: try contents(of: log), as: UTF8.self).contains(opened.address))
+
+            let again = try await store.open("crawl.wacz")
+            #expect((again.started, again.pid, again.log, again.url) == (false, opened.pid, nil, opened.url))
+        }
+    }
+
+    @Test func theJSONIsAsDocumented() async throws {
+        try await withStore { store in
+            try store.files.write(GeneratedArchive(), to: "crawl.wacz")
+            var lines = ""
+            for arguments in [["open", "crawl.wacz", "--port", "0"], ["open", "cra"], ["stop"], ["stop"]] {
+                let browser = arguments[0] == "open" ? ["--no-browser"] : []
+                lines += try await store.files.run(
+                    arguments + browser + ["--json"], environment: store.environment()
+                ).output
+            }
+            let text = lines.replacing(/localhost:\d+/, with: "localhost:PORT").replacing(
+                /"pid":\d+/, with: "\"pid\":PID"
+            )
+            .replacing(/"log":"[^"]*\/state\/replayhost\/store-[0-9a-f]+.log"/, with: "\"log\":\"LOG\"")
+            let difference = try Golden.difference(text, file: golden("json-open"))
+            #expect(difference == nil)
+        }
+    }
+
+    @Test func wordsSayAddressLogAndHowToStop() async throws {
+        try await withStore { store in
+            try store.files.write(GeneratedArchive(), to: "crawl.wacz")
+            let first = try await store.run("open", "crawl.wacz", "--port", "0", "--no-browser")
+            #expect(first.outputLines.first?.hasPrefix("crawl: imported ") == true)
+            #expect(first.outputLines.last?.contains("/?archive=/archives/crawl.wacz") == true)
+            #expect(first.errors.contains("server: started in the background at http://localhost:"))
+            #expect(first.errors.contains("log: \(store.files.folder.path("state/replayhost/store-"))"))
+            #expect(first.errors.contains("to end it: replayhost stop\n"))
+            let second = try await store.run("open", "--no-browser", "--port", "1", "--store", store.files.store)
+            #expect(second.outputLines.last?.hasSuffix("/") == true)
+            #expect(second.errors.contains("server: runs already at http://localhost:"))
+            #expect(second.errors.contains("--port 1 was not used"))
+            #expect(second.errors.contains("to end it: replayhost stop --store \(store.files.store)\n"))
+            let quiet = try await store.run("open", "--no-browser", "--quiet")
+            #expect(quiet.errors.isEmpty)
+            let stopped = try await store.run("stop")
+            #expect(stopped.output.hasPrefix("stopped the server at http://localhost:"))
+            #expect(!FileManager.default.fileExists(atPath: store.files.folder.path("store/server.json")))
+            let none = try await store.run("stop")
+            #expect((none.code, none.output) == (0, "no server runs on this store\n"))
+        }
+    }
+
+    @Test func idsGroupsAndTheLibraryAreOpened() async throws {
+        try await withStore { store in
+            for number in 1...2 { try store.files.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
+            #expect(try await store.open("--port", "0").url.hasSuffix("/"), "a library that is empty yet")
+            #expect(try await store.run("import", "a1.wacz", "a2.wacz").code == 0)
+            #expect(try await store.run("group", "create", "Both", "a1", "a2").code == 0)
+            #expect(try await store.open("a2").archive == "a2")
+            let group = try await store.open("bo")
+            #expect((group.group, group.archive) == ("both", nil))
+            #expect(group.url.hasSuffix("/?group=both"))
+            #expect(try await store.run("open", "a", "--no-browser").code == 3)
+            let none = try await store.run("open", "none", "--no-browser", "--json")
+            #expect((none.code, try errorCodes(none)) == (3, ["not-found"]))
+            #expect(try await store.run("open", "none.wacz", "--no-browser").errors.contains("no such file"))
+        }
+    }
+
+    /// Path, size and time tell that a file is known: only then is it not read.
+    @Test func aKnownFileIsNotReadAgain() async throws {
+        try await withStore { store in
+            let path = try store.files.write(GeneratedArchive(seed: 1), to: "crawl.wacz")
+            #expect(try await store.open("crawl.wacz", "--port", "0").archive == "crawl")
+            var before = stat()
+            try #require(stat(path, &before) == 0)
+            // Other bytes, as many, at the same time: only who reads them can tell.
+            let other = GeneratedArchive(seed: 2).bytes()
+            try #require(other.count == Int(before.st_size))
+            try Data(other).write(to: URL(fileURLWithPath: path))
+            try #require(utimensat(AT_FDCWD, path, [before.st_atim, before.st_mtim], 0) == 0)
+            #expect(try await store.open("crawl.wacz").archive == "crawl")
+            try #require(utimensat(AT_FDCWD, path, [before.st_atim, timespec(tv_sec: 1, tv_nsec: 0)], 0) == 0)
+            #expect(try await store.open("crawl.wacz").archive == "crawl-2")
+            #expect(try await store.open("crawl.wacz").archive == "crawl-2")
+        }
+    }
+
+    @Test func aReferencedFileStaysAndIsKnown() async throws {
+        try await withStore { store in
+            try store.files.write(GeneratedArchive(), to: "crawl.wacz")
+            #expect(try await store.open("--reference", "crawl.wacz", "--port", "0").archive == "crawl")
+            #expect(try await store.open("crawl.wacz").archive == "crawl")
+            let listed = try objects(try await store.run("list", "--json").outputLines)
+            #expect(listed.map { $0["storage"] as? String } == ["referenced"])
+        }
+    }
+
+    @Test func aPackageOfPackagesOpensAsItsGroup() async throws {
+        try await withStore { store in
+            let members = (1...2).map { ("m\($0).wacz", GeneratedArchive(seed: UInt64($0)).bytes(), String?.none) }
+            let bytes = GeneratedArchive.packageOfPackages(
+                title: "A crawl", members.map { (name: $0.0, bytes: $0.1, sha256: $0.2) })
+            try store.files.folder.write(bytes, to: "crawl.wacz")
+            #expect(try await store.open("crawl.wacz", "--port", "0").group == "crawl")
+        }
+    }
+
+    @Test func aRefusedFileStartsNothing() async throws {
+        try await withStore { store in
+            try store.files.folder.write("<html>", to: "no.wacz")
+            let result = try await store.run("open", "no.wacz", "--no-browser", "--port", "0", "--json")
+            #expect((result.code, try errorCodes(result)) == (4, ["archive-refused"]))
+            #expect(!FileManager.default.fileExists(atPath: store.files.folder.path("state")))
+        }
+    }
+
+    @Test func severalAtOnceEndWithOneServer() async throws {
+        try await withStore { store in
+            for number in 1...4 { try store.files.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
+            let opened = try await withThrowingTaskGroup(of: Opened.self) { group in
+                for number in 1...4 {
+                    group.addTask { try await store.open("a\(number).wacz", "--port", "0") }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(opened.map(\.pid)).count == 1)
+            #expect(opened.filter(\.started).count == 1)
+            #expect(Set(opened.compactMap(\.archive)) == ["a1", "a2", "a3", "a4"])
+        }
+    }
+
+    @Test func whatAKilledServerLeftIsNoServer() async throws {
+        try await withStore { store in
+            let killed = try await store.open("--port", "0")
+            kill(killed.pid, SIGKILL)
+            let file = store.files.folder.path("store/server.json")
+            #expect(FileManager.default.fileExists(atPath: file))
+            let next = try await store.open("--port", "0")
+            #expect(next.started)
+            #expect(next.pid != killed.pid)
+            #expect(try await next.status("/api/health") == 200)
+        }
+    }
+
+    /// A program that holds the store as `serve` does, and says that it is another version.
+    private static let otherServer = """
+        import fcntl, http.server, json, os, sys
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = b'{"status":"ok","version":"0.0.9","engine":null,"stockUI":false}'
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            protocol_version = "HTTP/1.1"
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        file = open(sys.argv[1], "w")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        port = server.server_port
+        pid = int(sys.argv[2]) if len(sys.argv) > 2 else os.getpid()
+        json.dump({"address": f"http://localhost:{port}", "port": port, "pid": pid, "token": ""}, file)
+        file.flush()
+        print("ready", flush=True)
+        server.serve_forever()
+        """
+
+    private func withOtherServer<Value: Sendable>(
+        _ store: OpenStore, pid: Int32? = nil, _ body: @Sendable (ProgramRun) async throws -> Value
+    ) async throws -> Value {
+        let file = store.files.folder.path("store/server.json")
+        let program = try ProgramRun(
+            "/usr/bin/python3", ["-c", Self.otherServer, file] + (pid.map { ["\($0)"] } ?? []))
+        defer { program.send(SIGKILL) }
+        _ = try await onThread { try #require(program.outputLine { $0 == "ready" }, "\(program.wait().errors)") }
+        return try await body(program)
+    }
+
+    @Test func aServerOfAnotherVersionIsUsedAndNamed() async throws {
+        try await withStore { store in
+            try store.files.write(GeneratedArchive(), to: "crawl.wacz")
+            #expect(try await store.run("import", "crawl.wacz").code == 0)
+            try await withOtherServer(store) { program in
+                let result = try await store.run("open", "crawl", "--no-browser")
+                #expect(result.code == 0)
+                #expect(result.errors.contains("the running server is version 0.0.9"))
+                #expect(result.errors.contains("(process \(program.processID))"))
+                #expect(try await store.run("stop").code == 0)
+                #expect(try await onThread { program.wait().wasKilled })
+            }
+        }
+    }
+
+    @Test func onlyTheProcessThatHoldsTheStoreIsEnded() async throws {
+        try await withStore { store in
+            #expect(try await store.run("open", "--no-browser", "--port", "0").code == 0)
+            #expect(try await store.run("stop").code == 0)
+            let bystander = try ProgramRun("/usr/bin/sleep", ["600"])
+            defer { bystander.send(SIGKILL) }
+            try await withOtherServer(store, pid: bystander.processID) { _ in
+                let result = try await store.run("stop", "--json")
+                #expect(result.code == 1)
+                #expect(try errorCodes(result) == ["failed"])
+                #expect(result.errors.contains("is not the one that holds the store"))
+                #expect(kill(bystander.processID, 0) == 0)
+            }
+        }
+    }
+
+    @Test func whyAServerDidNotStartIsSaid() async throws {
+        try await withStore { store in
+            let assets = try await store.run("open", "--no-browser", "--port", "0", "--assets", "none", "--json")
+            #expect((assets.code, try errorCodes(assets)) == (3, ["not-found"]))
+            #expect(assets.errors.contains("the user interface is not there"))
+            #expect(assets.errors.contains(store.files.folder.path("none")), "an absolute path: it starts elsewhere")
+            let taken = try TakenPort.alone(isIPv6: false)
+            let port = try await store.run("open", "--no-browser", "--port", "\(taken.port)", "--json")
+            #expect((port.code, try errorCodes(port)) == (6, ["port-in-use"]))
+            let state = try await store.run(
+                "open", "--no-browser", "--port", "0", environment: ["XDG_STATE_HOME": "/proc/state"])
+            #expect(state.code == 1)
+            #expect(state.errors.contains("cannot make the folder of the server's log"))
+        }
+    }
+
+    @Test func aLargeLogIsBegunAnew() async throws {
+        try await withStore { store in
+            let log = try #require(try await store.open("--port", "0").log)
+            #expect(try await store.run("stop").code == 0)
+            let small = try contents(of: log).count
+            _ = try await store.open("--port", "0")
+            #expect(try await store.run("stop").code == 0)
+            #expect(try contents(of: log).count > small, "it is kept while it is small")
+            try store.files.folder.write(
+                String(repeating: "x", count: ServerLog.bytesMax + 1),
+                to: String(log.dropFirst(store.files.folder.path("").count)))
+            _ = try await store.open("--port", "0")
+            #expect(try contents(of: log).count < 2 * small)
+        }
+    }
+}

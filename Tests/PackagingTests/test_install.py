@@ -1,0 +1,257 @@
+"""What `make install` puts where, and that it works there."""
+
+import http.client
+import json
+import os
+import pwd
+import re
+import shutil
+import stat
+import time
+from xml.etree import ElementTree
+
+import pytest
+from conftest import BINARY, CHECKOUT, files, install, run
+
+FIXTURES = CHECKOUT / "Fixtures"
+OTHERS_FILES = ["bin", "share/applications", "share/mime/packages", "share/man/man1"]
+
+
+def needs(tool):
+    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"there is no {tool} here")
+
+
+def test_everything_is_in_its_usual_place(tmp_path):
+    install(DESTDIR=tmp_path)
+    target = tmp_path / "usr" / "local"
+    installed = files(target)
+    web = {f"share/replayhost/www/{name}" for name in files(CHECKOUT / "www") if not name.startswith("vendor/.")}
+    assert {"share/replayhost/www/vendor/sw.js", "share/replayhost/www/vendor/NOTICE.txt"} <= web <= installed
+    assert installed - web == {
+        "bin/replayhost", "share/applications/replayhost.desktop", "share/bash-completion/completions/replayhost",
+        "share/doc/replayhost/LICENSE", "share/doc/replayhost/NOTICE", "share/doc/replayhost/README.md",
+        "share/doc/replayhost/licences/AGPL-3.0.txt", "share/fish/vendor_completions.d/replayhost.fish",
+        "share/icons/hicolor/scalable/apps/replayhost.svg", "share/man/man1/replayhost.1",
+        "share/mime/packages/replayhost.xml", "share/replayhost/installed-files.txt",
+        "share/systemd/user/replayhost.service", "share/systemd/user/replayhost.socket",
+        "share/zsh/site-functions/_replayhost",
+    }, "no cache is made below DESTDIR"
+    for path in [target, *target.rglob("*")]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o755 if path.is_dir() or path.name == "replayhost" and path.parent.name == "bin" else 0o644), path
+    for name in web:
+        assert (target / name).read_bytes() == (CHECKOUT / name.removeprefix("share/replayhost/")).read_bytes()
+    assert not [path for path in target.rglob("*") if path.is_file() and path.stat().st_size < 1 << 20 and re.search(
+        rb"@[A-Z]+@", path.read_bytes()) and "www" not in path.parts], "a word of a template was left"
+
+
+def test_uninstall_takes_away_its_own_and_nothing_else(tmp_path):
+    target = tmp_path / "usr" / "local"
+    for folder in OTHERS_FILES:
+        (target / folder).mkdir(parents=True)
+        (target / folder / "other").write_text("not ours")
+    install(DESTDIR=tmp_path)
+    again = install(DESTDIR=tmp_path)
+    assert "installed replayhost in" in again.stdout
+    install("--uninstall", DESTDIR=tmp_path)
+    assert files(target) == {f"{folder}/other" for folder in OTHERS_FILES}
+    assert not (target / "share" / "replayhost").exists()
+    missing = install("--uninstall", DESTDIR=tmp_path, check=False)
+    assert missing.returncode == 1
+    assert "no replayhost was installed in" in missing.stderr
+
+
+def test_what_a_newer_version_no_longer_has_goes(tmp_path):
+    install(DESTDIR=tmp_path)
+    target = tmp_path / "usr" / "local"
+    old = "share/replayhost/www/app/old.js"
+    (target / old).write_text("of an earlier version")
+    names = target / "share" / "replayhost" / "installed-files.txt"
+    names.write_text(f"{old}\n{names.read_text()}")
+    install(DESTDIR=tmp_path)
+    assert old not in files(target)
+    assert old not in names.read_text()
+
+
+def test_a_list_that_leads_elsewhere_is_refused(tmp_path):
+    install(DESTDIR=tmp_path)
+    victim = tmp_path / "usr" / "victim"
+    victim.write_text("not ours")
+    (tmp_path / "usr/local/share/replayhost/installed-files.txt").write_text("share/../../victim\n")
+    refused = install("--uninstall", DESTDIR=tmp_path, check=False)
+    assert refused.returncode != 0
+    assert "leads out of" in refused.stderr
+    assert victim.exists()
+
+
+@pytest.mark.parametrize("prefix", ["relative", "/has space", "/has|bar", "/percent%n", "/quote\"s"])
+def test_a_prefix_that_units_could_not_name_is_refused(tmp_path, prefix):
+    refused = install(DESTDIR=tmp_path, PREFIX=prefix, check=False)
+    assert refused.returncode == 1
+    assert "error: PREFIX" in refused.stderr
+    assert files(tmp_path) == set()
+
+
+@pytest.fixture
+def somebody(public_folder, tmp_path_factory):
+    """Runs the installed program as another user than this one where that is possible, from another folder, in a clean profile."""
+    home = public_folder / "home"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    variables = {
+        "HOME": home, "XDG_DATA_HOME": home / "data", "XDG_STATE_HOME": home / "state", "XDG_CONFIG_HOME": home / "config",
+        "PATH": f"{public_folder / 'prefix' / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    command = ["env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(home, nobody.pw_uid, nobody.pw_gid)
+        command = ["runuser", "-u", "nobody", "--", *command]
+
+    def call(*words, check=True):
+        return run(*command, *words, cwd="/", check=check)
+
+    call.home = home
+    yield call
+    call("replayhost", "stop")
+
+
+def get(port, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", path, headers={"Host": f"localhost:{port}"})
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def test_another_user_opens_a_file_from_another_folder(prefix, public_folder, somebody):
+    file = shutil.copy(FIXTURES / "sample.wacz", public_folder / "sample.wacz")
+    os.chmod(file, 0o644)
+    opened = json.loads(somebody("replayhost", "open", file, "--no-browser", "--json", "--port", "0").stdout)
+    assert opened["started"] is True
+    assert opened["archive"] == "sample"
+    assert opened["log"].startswith(str(somebody.home / "state" / "replayhost"))
+    port = int(opened["address"].rsplit(":", 1)[1])
+    status, page = get(port, "/")
+    assert status == 200 and b"<html" in page
+    for name in ["app/routes.js", "sw.js"]:
+        status, body = get(port, f"/{name}")
+        source = CHECKOUT / "www" / ("vendor/sw.js" if name == "sw.js" else name)
+        assert (status, body) == (200, source.read_bytes())
+    assert get(port, "/archives/sample.wacz")[1] == (FIXTURES / "sample.wacz").read_bytes()
+    assert (somebody.home / "data" / "replayhost" / "catalog.sqlite").exists()
+    again = json.loads(somebody("replayhost", "open", "sam", "--no-browser", "--json").stdout)
+    assert (again["started"], again["pid"]) == (False, opened["pid"])
+    assert "engine: wabac.js" in somebody("replayhost", "--version").stdout
+    assert "stopped the server" in somebody("replayhost", "stop").stdout
+
+
+@needs("update-mime-database")
+def test_the_types_of_the_desktop(prefix):
+    ElementTree.parse(prefix / "share/mime/packages/replayhost.xml")
+    globs = (prefix / "share/mime/globs2").read_text().splitlines()
+    assert "50:application/wacz:*.wacz" in globs
+    assert "application/zip" in (prefix / "share/mime/subclasses").read_text()
+
+
+@needs("gio")
+def test_a_wacz_has_its_type_in_a_clean_profile(prefix, public_folder, somebody):
+    data = f"XDG_DATA_DIRS={prefix}/share:/usr/share"
+    for name in ["x.wacz", "x.WACZ", "x.wacz.zip"]:
+        file = shutil.copy(FIXTURES / "sample.wacz", public_folder / name)
+        os.chmod(file, 0o644)
+        told = somebody("env", data, "gio", "info", "-a", "standard::content-type", file).stdout
+        assert "standard::content-type: application/wacz" in told
+
+
+@needs("xdg-mime")
+@needs("update-desktop-database")
+def test_a_wacz_is_opened_by_replayhost(prefix, somebody):
+    run("desktop-file-validate", prefix / "share/applications/replayhost.desktop")
+    asked = somebody("env", f"XDG_DATA_DIRS={prefix}/share:/usr/share", "xdg-mime", "query", "default", "application/wacz")
+    assert asked.stdout == "replayhost.desktop\n"
+    entry = (prefix / "share/applications/replayhost.desktop").read_text()
+    assert f"Exec={prefix}/bin/replayhost open %f\n" in entry, "this prefix is on no desktop's PATH"
+
+
+@pytest.mark.parametrize(("options", "is_told"), [
+    ([], True), (["--no-browser"], False), (["--json"], False)])
+def test_a_double_click_that_fails_is_told_of(somebody, public_folder, tmp_path, options, is_told):
+    """There is no terminal then; the desktop shows a notice."""
+    tools = public_folder / f"tools-{len(options)}"
+    tools.mkdir(exist_ok=True)
+    notify = tools / "notify-send"
+    notify.write_text('#!/bin/sh\nprintf "%s|" "$@" > "$HOME/notice.new"\nmv "$HOME/notice.new" "$HOME/notice"\n')
+    notify.chmod(0o755)
+    damaged = shutil.copy(FIXTURES / "damaged" / "not-a-zip.wacz", public_folder / "damaged.wacz")
+    os.chmod(damaged, 0o644)
+    path = f"PATH={tools}:{public_folder / 'prefix' / 'bin'}:/usr/bin:/bin"
+    told = somebody("env", path, "DISPLAY=:9", "replayhost", "open", damaged, *options, check=False)
+    assert told.returncode == 4
+    notice = somebody.home / "notice"
+    if is_told:
+        end = time.monotonic() + 30
+        while not notice.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        words = notice.read_text().split("|")
+        assert words[2:4] == ["--", "replayhost"]
+        assert told.stderr.split("error: ")[1].split("\n")[0] in words[4]
+    else:
+        assert not notice.exists()
+
+
+def test_usual_prefixes_are_on_the_path(tmp_path):
+    for prefix in ["/usr", "/usr/local"]:
+        install(DESTDIR=tmp_path, PREFIX=prefix)
+        assert "Exec=replayhost open %f\n" in (tmp_path / f"{prefix[1:]}/share/applications/replayhost.desktop").read_text()
+
+
+@needs("systemd-analyze")
+def test_units_are_what_systemd_takes(prefix, tmp_path):
+    units = prefix / "share/systemd/user"
+    assert f"ExecStart={prefix}/bin/replayhost serve\n" in (units / "replayhost.service").read_text()
+    told = run(
+        "systemd-analyze", "--user", "--man=no", "verify", units / "replayhost.service", units / "replayhost.socket",
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"})
+    assert (told.stdout, told.stderr) == ("", "")
+
+
+@pytest.mark.skipif(not (shutil.which("mandoc") or shutil.which("groff")), reason="neither mandoc nor groff is here")
+def test_the_manual_page_names_all_and_is_well_formed(prefix):
+    page = prefix / "share/man/man1/replayhost.1"
+    checkers = [[tool, *options] for tool, *options in (
+        ["mandoc", "-Tlint", "-Wwarning"], ["groff", "-man", "-ww", "-Tutf8", "-z"]) if shutil.which(tool)]
+    for checker in checkers:
+        told = run(*checker, page, check=False)
+        assert (told.stdout, told.stderr) == ("", ""), checker
+    text = page.read_text().replace("\\-", "-")
+    program = json.loads(run(BINARY, "--experimental-dump-help").stdout)["command"]
+    for command in program["subcommands"]:
+        name = command["commandName"]
+        if name == "help":
+            continue
+        assert f'.SS "{name}"' in text
+        for child in command.get("subcommands", []):
+            assert child["commandName"] == "help" or f'.SS "{name} {child["commandName"]}"' in text
+        for argument in command.get("arguments", []):
+            if argument["kind"] != "positional":
+                assert f"--{argument['preferredName']['name']}" in text
+    for section in ["EXIT STATUS", "FILES", "ENVIRONMENT"]:
+        assert f".SH {section}" in text
+
+
+@pytest.mark.parametrize(("shell", "file"), [
+    ("bash", "bash-completion/completions/replayhost"), ("zsh", "zsh/site-functions/_replayhost"),
+    ("fish", "fish/vendor_completions.d/replayhost.fish")])
+def test_completions_are_what_the_shell_reads(prefix, shell, file):
+    text = (prefix / "share" / file).read_text()
+    assert "open" in text and "doctor" in text
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    run(shell, "-n", prefix / "share" / file)
+
+
+def test_bash_completes_commands(prefix):
+    script = f"""source {prefix}/share/bash-completion/completions/replayhost
+        COMP_WORDS=(replayhost sto) COMP_CWORD=1 COMP_LINE='replayhost sto' COMP_POINT=14
+        $(complete -p replayhost | sed -E 's/.*-F (\\S+).*/\\1/') replayhost sto replayhost
+        printf '%s\\n' "${{COMPREPLY[@]}}" """
+    assert run("bash", "-c", script).stdout == "stop\n"
