@@ -24,6 +24,9 @@ extension ReplayHost {
         await stop(within: nil)
     }
 
+    /// Where an archive or a group is looked at: the path at a server's address.
+    package static func viewerPath(of replayable: Replayable) -> String { ViewerAddress.path(of: replayable) }
+
     /// The engine that the assets hold; `nil` when it was not fetched.
     package static func engine(assetsFolder: String) throws -> (name: String, version: String, sha256: String)? {
         try Assets(folder: assetsFolder).engine().map { ($0.name, $0.version, $0.sha256) }

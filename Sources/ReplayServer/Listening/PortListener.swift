@@ -12,24 +12,35 @@ final class PortListener: Sendable {
     /// Takes over the sockets of a port. Connections are answered as soon as this returns.
     init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
         var sockets: [(ServerQuiescingHelper, OwnedWork<Void>)] = []
-        while let socket = port.takeSocket() {
-            let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(ChannelOptions.backlog, value: 512)
-                .serverChannelInitializer { server in
-                    server.eventLoop.makeCompletedFuture {
-                        try server.pipeline.syncOperations.addHandler(
-                            quiescing.makeServerChannelHandler(channel: server))
-                    }
-                }
-                .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
-                .bind(socket) { [connections] in
-                    connections.add($0)
-                    return channel.setup(channel: $0, logger: logger)
-                }
-            sockets.append((quiescing, OwnedWork { await Self.accept(server, channel, logger) }))
+        do {
+            while let socket = port.takeSocket() {
+                let (quiescing, server) = try await Self.listen(socket, channel, connections, logger)
+                sockets.append((quiescing, OwnedWork { await Self.accept(server, channel, logger) }))
+            }
+        } catch {
+            for (quiescing, _) in sockets { quiescing.initiateShutdown(promise: nil) }
+            throw error
         }
         self.sockets = sockets
+    }
+
+    private static func listen(
+        _ socket: Int32, _ channel: ReplayChannel, _ connections: Connections, _ logger: Logger
+    ) async throws -> (ServerQuiescingHelper, NIOAsyncChannel<ReplayChannel.Value, Never>) {
+        let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(ChannelOptions.backlog, value: 512)
+            .serverChannelInitializer { server in
+                server.eventLoop.makeCompletedFuture {
+                    try server.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: server))
+                }
+            }
+            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+            .bind(socket) {
+                connections.add($0)
+                return channel.setup(channel: $0, logger: logger)
+            }
+        return (quiescing, server)
     }
 
     private static func accept(

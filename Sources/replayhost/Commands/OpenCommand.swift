@@ -62,30 +62,20 @@ struct OpenCommand: ParsableCommand {
     /// What to show.
     private enum Place {
         case library
-        case archive(ArchiveID)
-        case group(ArchiveID)
-
-        init(_ found: Replayable) {
-            switch found {
-            case .archive(let archive): self = .archive(archive.id)
-            case .group(let group, _): self = .group(group.id)
-            }
-        }
+        case of(Replayable)
 
         var archive: ArchiveID? {
-            if case .archive(let id) = self { id } else { nil }
+            if case .of(.archive(let archive)) = self { archive.id } else { nil }
         }
 
         var group: ArchiveID? {
-            if case .group(let id) = self { id } else { nil }
+            if case .of(.group(let group, _)) = self { group.id } else { nil }
         }
 
-        /// www/app/routes.js
         var path: String {
             switch self {
             case .library: "/"
-            case .archive(let id): "/?archive=/archives/\(id).wacz"
-            case .group(let id): "/?group=\(id)"
+            case .of(let replayable): ReplayHost.viewerPath(of: replayable)
             }
         }
     }
@@ -118,7 +108,7 @@ struct OpenCommand: ParsableCommand {
         guard isFile(what) else {
             let store = try common.openExistingStore()
             do {
-                return (Place(try store.replayable(matching: what)), store)
+                return (.of(try store.replayable(matching: what)), store)
             } catch let error as StoreError where error.code == .notFound {
                 throw StoreError(
                     .notFound, "there is no file \"\(what)\" here, and no archive has that id", hint: error.hint)
@@ -127,7 +117,7 @@ struct OpenCommand: ParsableCommand {
         let store = try common.openStore(repairing: false)
         if let known = try store.archiveKnown(at: what) {
             if !common.json { Terminal.write("\(known.id): already in the store (\(Terminal.safe(known.title)))") }
-            return (.archive(known.id), store)
+            return (.of(.archive(known)), store)
         }
         return (try imported(what, try common.openStore(repairing: true), interrupts), store)
     }
@@ -150,8 +140,8 @@ struct OpenCommand: ParsableCommand {
         line.clear()
         if !common.json { ImportWords(wasMoved: false, common: common).say(result) }
         switch result {
-        case .archive(let outcome): return .archive(outcome.archive.id)
-        case .package(let package): return .group(package.group.id)
+        case .archive(let outcome): return .of(.archive(outcome.archive))
+        case .package(let package): return .of(.group(package.group, []))
         }
     }
 
