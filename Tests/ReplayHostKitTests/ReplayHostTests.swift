@@ -193,7 +193,7 @@ struct ReplayHostTests {
                     return error.code
                 }
             }
-            let hasBegun = try await eventually { isUnderWay.isRaised }
+            let hasBegun = try await eventually(within: .seconds(60)) { isUnderWay.isRaised }
             group.cancelAll()
             isCancelled.raise()
             let code = try await group.next()

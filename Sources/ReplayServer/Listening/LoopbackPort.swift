@@ -122,7 +122,8 @@ extension LoopbackPort {
 
     private static func openSocket(_ family: Int32) -> Int32 {
         #if os(Linux)
-        socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        // At once, not by fcntl: a program that is started in between would have the port as well.
+        socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
         socket(family, SOCK_STREAM, 0)
         #endif
