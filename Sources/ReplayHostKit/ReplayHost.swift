@@ -110,7 +110,7 @@ public final class ReplayHost: Sendable {
         }
         switch configuration.port {
         case .fixed(let number): return try LoopbackPort(taking: number)
-        case .any: return try LoopbackPort(taking: former ?? 0)
+        case .any: return try former.map { try LoopbackPort(taking: $0) } ?? LoopbackPort.any()
         }
     }
 

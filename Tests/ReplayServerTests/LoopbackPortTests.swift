@@ -41,6 +41,14 @@ struct LoopbackPortTests {
         }
     }
 
+    /// Linux hands out 32768 and above for connections; a port that is let go for a moment must not be among those.
+    @Test func anyPortIsOneThatLasts() throws {
+        let ports = try (0..<20).map { _ in try LoopbackPort.any() }
+        #expect(Set(ports.map(\.number)).count == 20)
+        #expect(ports.allSatisfy { (10_240..<16_384).contains($0.number) })
+        for port in ports { #expect(Set(port.sockets.keys) == [.v4, .v6]) }
+    }
+
     @Test func aPortIsGivenBackWithTheValue() throws {
         let number = try LoopbackPort(taking: 0).number
         #expect(try LoopbackPort(taking: number).number == number)

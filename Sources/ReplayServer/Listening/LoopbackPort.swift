@@ -35,6 +35,21 @@ package final class LoopbackPort {
         }
     }
 
+    /// Takes any port that is free of those that systems do not hand out for connections by themselves (Linux and RFC 6335 §6): let
+    /// go for a moment, it is still free afterwards. Browsers refuse none of them.
+    ///
+    /// - Throws: `PortInUse`, `ListenFailure`.
+    package static func any() throws -> LoopbackPort {
+        for _ in 0..<attemptsMax {
+            do {
+                return try LoopbackPort(onceTaking: Int.random(in: lasting))
+            } catch is PortInUse {
+                continue
+            }
+        }
+        return try LoopbackPort(taking: 0)
+    }
+
     private init(onceTaking number: Int) throws {
         guard let (v4, port) = try Self.listen(.v4, port: number) else {
             throw ListenFailure(port: number, reason: "this machine has no address 127.0.0.1")
@@ -75,6 +90,8 @@ package final class LoopbackPort {
     func takeSocket() -> Int32? { sockets.popFirst()?.value }
 
     private static let attemptsMax = 20
+    /// Below those that archives have of their own.
+    private static let lasting = 10_240..<16_384
     private static let backlog: Int32 = 512
 }
 
