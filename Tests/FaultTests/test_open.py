@@ -83,6 +83,6 @@ def test_the_server_in_the_background_holds_nothing_of_who_asked_for_it(shim, tm
     try:
         ready, _, _ = select.select([reader], [], [], 20)
         assert ready and os.read(reader, 1) == b"", "the other end is closed while the server runs"
-        assert store.done("stop").output.startswith("stopped the server at")
     finally:
         os.close(reader)
+        assert store.done("stop").output.startswith("stopped the server at")
