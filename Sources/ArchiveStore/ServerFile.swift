@@ -46,6 +46,10 @@ package final class ServerFile: Sendable {
             }
             // The other server may have deleted the file between our two calls: a lock on a deleted file locks nobody out.
             guard try file.status().st_nlink > 0 else { continue }
+            // What a killed server had said is not true of this one.
+            guard ftruncate(file.number, 0) == 0 else {
+                throw StoreError.system(errno, doing: "writing", path: file.path)
+            }
             self.file = file
             return
         }

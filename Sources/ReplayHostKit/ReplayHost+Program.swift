@@ -48,7 +48,7 @@ package enum InheritedSockets {
     /// - Returns: Their descriptors; none when they are meant for another process.
     package static func listed(in environment: [String: String]) -> [Int32] {
         guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap(Int32.init),
-            (1...2).contains(count)
+            (1...1024).contains(count)
         else { return [] }
         return Array(first..<first + count)
     }

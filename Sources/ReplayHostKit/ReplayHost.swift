@@ -88,6 +88,7 @@ public final class ReplayHost: Sendable {
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
                 version: Self.version, logger: configuration.logger)
             let number = port.number
+            if !store.isReadOnly, configuration.origins != .names { try store.keepLibraryPort(number) }
             try serverFile?.write(
                 ServerDescription(
                     address: server.address, port: number, pid: ProcessInfo.processInfo.processIdentifier,

@@ -82,6 +82,29 @@ struct PortTests {
         #expect(try !library.store.portChoices(for: library.replayable(1)).others.contains(20_000))
     }
 
+    /// A sidecar that was changed by hand: ports of other programs, or that browsers refuse.
+    @Test(arguments: [-1, 0, 22, 80, 6667, 8080, 16_383, 32_768, 70_000])
+    func aPortThatIsNoneOfThoseOfArchivesIsNotUsed(port: Int) throws {
+        let library = try Library(count: 1)
+        var archive = try #require(try library.store.catalog.archive(id: library.ids[0]))
+        archive.port = port
+        try library.store.save(archive)
+        #expect(try library.store.portChoices(for: library.replayable(0)).own == nil)
+    }
+
+    /// Nor is a port that the library was on given to an archive.
+    @Test func theLibraryKeepsItsPortsFromArchives() throws {
+        let library = try Library(count: 1)
+        let first = try library.store.portChoices(for: library.replayable(0)).others[0]
+        try library.store.keepLibraryPort(first)
+        try library.store.keepLibraryPort(first)
+        let next = try library.store.portChoices(for: library.replayable(0)).others[0]
+        #expect(next != first)
+        try library.store.keepPort(next, for: library.ids[0])
+        let error = #expect(throws: StoreError.self) { try library.store.keepLibraryPort(next) }
+        #expect(error?.code == .taken)
+    }
+
     @Test func groupsHavePortsToo() throws {
         let library = try Library(count: 1)
         let group = try library.store.makeGroup(title: "Both", members: library.ids)

@@ -134,6 +134,38 @@ struct ReplayHostTests {
         withExtendedLifetime(stuck) {}
     }
 
+    /// Half a request is left over when its connection is closed: nobody is answered, and nothing ends but the connection.
+    @Test func halfARequestDoesNotHoldUpTheStop() async throws {
+        let setting = try Setting()
+        let host = try ReplayHost(configuration: setting.configuration)
+        let port = try await host.start().port
+        let half = try await onThread {
+            let connection = try HTTPConnection(port: port)
+            _ = try connection.ask("GET", "/api/health", host: "localhost:\(port)")
+            try connection.send("GET / HTTP/1.1\r\nHost: x\r\n")
+            return Kept(connection)
+        }
+        await host.stop()
+        #expect(half.isAtEnd)
+        #expect(try await host.start().port == port)
+        await host.stop()
+    }
+
+    /// Its pages would be of one origin with the library.
+    @Test func theLibraryIsNeverWhereAnArchiveIsOrWas() async throws {
+        var setting = try Setting()
+        setting.configuration.origins = .ports
+        let host = try ReplayHost(configuration: setting.configuration)
+        _ = try await host.importArchive(setting.archive("one"))
+        let own = try await openOwnPort("one", of: setting, port: host.start().port)
+        await host.stop()
+        setting.configuration.port = .fixed(own)
+        let error = await #expect(throws: ReplayHostError.self) {
+            try await ReplayHost(configuration: setting.configuration).start()
+        }
+        #expect(error?.code == "taken")
+    }
+
     @Test func twoHostsDoNotShareAStore() async throws {
         let setting = try Setting()
         let (one, other) = (

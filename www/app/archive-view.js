@@ -124,6 +124,9 @@ export function showArchive(root, firstRoute, { onRefused }) {
             const origin = await ownPort.origin;
             if (open) move(origin);
         } catch (error) {
+            ownPort.close();
+            ownPort = null;
+            page = null;
             if (open) showUnknown(error);
             shown.reject(error);
         }

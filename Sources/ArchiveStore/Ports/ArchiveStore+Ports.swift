@@ -40,9 +40,30 @@ extension ArchiveStore {
         // Two that were restored with one port: neither may keep it.
         let own = kept.flatMap { port in
             let count = (holders[port]?.count ?? 0) + (ledger.stock == port ? 1 : 0)
-            return count == 1 && (1...65_535).contains(port) ? port : nil
+            return count == 1 && Self.ownPorts.contains(port) ? port : nil
         }
         return PortChoices(own: own, others: Array(others.prefix(Self.portChoicesMax)))
+    }
+
+    /// Takes a port for the library. One that an archive has, or had, is not for it: pages of that archive would be of its origin.
+    ///
+    /// - Throws: `StoreError` `taken`.
+    package func keepLibraryPort(_ port: Int) throws {
+        let lock = try lockForCommit()
+        defer { withExtendedLifetime(lock) {} }
+        var ledger = try PortLedger.read(layout)
+        var former = ledger.library ?? []
+        guard !former.contains(port) else { return }
+        guard !ledger.given.contains(port), try catalog.portHolders()[port] == nil else {
+            throw StoreError(
+                .taken, "port \(port) is, or was, that of an archive of this store",
+                hint: "choose one that is not from \(Self.ownPorts.lowerBound) to \(Self.ownPorts.upperBound - 1)")
+        }
+        guard Self.ownPorts.contains(port) else { return }
+        former.append(port)
+        ledger.library = former
+        ledger.add(port)
+        try ledger.write(layout)
     }
 
     /// Writes down which port the stock interface has.

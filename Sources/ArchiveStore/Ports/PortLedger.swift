@@ -9,6 +9,8 @@ struct PortLedger: Codable, Hashable {
     var open: [String] = []
     /// Where the stock interface is, once it was.
     var stock: Int?
+    /// Those of them that the library itself was on.
+    var library: [Int]?
 
     init() {}
 

@@ -24,6 +24,12 @@ package struct HostPolicy: Sendable, Hashable {
     package struct OwnPort: Sendable, Hashable {
         package let tenant: Tenant
         package let port: Int
+        /// Whether the store knows of it; one that can only be read does not.
+        package let isKept: Bool
+
+        package init(tenant: Tenant, port: Int, isKept: Bool = true) {
+            (self.tenant, self.port, self.isKept) = (tenant, port, isKept)
+        }
 
         fileprivate var role: Role {
             switch tenant {

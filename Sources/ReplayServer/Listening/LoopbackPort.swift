@@ -68,9 +68,12 @@ package final class LoopbackPort {
         var found: [LoopbackAddress: Int32] = [:]
         var ports: Set<Int> = []
         for socket in sockets {
-            guard let (address, port) = Self.place(of: socket), found.updateValue(socket, forKey: address) == nil else {
+            guard Self.isStream(socket), let (address, port) = Self.place(of: socket),
+                found.updateValue(socket, forKey: address) == nil
+            else {
                 throw ListenFailure(
-                    port: 0, reason: "socket \(socket), which was passed on, is not one of 127.0.0.1 or [::1]")
+                    port: 0,
+                    reason: "socket \(socket), which was passed on, is not a stream socket of 127.0.0.1 or [::1]")
             }
             ports.insert(port)
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
@@ -113,7 +116,9 @@ package struct ListenFailure: Error, Hashable, CustomStringConvertible {
     package let port: Int
     package let reason: String
 
-    package var description: String { "cannot listen on port \(port) (\(reason))" }
+    package var description: String {
+        port == 0 ? "cannot listen: \(reason)" : "cannot listen on port \(port) (\(reason))"
+    }
 }
 
 extension LoopbackPort {
@@ -152,6 +157,17 @@ extension LoopbackPort {
         #else
         Darwin.listen(descriptor, backlog) == 0
         #endif
+    }
+
+    private static func isStream(_ descriptor: Int32) -> Bool {
+        var type: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        #if os(Linux)
+        let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+        let stream = SOCK_STREAM
+        #endif
+        return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == stream
     }
 
     private static func set(_ option: Int32, _ level: Int32, of descriptor: Int32) {

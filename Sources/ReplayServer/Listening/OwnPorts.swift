@@ -32,9 +32,12 @@ package actor OwnPorts {
     private var open: [HostPolicy.Tenant: Open] = [:]
     /// Those that are about to be opened: whoever asks meanwhile waits for the same.
     private var opening: [HostPolicy.Tenant: OwnedWork<Int>] = [:]
+    /// Those that are about to be closed: their ports are ours until then.
+    private var closing: [HostPolicy.Tenant: OwnedWork<Void>] = [:]
     /// What a store that cannot be written would have been told.
     private var unwritten: [HostPolicy.Tenant: Int] = [:]
     private var isStopped = false
+    private var isReopening = false
 
     init(store: ArchiveStore, blocking: BlockingReads, limits: Limits, logger: Logger, start: @escaping Start) {
         self.store = store
@@ -78,11 +81,13 @@ package actor OwnPorts {
         for tenant: HostPolicy.Tenant, kept: Int?, choices: @escaping @Sendable () throws -> PortChoices
     ) async throws -> Int {
         guard !isStopped else { throw ErrorResponse.stopping }
-        if let former = open.removeValue(forKey: tenant) { await former.listener.stop(within: .zero) }
+        await close(tenant)
+        await closing[tenant]?.finish()
         await makeRoom()
         let choices = try await blocking(choices)
         let own = unwritten[tenant] ?? choices.own
-        for number in [own].compactMap({ $0 }) + choices.others {
+        let others = choices.others.filter { !unwritten.values.contains($0) }
+        for number in [own].compactMap({ $0 }) + others {
             let port: LoopbackPort
             do {
                 port = try LoopbackPort(taking: number)
@@ -91,7 +96,8 @@ package actor OwnPorts {
                 continue
             }
             if number != own { try await keep(number, for: tenant, former: kept) }
-            let listener = try await start(port, HostPolicy.OwnPort(tenant: tenant, port: number))
+            let listener = try await start(
+                port, HostPolicy.OwnPort(tenant: tenant, port: number, isKept: !store.isReadOnly))
             // The server may have stopped while the listener came up.
             guard !isStopped else {
                 await listener.stop(within: .zero)
@@ -127,12 +133,15 @@ package actor OwnPorts {
     /// Closes those that were used longest ago until another one fits.
     private func makeRoom() async {
         let idle = open.compactMap { tenant, one in one.listener.connections.idleTime.map { (tenant, $0) } }
-        for (tenant, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax { await close(tenant) }
+        for (tenant, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax {
+            // Somebody may have come while another one was closed.
+            if open[tenant]?.listener.connections.idleTime != nil { await close(tenant) }
+        }
     }
 
     /// For a server that comes after this one: pages that are open then go on.
     private func writeDown() async {
-        guard !store.isReadOnly, !isStopped else { return }
+        guard !store.isReadOnly, !isStopped, !isReopening else { return }
         do {
             let names = open.keys.map(\.description)
             try await blocking.long { [store] in try store.keepOpenPorts(names) }
@@ -145,8 +154,11 @@ package actor OwnPorts {
     func reopen() async {
         do {
             for name in try await blocking({ [store] in try store.openPorts() }).prefix(limits.openMax) {
+                isReopening = true
                 await reopen(name)
             }
+            isReopening = false
+            await writeDown()
         } catch {
             logger.error("ports that were open cannot be opened again", metadata: ["error": "\(error)"])
         }
@@ -169,7 +181,10 @@ package actor OwnPorts {
     private func close(_ tenant: HostPolicy.Tenant) async {
         guard let one = open.removeValue(forKey: tenant) else { return }
         logger.debug("a port is closed", metadata: ["archive": "\(tenant)", "port": "\(one.port)"])
-        await one.listener.stop(within: .zero)
+        let work = OwnedWork { await one.listener.stop(within: .zero) }
+        closing[tenant] = work
+        await work.finish()
+        closing[tenant] = nil
     }
 
     /// Closes what nobody uses, until the task is cancelled.

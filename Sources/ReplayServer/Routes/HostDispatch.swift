@@ -27,7 +27,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             response = try await route(request, role: role, context: context)
         } catch {
             let words = ErrorResponse(error)
-            if words.status.kind == .serverError {
+            if words.status.kind == .serverError, words != .stopping {
                 context.logger.error("request failed", metadata: ["error": "\(error)"])
             }
             response = try words.response(asJSON: request.uri.path.hasPrefix("/api/"))

@@ -32,7 +32,7 @@ struct ReplayRoutes: Sendable {
     /// Whether this is the port of that very archive, and not of one that had the same id before.
     private func isItsPlace(_ replayable: Replayable) -> Bool {
         guard let own = site.hosts.replaying else { return true }
-        return site.store.isReadOnly || replayable.port == own.port
+        return !own.isKept || replayable.port == own.port
     }
 
     /// `/COLL/…`, where COLL is this archive's, now or before its file was replaced.

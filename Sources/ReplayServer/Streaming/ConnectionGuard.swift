@@ -129,7 +129,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// common parent name: the browser is asked to forget them.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let parserError = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        guard !isRefused else { return }
+        // A connection that has gone leaves half a request behind, which nobody waits for an answer to.
+        guard !isRefused, context.channel.isActive else { return }
         guard !isReceiving, !isRequestOpen else {
             // The rest of a request that is being answered, or was: one answer is all it may get.
             isRefused = true
