@@ -12,6 +12,7 @@ from support.engines.engine import ScriptError
 from support.host import Host
 from support.journey import SITE, TITLE
 from support.places import FIXTURES
+from support.storages import LOOK, PLANT, STORAGES
 from support.waiting import wait_until
 from support.website import WebSite
 
@@ -19,33 +20,6 @@ SUPPORT = Path(__file__).parent / "support"
 ATTACKS = (SUPPORT / "attacks.js").read_text(encoding="utf-8")
 WAYS = ["lookups", "ranges"]
 ADDRESS = "() => document.querySelector('.address-bar input').value"
-
-PLANT = """async () => {
-    localStorage.setItem("planted", "1");
-    sessionStorage.setItem("planted", "1");
-    await (await caches.open("planted")).put("/planted", new Response("1"));
-    await new Promise((done, failed) => {
-        const request = indexedDB.open("planted", 1);
-        request.onupgradeneeded = () => request.result.createObjectStore("planted");
-        request.onsuccess = () => { request.result.close(); done(); };
-        request.onerror = () => failed(request.error);
-    });
-}"""
-# What the storages hold, each by its name. A database is opened, since an engine may list none of those it has.
-LOOK = """async () => {
-    const found = [];
-    if (localStorage.getItem("planted")) found.push("localStorage");
-    if (sessionStorage.getItem("planted")) found.push("sessionStorage");
-    if ((await caches.keys()).includes("planted")) found.push("Cache storage");
-    await new Promise((done, failed) => {
-        const request = indexedDB.open("planted");
-        request.onupgradeneeded = () => request.transaction.abort();
-        request.onsuccess = () => { found.push("IndexedDB"); request.result.close(); done(); };
-        request.onerror = () => (request.error.name === "AbortError" ? done() : failed(request.error));
-    });
-    return found;
-}"""
-STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
 
 
 @pytest.fixture(params=["names", "ports"])

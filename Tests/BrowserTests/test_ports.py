@@ -13,24 +13,8 @@ from playwright.sync_api import expect
 from support.host import Host
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import FIXTURES
+from support.storages import LOOK, PLANT, STORAGES
 from support.viewer import Viewer
-
-PLANT = """async () => {
-    localStorage.setItem("planted", "1");
-    await (await caches.open("planted")).put("/planted", new Response("1"));
-    await new Promise((done, failed) => {
-        const request = indexedDB.open("planted", 1);
-        request.onupgradeneeded = () => request.result.createObjectStore("planted");
-        request.onsuccess = () => { request.result.close(); done(); };
-        request.onerror = () => failed(request.error);
-    });
-}"""
-LOOK = """async () => [
-    localStorage.getItem("planted") && "localStorage",
-    (await caches.keys()).includes("planted") && "Cache storage",
-    (await indexedDB.databases()).some(({ name }) => name === "planted") && "IndexedDB",
-].filter(Boolean)"""
-ALL = ["localStorage", "Cache storage", "IndexedDB"]
 
 
 @pytest.fixture
@@ -87,7 +71,7 @@ def test_a_port_that_another_program_took_is_replaced(host, page):
     """Between two runs. What the archive had stored in the browser is left behind, and nobody gets it."""
     viewer = visit(page, host, "sample")
     viewer.agent_frame.evaluate(PLANT)
-    assert viewer.agent_frame.evaluate(LOOK) == ALL
+    assert sorted(viewer.agent_frame.evaluate(LOOK)) == sorted(STORAGES)
     lost = own_port(host, "sample")
     page.goto("about:blank")
     host.stop()
@@ -118,7 +102,7 @@ def test_what_another_program_left_in_the_browser_is_cleared(host, page):
             await navigator.serviceWorker.register("/deep/worker.js");
             document.cookie = "planted=1";
         }""")
-        assert page.evaluate(LOOK) == ALL
+        assert sorted(page.evaluate(LOOK)) == sorted(STORAGES)
     page.goto("about:blank")
     host.start()
     viewer = visit(page, host, "sample")

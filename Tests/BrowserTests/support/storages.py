@@ -1,0 +1,28 @@
+"""What a page can leave in a browser: functions to plant something in each storage, and to look for it."""
+
+PLANT = """async () => {
+    localStorage.setItem("planted", "1");
+    sessionStorage.setItem("planted", "1");
+    await (await caches.open("planted")).put("/planted", new Response("1"));
+    await new Promise((done, failed) => {
+        const request = indexedDB.open("planted", 1);
+        request.onupgradeneeded = () => request.result.createObjectStore("planted");
+        request.onsuccess = () => { request.result.close(); done(); };
+        request.onerror = () => failed(request.error);
+    });
+}"""
+# What the storages hold, each by its name. A database is opened, since an engine may list none of those it has.
+LOOK = """async () => {
+    const found = [];
+    if (localStorage.getItem("planted")) found.push("localStorage");
+    if (sessionStorage.getItem("planted")) found.push("sessionStorage");
+    if ((await caches.keys()).includes("planted")) found.push("Cache storage");
+    await new Promise((done, failed) => {
+        const request = indexedDB.open("planted");
+        request.onupgradeneeded = () => request.transaction.abort();
+        request.onsuccess = () => { found.push("IndexedDB"); request.result.close(); done(); };
+        request.onerror = () => (request.error.name === "AbortError" ? done() : failed(request.error));
+    });
+    return found;
+}"""
+STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
