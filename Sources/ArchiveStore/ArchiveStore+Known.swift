@@ -17,10 +17,10 @@ extension ArchiveStore {
         let absolute = Self.absolute(path)
         let referred = try catalog.archives(referencePath: absolute)
         if let archive = referred.first(where: { $0.reference?.describes(status) == true }) { return archive }
+        let now = FileReference(path: absolute, status)
         return try catalog.archives(source: absolute).first { archive in
             var own = stat()
-            return archive.reference == nil && stat(layout.file(archive.key), &own) == 0
-                && own.st_size == status.st_size && own.modifiedAtNanoseconds == status.modifiedAtNanoseconds
+            return archive.reference == nil && stat(layout.file(archive.key), &own) == 0 && now.describes(own)
         }
     }
 

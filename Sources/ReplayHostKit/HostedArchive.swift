@@ -28,7 +28,7 @@ public struct HostedArchive: Sendable, Hashable, Identifiable {
         self.init(listed.archive, isAvailable: listed.availability == .here)
     }
 
-    init(_ archive: Archive, in store: ArchiveStore) throws {
+    init(_ archive: Archive, in store: ArchiveStore) {
         self.init(archive, isAvailable: archive.availability(in: store.layout) == .here)
     }
 

@@ -162,8 +162,8 @@ public final class ReplayHost: Sendable {
                     progress(ImportProgress(step))
                 }
                 switch result {
-                case .archive(let outcome): return [try HostedArchive(outcome.archive, in: store)]
-                case .package(let outcome): return try outcome.members.map { try HostedArchive($0.archive, in: store) }
+                case .archive(let outcome): return [HostedArchive(outcome.archive, in: store)]
+                case .package(let outcome): return outcome.members.map { HostedArchive($0.archive, in: store) }
                 }
             }
         } catch {

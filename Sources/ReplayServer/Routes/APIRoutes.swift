@@ -213,8 +213,8 @@ struct ChangesNeedToken: RouterMiddleware {
         _ request: Request, context: ConnectionContext,
         next: (Request, ConnectionContext) async throws -> Response
     ) async throws -> Response {
-        guard let origin = request.headers[.origin], let host = request.head.authority?.lowercased(),
-            origin == "http://\(host)", site.hosts.controlOrigins.contains(origin)
+        guard let origin = request.headers[.origin], origin == request.askedOrigin,
+            site.hosts.controlOrigins.contains(origin)
         else { throw ErrorResponse.forbidden("a change is asked for from the library's own pages only") }
         guard let token = request.headers[.replayhostToken], Self.isEqual(token, site.token) else {
             throw ErrorResponse(

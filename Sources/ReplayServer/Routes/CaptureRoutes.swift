@@ -101,7 +101,7 @@ struct CaptureRoutes: Sendable {
             case .all: "all"
             case .archive(let name): name
             }
-        return Memento(origin: "http://\(request.head.authority?.lowercased() ?? "")", scope: scope, url: url)
+        return Memento(origin: request.askedOrigin, scope: scope, url: url)
     }
 
     /// Sends on to the capture that is closest to `Accept-Datetime`. RFC 7089 §4.1, pattern 2.1.

@@ -23,7 +23,7 @@ struct ControlRoutes: Sendable {
         guard try await site.blocking({ try site.assets.hasStockInterface() }) else { throw ErrorResponse.stockMissing }
         let hosts = site.hosts
         // At `localhost` the browser is there because it does not find the names, or because there are none.
-        let isLocal = "http://\(request.head.authority?.lowercased() ?? "")" == hosts.controlOrigins[0]
+        let isLocal = request.askedOrigin == hosts.controlOrigins[0]
         let origin =
             hosts.origins != .names && isLocal
             ? HostPolicy.origin(ownPort: try await ports.stockPort()) : hosts.stockOrigin
@@ -39,10 +39,9 @@ struct ControlRoutes: Sendable {
             .replacingOccurrences(of: "{{token}}", with: site.token)
             .replacingOccurrences(of: "{{version}}", with: site.version)
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
-        let origin = "http://\(request.head.authority?.lowercased() ?? "")"
         return Responses.asset(
             Asset(bytes: Array(filled.utf8), type: page.type),
-            policy: SecurityHeaders.controlPage(site.hosts, at: origin),
+            policy: SecurityHeaders.controlPage(site.hosts, at: request.askedOrigin),
             request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
     }
 }

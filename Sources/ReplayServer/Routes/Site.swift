@@ -3,6 +3,11 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
+extension Request {
+    /// The origin that it was made to, as its Host says.
+    var askedOrigin: String { "http://\(head.authority?.lowercased() ?? "")" }
+}
+
 /// What every route needs to know.
 struct Site: Sendable {
     let store: ArchiveStore
