@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from .host import Host
 from .places import CHROMIUM
-from .sink import Sink
+from .sink import make_sink
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -33,14 +33,15 @@ class Browser:
 
     def __init__(self, playwright, profile, arguments=(), names=True, **options):
         """`names`: whether it finds `*.localhost`."""
-        self.sink = Sink(names)
+        self.sink = make_sink(names)
         self.requests = []
         self.blocked = []
         self.complaints = []
         self.allowed = []
+        rules = [f"--host-resolver-rules={self.sink.rules}"] if self.sink.rules else []
         self.context = playwright.chromium.launch_persistent_context(
             str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
-            args=[*ARGUMENTS, *arguments, f"--host-resolver-rules={self.sink.rules}"], **options)
+            args=[*ARGUMENTS, *arguments, *rules], **options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)

@@ -4,9 +4,8 @@ import contextlib
 import socket
 import threading
 
-# Chromium asks its maker's hosts for updates and the like by itself, whatever page is open. It also opens connections
-# to them ahead of time and says nothing on them, so they are told apart by name when they are resolved.
-BROWSER_MAKER = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com", "gvt2.com", "googleusercontent.com")
+from .outside import BROWSER_MAKER, is_outside
+
 
 
 class Sink:
@@ -38,6 +37,21 @@ class Sink:
             with contextlib.suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
             listener.close()
+
+
+class NoSink:
+    """In its place where a browser is in a network that is watched as a whole (`outside.Outside`)."""
+
+    rules = None
+    pages = None
+    from_pages = []
+
+    def close(self):
+        pass
+
+
+def make_sink(names=True):
+    return NoSink() if is_outside() else Sink(names)
 
 
 def port_of(listener):

@@ -2,7 +2,7 @@
 
 import json
 
-from ..sink import Sink
+from ..sink import make_sink
 from ..waiting import wait_until
 
 REPLAY_FRAME = "___wb_replay_top_frame"
@@ -30,7 +30,7 @@ class Engine:
 
     def __init__(self, private, sink=None):
         self.private = private
-        self.sink = sink or Sink()
+        self.sink = sink or make_sink()
 
     def go(self, address):
         raise NotImplementedError

@@ -91,9 +91,8 @@ class Firefox(WebDriverEngine):
 
     def start(self, folder, preferences):
         profile = folder / "profile"
-        profile.mkdir(parents=True)
-        port = port_of(self.sink.pages)
-        preferences = {**PREFERENCES, **preferences, "network.proxy.http_port": port, "network.proxy.ssl_port": port}
+        profile.mkdir(parents=True, exist_ok=True)
+        preferences = {**PREFERENCES, **preferences, **self.proxy()}
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()]
         (profile / "user.js").write_text("".join(lines), encoding="utf-8")
         command = [FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote",
@@ -104,6 +103,12 @@ class Firefox(WebDriverEngine):
         with open(self.log, "wb") as log:
             return subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, preexec_fn=die_with_parent)
+
+    def proxy(self):
+        if not self.sink.pages:
+            return {"network.proxy.type": 0}
+        port = port_of(self.sink.pages)
+        return {"network.proxy.http_port": port, "network.proxy.ssl_port": port}
 
     def move_to_private_window(self):
         window = self.command("NewWindow", type="window", private=True)

@@ -103,10 +103,11 @@ class WebKit(WebDriverEngine):
         raise AssertionError("WebKitWebDriver did not start")
 
     def begin_session(self, folder, blocks):
-        proxy = f"http://127.0.0.1:{port_of(self.sink.pages)}"
+        proxy = f"http://127.0.0.1:{port_of(self.sink.pages)}" if self.sink.pages else ""
         if self.private:
             ignored = [f"--ignore-host={name}" for name in LOCAL]
-            browser = {"binary": glob(MINIBROWSER)[0], "args": ["--automation", f"--proxy={proxy}", *ignored]}
+            proxied = [f"--proxy={proxy}", *ignored] if proxy else []
+            browser = {"binary": glob(MINIBROWSER)[0], "args": ["--automation", *proxied]}
         else:
             browser = {"binary": PYTHON, "args": [str(WINDOW), str(folder / "profile"), blocks, proxy, *LOCAL]}
         capabilities = {"webkitgtk:browserOptions": browser}

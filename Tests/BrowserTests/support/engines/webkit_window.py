@@ -11,12 +11,13 @@ from gi.repository import Gtk, WebKit2  # noqa: E402
 
 
 def main(folder, blocks, proxy, *local):
-    """`local` are the hosts that the proxy is not asked for."""
+    """`local` are the hosts that the proxy is not asked for; there may be no proxy."""
     folder = Path(folder)
     manager = WebKit2.WebsiteDataManager(
         base_data_directory=str(folder / "data"), base_cache_directory=str(folder / "cache"))
-    settings = WebKit2.NetworkProxySettings.new(proxy, list(local))
-    manager.set_network_proxy_settings(WebKit2.NetworkProxyMode.CUSTOM, settings)
+    if proxy:
+        settings = WebKit2.NetworkProxySettings.new(proxy, list(local))
+        manager.set_network_proxy_settings(WebKit2.NetworkProxyMode.CUSTOM, settings)
     context = WebKit2.WebContext.new_with_website_data_manager(manager)
     context.set_automation_allowed(True)
 

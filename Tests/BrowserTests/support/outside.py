@@ -1,0 +1,228 @@
+"""A network in which every address is this computer's, so that nothing leaves it and everything that would is seen.
+
+As root of a namespace of one's own: `unshare -rnm python -m support.outside PYTEST-ARGUMENTS`. Each name has an address of
+its own, so that a packet tells which name it was for.
+"""
+
+import contextlib
+import ctypes
+import ipaddress
+import os
+import socket
+import struct
+import sys
+import tempfile
+import threading
+
+from .no_network import raise_loopback
+from .waiting import wait_until
+
+# Chromium asks its maker's hosts for updates and the like by itself, whatever page is open. It also opens connections
+# to them ahead of time and says nothing on them, so they are told apart by name when they are resolved.
+BROWSER_MAKER = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com", "gvt2.com", "googleusercontent.com")
+
+ENVIRONMENT = "REPLAYHOST_TEST_OUTSIDE"
+# RFC 2544: for tests of networks.
+ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
+# Ports on which connections are accepted, so that what is sent on them is seen too.
+TCP_PORTS = [80, 443, 3478]
+
+
+def is_outside():
+    return ENVIRONMENT in os.environ
+
+
+def own_every_address():
+    """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7)."""
+    rtm_newroute, request_create_acknowledge = 24, 0x1 | 0x400 | 0x4
+    table_local, protocol_boot, scope_host, type_local, attribute_interface = 255, 3, 254, 2, 4
+    index = socket.if_nametoindex("lo")
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
+        for family in [socket.AF_INET, socket.AF_INET6]:
+            route = struct.pack(
+                "BBBBBBBBI", family, 0, 0, 0, table_local, protocol_boot, scope_host, type_local, 0)
+            route += struct.pack("HHI", 8, attribute_interface, index)
+            kernel.send(struct.pack("IHHII", 16 + len(route), rtm_newroute, request_create_acknowledge, 1, 0) + route)
+            error = -struct.unpack("i", kernel.recv(4096)[16:20])[0]
+            if error:
+                raise OSError(error, os.strerror(error), f"a route of family {family}")
+
+
+def ask_own_names():
+    """Has programs look names up at this computer. Others do not see it: the mount is of this namespace."""
+    file = tempfile.NamedTemporaryFile("w", prefix="resolv-", delete=False)
+    file.write("nameserver 127.0.0.1\n")
+    file.close()
+    os.chmod(file.name, 0o644)
+    mount_bind = 4096
+    target = os.path.realpath("/etc/resolv.conf")
+    if not os.path.exists(target):
+        return  # Programs ask 127.0.0.1 then by themselves.
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(file.name.encode(), target.encode(), None, mount_bind, None) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), target)
+
+
+class Outside:
+    """Answers every name, accepts every connection on a few ports, and notes who was wanted.
+
+    `heard` is a dict of names to what came: "DNS", "TCP", "UDP".
+    """
+
+    def __init__(self):
+        self.heard = {}
+        self.names = {}
+        self.said = []
+        self.lock = threading.Lock()
+        self.is_closed = False
+        self.sockets = []
+        self.capture = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+        self.capture.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 << 20)
+        self.capture.bind(("lo", 0))
+        self.start(self.look_at_packets, self.capture)
+        asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        asked.bind(("127.0.0.1", 53))
+        self.start(self.answer_names, asked)
+        for port in TCP_PORTS:
+            self.start(self.accept, socket.create_server(("0.0.0.0", port)))
+
+    def start(self, action, own):
+        self.sockets.append(own)
+        threading.Thread(target=action, args=[own], daemon=True).start()
+
+    def close(self):
+        self.is_closed = True
+        for one in self.sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def address(self, name):
+        """The address that this name has and no other."""
+        with self.lock:
+            if name not in self.names:
+                self.names[name] = str(ADDRESSES[len(self.names) + 1])
+            return self.names[name]
+
+    def note(self, name, kind):
+        with self.lock:
+            self.heard.setdefault(name, set()).add(kind)
+
+    def forget(self):
+        with self.lock:
+            self.heard.clear()
+            self.said.clear()
+
+    @property
+    def from_pages(self):
+        """What was wanted, without what browsers want on their own account: a dict of names to sorted kinds."""
+        with self.lock:
+            return {name: sorted(kinds) for name, kinds in sorted(self.heard.items()) if not is_browsers_own(name)}
+
+    @property
+    def from_browser(self):
+        with self.lock:
+            return {name: sorted(kinds) for name, kinds in sorted(self.heard.items()) if is_browsers_own(name)}
+
+    def settle(self):
+        """Returns when all that was sent before is noted: what is sent now is noted last."""
+        mark = f"mark-{len(self.names)}.settle.test"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+            own.sendto(b"mark", (self.address(mark), 9))
+        wait_until(lambda: mark in self.heard, "the capture sees what was sent last")
+        with self.lock:
+            del self.heard[mark]
+
+    def look_at_packets(self, capture):
+        while not self.is_closed:
+            try:
+                data = capture.recv(65535)
+            except OSError:
+                return
+            found = wanted(data)
+            if found:
+                kind, address, port = found
+                with self.lock:
+                    name = next((one for one, own in self.names.items() if own == address), f"{address}:{port}")
+                self.note(name, kind)
+
+    def answer_names(self, own):
+        while not self.is_closed:
+            try:
+                question, client = own.recvfrom(4096)
+            except OSError:
+                return
+            name, kind, end = read_question(question)
+            self.note(name, "DNS")
+            answers, data = 0, b""
+            if kind == 1:  # A: RFC 1035 §3.2.2. Other kinds have no data.
+                answers = 1
+                address = socket.inet_aton(self.address(name))
+                data = struct.pack(">HHHIH", 0xC00C, 1, 1, 60, 4) + address
+            head = question[:2] + struct.pack(">HHHHH", 0x8180, 1, answers, 0, 0)
+            with contextlib.suppress(OSError):
+                own.sendto(head + question[12:end] + data, client)
+
+    def accept(self, own):
+        while not self.is_closed:
+            try:
+                connection, _ = own.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.converse, args=[connection], daemon=True).start()
+
+    def converse(self, connection):
+        """Notes the first line, and answers HTTP in a way that lets every page read it."""
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(30)
+            data = connection.recv(4096)
+            self.said.append(data.split(b"\r\n")[0].decode("latin-1"))
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/plain\r\n"
+                b"Content-Length: 2\r\nConnection: close\r\n\r\nOK")
+
+
+def is_browsers_own(name):
+    makers = (*BROWSER_MAKER, "mozilla.org", "mozilla.com", "mozilla.net", "firefox.com", "chrome.com")
+    return any(name == maker or name.endswith(f".{maker}") for maker in makers)
+
+
+def wanted(frame):
+    """Who a frame on `lo` is for, when that is not this computer: "TCP" or "UDP", address, port. Only opening segments."""
+    kind, data = int.from_bytes(frame[12:14]), frame[14:]
+    if kind == 0x0800 and len(data) >= 20:
+        start, protocol, target = (data[0] & 15) * 4, data[9], ipaddress.ip_address(data[16:20])
+    elif kind == 0x86DD and len(data) >= 40:
+        start, protocol, target = 40, data[6], ipaddress.ip_address(data[24:40])
+    else:
+        return None
+    if target.is_loopback or len(data) < start + 14 and protocol == 6 or len(data) < start + 4:
+        return None
+    port = int.from_bytes(data[start + 2 : start + 4])
+    if protocol == 6 and data[start + 13] & 0x12 == 0x02:  # SYN without ACK: RFC 9293 §3.1
+        return "TCP", str(target), port
+    return ("UDP", str(target), port) if protocol == 17 else None
+
+
+def read_question(message):
+    """Name, type and end of the first question. RFC 1035 §4.1.2."""
+    labels, at = [], 12
+    while message[at]:
+        labels.append(message[at + 1 : at + 1 + message[at]].decode("latin-1").lower())
+        at += 1 + message[at]
+    return ".".join(labels), int.from_bytes(message[at + 1 : at + 3]), at + 5
+
+
+def main():
+    interfaces = [name for _, name in socket.if_nameindex()]
+    if interfaces != ["lo"]:
+        sys.exit(f"error: there is a network here: {', '.join(interfaces)}")
+    raise_loopback()
+    own_every_address()
+    ask_own_names()
+    os.environ[ENVIRONMENT] = "1"
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
