@@ -1,100 +1,20 @@
-import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// What a replayhost on this computer says of itself at `/api/health`.
 struct HealthAnswer: Decodable {
     let status: String
     let version: String
 
-    private static let secondsMax = 3
-    private static let bytesMax = 1 << 16
-
     /// Asks on both loopback addresses.
     ///
+    /// - Parameter host: The name under which it is asked; a server that does not go by it does not answer.
     /// - Returns: `nil` when nobody listens there, or somebody else does.
-    static func ask(port: Int) -> HealthAnswer? {
-        guard (1...65_535).contains(port) else { return nil }
-        return [false, true].lazy.compactMap { read(port: port, isIPv6: $0) }.first
-    }
-
-    private static func read(port: Int, isIPv6: Bool) -> HealthAnswer? {
-        #if canImport(Glibc)
-        let kind = Int32(SOCK_STREAM.rawValue)
-        #else
-        let kind = SOCK_STREAM
-        #endif
-        let number = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
-        guard number >= 0 else { return nil }
-        defer { close(number) }
-        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        var limit = timeval(tv_sec: secondsMax, tv_usec: 0)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
-        }
-        guard connect(number, port: port, isIPv6: isIPv6) else { return nil }
-        let request = "GET /api/health HTTP/1.1\r\nHost: localhost:\(port)\r\nConnection: close\r\n\r\n"
-        let bytes = Array(request.utf8)
-        guard systemWrite(number, bytes, bytes.count) == bytes.count else { return nil }
-        return parse(answer(number))
-    }
-
-    private static func connect(_ number: Int32, port: Int, isIPv6: Bool) -> Bool {
-        if isIPv6 {
-            var address = sockaddr_in6()
-            address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = in_port_t(port).bigEndian
-            address.sin6_addr = in6addr_loopback
-            return connect(number, &address)
-        }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        return connect(number, &address)
-    }
-
-    private static func connect<Address>(_ number: Int32, _ address: inout Address) -> Bool {
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                systemConnect(number, $0, socklen_t(MemoryLayout<Address>.size)) == 0
-            }
-        }
-    }
-
-    /// All that comes, up to a bound of bytes and of time.
-    private static func answer(_ number: Int32) -> [UInt8] {
-        let end = ContinuousClock.now + .seconds(secondsMax)
-        var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while answer.count < bytesMax, ContinuousClock.now < end {
-            let count = recv(number, &buffer, buffer.count, 0)
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { break }
-            answer += buffer[..<count]
-        }
-        return answer
+    static func ask(port: Int, host: String = "localhost") -> HealthAnswer? {
+        let request = LoopbackRequest(path: "/api/health", port: port, host: host)
+        // On one of the two loopback addresses another program may listen.
+        return request.responses().lazy.compactMap(parse).first
     }
 
     /// The JSON object of a 200; `nil` for all else.
-    static func parse(_ answer: [UInt8]) -> HealthAnswer? {
-        let text = String(decoding: answer, as: UTF8.self)
-        guard text.hasPrefix("HTTP/1.1 200"), let head = text.range(of: "\r\n\r\n"),
-            let health = try? JSONDecoder().decode(HealthAnswer.self, from: Data(text[head.upperBound...].utf8)),
-            health.status == "ok"
-        else { return nil }
-        return health
+    static func parse(_ response: [UInt8]) -> HealthAnswer? {
+        LoopbackRequest.object(HealthAnswer.self, in: response).flatMap { $0.status == "ok" ? $0 : nil }
     }
-}
-
-// The system's calls, under names that no method hides.
-
-private func systemWrite(_ number: Int32, _ bytes: [UInt8], _ count: Int) -> Int { write(number, bytes, count) }
-
-private func systemConnect(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
-    connect(number, address, size)
 }

@@ -1,0 +1,102 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A small HTTP request without a body to a server on this computer.
+struct LoopbackRequest {
+    var method = "GET"
+    let path: String
+    let port: Int
+    var host = "localhost"
+    var fields: [(name: String, value: String)] = []
+
+    private static let secondsMax = 3
+    private static let bytesMax = 1 << 16
+
+    /// The responses on both loopback addresses, head and body; the second is asked for only when it is looked at.
+    func responses() -> some Sequence<[UInt8]> {
+        let isPossible = (1...65_535).contains(port)
+        return (isPossible ? [false, true] : []).lazy.compactMap { send(isIPv6: $0) }
+    }
+
+    /// The JSON object of a response 200; `nil` for all else.
+    static func object<Value: Decodable>(_ type: Value.Type, in response: [UInt8]) -> Value? {
+        let text = String(decoding: response, as: UTF8.self)
+        guard text.hasPrefix("HTTP/1.1 200"), let head = text.range(of: "\r\n\r\n") else { return nil }
+        return try? JSONDecoder().decode(type, from: Data(text[head.upperBound...].utf8))
+    }
+
+    private func send(isIPv6: Bool) -> [UInt8]? {
+        #if canImport(Glibc)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let number = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
+        guard number >= 0 else { return nil }
+        defer { close(number) }
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        guard Self.connect(number, port: port, isIPv6: isIPv6) else { return nil }
+        let bytes = Array(head.utf8)
+        guard systemWrite(number, bytes, bytes.count) == bytes.count else { return nil }
+        return Self.response(number)
+    }
+
+    private var head: String {
+        let all = [("Host", "\(host):\(port)"), ("Connection", "close")] + fields.map { ($0.name, $0.value) }
+        return "\(method) \(path) HTTP/1.1\r\n" + all.map { "\($0.0): \($0.1)\r\n" }.joined() + "\r\n"
+    }
+
+    private static func connect(_ number: Int32, port: Int, isIPv6: Bool) -> Bool {
+        if isIPv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = in_port_t(port).bigEndian
+            address.sin6_addr = in6addr_loopback
+            return connect(number, &address)
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        return connect(number, &address)
+    }
+
+    private static func connect<Address>(_ number: Int32, _ address: inout Address) -> Bool {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                systemConnect(number, $0, socklen_t(MemoryLayout<Address>.size)) == 0
+            }
+        }
+    }
+
+    /// All that comes, up to a bound of bytes and of time.
+    private static func response(_ number: Int32) -> [UInt8] {
+        let end = ContinuousClock.now + .seconds(secondsMax)
+        var response: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while response.count < bytesMax, ContinuousClock.now < end {
+            let count = recv(number, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { break }
+            response += buffer[..<count]
+        }
+        return response
+    }
+}
+
+// The system's calls, under names that no method hides.
+
+private func systemWrite(_ number: Int32, _ bytes: [UInt8], _ count: Int) -> Int { write(number, bytes, count) }
+
+private func systemConnect(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+    connect(number, address, size)
+}
