@@ -82,4 +82,14 @@ final class BackgroundProgram {
         }
         return status.map { $0 & 0x7F == 0 ? ($0 >> 8) & 0xFF : 128 + ($0 & 0x7F) }
     }
+
+    /// Ends it and the programs that it started: asks first, and kills what still runs after that time.
+    func end(within seconds: Double) {
+        // It leads a group of its own, whose number nobody else gets while a member runs.
+        if exitCode() == nil { kill(-processID, SIGTERM) }
+        let end = ContinuousClock.now + .seconds(seconds)
+        while exitCode() == nil, ContinuousClock.now < end { usleep(20_000) }
+        kill(-processID, SIGKILL)
+        while exitCode() == nil { usleep(20_000) }
+    }
 }

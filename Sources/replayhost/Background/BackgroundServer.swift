@@ -61,6 +61,9 @@ struct BackgroundServer {
             ?? ServerFile.running(layout: layoutOfRecord(forStore: layout.root, environment: environment))
     }
 
+    /// The server of this store while one runs.
+    var description: ServerDescription? { Self.description(layout, environment: environment) }
+
     /// Waits for a server that has the store and does not answer yet; `nil` when none has it, or no longer.
     private func running() throws -> Found? {
         guard let first = Self.description(layout, environment: environment) else { return nil }

@@ -13,9 +13,14 @@ struct OpenCommand: ParsableCommand {
             page, or the library when nothing is named. BROWSER names another browser than the desktop's. Without one \
             the address is printed, as it always is.
 
+            With --isolated, the archive opens in Chromium or Firefox with a temporary profile that can reach only this \
+            server (docs/isolated.md). The command ends when you close the browser, and deletes the profile. CHROMIUM or \
+            FIREFOX names the program to use.
+
             Examples:
               replayhost open crawl.wacz
               replayhost open crawl
+              replayhost open --isolated crawl
               replayhost open --reference /media/disk/large.wacz --no-browser
             """)
 
@@ -29,6 +34,9 @@ struct OpenCommand: ParsableCommand {
 
     @Flag(name: .customLong("no-browser"), help: "Only print the address.")
     var noBrowser = false
+
+    @Flag(name: .long, help: "Open it in a separate browser without network access.")
+    var isolated = false
 
     @Option(
         name: .long,
@@ -46,6 +54,8 @@ struct OpenCommand: ParsableCommand {
             throw ValidationError("--port is \(port); 0 to 65535 are possible")
         }
         if what == "" { throw ValidationError("the name is empty; give a file, an id, or nothing for the library") }
+        if isolated, noBrowser { throw ValidationError("--isolated opens a browser; leave out --no-browser") }
+        if isolated, what == nil { throw ValidationError("--isolated needs a file or an id") }
     }
 
     /// docs/json.md, "On the command line".
@@ -57,6 +67,7 @@ struct OpenCommand: ParsableCommand {
         let log: String?
         let pid: Int32
         let started: Bool
+        let browser: String?
     }
 
     /// What to show.
@@ -83,6 +94,8 @@ struct OpenCommand: ParsableCommand {
     func run() throws {
         do {
             try open()
+        } catch let status as ExitStatus {
+            throw status
         } catch {
             // A double click on a file has no terminal.
             if !noBrowser, !common.json { DesktopNotice.show(error as? Fault ?? Fault(error)) }
@@ -91,6 +104,8 @@ struct OpenCommand: ParsableCommand {
     }
 
     private func open() throws {
+        // First of all, so that without one nothing is imported or started.
+        let browser = isolated ? try IsolatedBrowser.find(ProcessInfo.processInfo.environment) : nil
         common.sayWhichStore()
         let interrupts = Interrupts(isInstalled: true)
         let (place, store) = try place(interrupts)
@@ -99,8 +114,22 @@ struct OpenCommand: ParsableCommand {
             assets: assets.map { StoreLocation.absolute($0, in: FileManager.default.currentDirectoryPath) }, port: port,
             interrupts: interrupts)
         let found = try server.find()
-        say(found, place)
-        if !noBrowser { Self.show(found.address + place.path) }
+        say(found, place, browser)
+        if let browser {
+            try show(found.address + place.path, place, in: browser, server, interrupts)
+        } else if !noBrowser {
+            Self.show(found.address + place.path)
+        }
+    }
+
+    /// Shows it in an isolated browser, until that is closed.
+    private func show(
+        _ url: String, _ place: Place, in browser: IsolatedBrowser, _ server: BackgroundServer, _ interrupts: Interrupts
+    ) throws {
+        guard case .of(let replayable) = place, let running = server.description else {
+            throw StoreError(.failed, "the server has stopped", hint: "run the command again")
+        }
+        try browser.show(url, hosts: .of(running, showing: replayable), interrupts)
     }
 
     private func place(_ interrupts: Interrupts) throws -> (Place, ArchiveStore) {
@@ -145,14 +174,15 @@ struct OpenCommand: ParsableCommand {
         }
     }
 
-    private func say(_ found: BackgroundServer.Found, _ place: Place) {
+    private func say(_ found: BackgroundServer.Found, _ place: Place, _ browser: IsolatedBrowser?) {
         let url = found.address + place.path
         if common.json {
             return Terminal.write(
                 Terminal.json(
                     Opened(
                         address: found.address, url: url, archive: place.archive?.text, group: place.group?.text,
-                        log: found.log, pid: found.processID, started: found.isStarted)))
+                        log: found.log, pid: found.processID, started: found.isStarted,
+                        browser: browser?.program)))
         }
         if let remark = found.remark { common.remark("note: \(remark)") }
         if let log = found.log {
@@ -162,6 +192,9 @@ struct OpenCommand: ParsableCommand {
             common.remark("server: runs already at \(found.address) (process \(found.processID))")
         }
         common.remark("to end it: replayhost stop" + (common.store == nil ? "" : " --store \(common.location.path)"))
+        if let browser {
+            common.remark("isolated browser: \(browser.program); this command ends when you close it")
+        }
         Terminal.write(url)
     }
 

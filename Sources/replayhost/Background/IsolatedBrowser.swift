@@ -1,0 +1,156 @@
+import Foundation
+import ReplayHostKit
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// An installed browser, to be started with a temporary profile that reaches one server and nothing else (docs/isolated.md).
+struct IsolatedBrowser: Equatable {
+    enum Kind: CaseIterable {
+        case chromium
+        case firefox
+
+        /// The environment variable that names another program than the usual ones.
+        var variable: String {
+            switch self {
+            case .chromium: "CHROMIUM"
+            case .firefox: "FIREFOX"
+            }
+        }
+
+        var programs: [String] {
+            switch self {
+            case .chromium:
+                [
+                    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+                    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+                    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+                ]
+            case .firefox: ["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"]
+            }
+        }
+    }
+
+    let kind: Kind
+    /// Absolute path.
+    let program: String
+
+    private static let secondsToEnd: Double = 10
+    private static let logName = "replayhost-browser.log"
+
+    // Finding one
+
+    /// Finds a browser: one that the environment names, else an installed one, Chromium before Firefox.
+    ///
+    /// As root, Chromium runs only with `--no-sandbox`, which would leave a page that breaks into the browser with all rights. So it
+    /// is not chosen then, unless `CHROMIUM` names it: a person may have a script that knows better.
+    ///
+    /// - Throws: `StoreError` `failed` that says what to install.
+    static func find(_ environment: [String: String], isRoot: Bool = geteuid() == 0) throws -> IsolatedBrowser {
+        for kind in Kind.allCases {
+            guard let named = environment[kind.variable], !named.isEmpty else { continue }
+            if let path = path(of: named, environment) { return IsolatedBrowser(kind: kind, program: path) }
+            throw StoreError(
+                .failed, "\(kind.variable) names \"\(named)\", which is not a program",
+                hint: "set \(kind.variable) to the path of a browser, or unset it")
+        }
+        let installed = Kind.allCases.flatMap { kind in
+            kind.programs.compactMap { path(of: $0, environment) }.map { IsolatedBrowser(kind: kind, program: $0) }
+        }
+        let usable = installed.filter { !isSnap($0.program) }
+        if let browser = usable.first(where: { !isRoot || $0.kind == .firefox }) { return browser }
+        if !usable.isEmpty {
+            throw StoreError(
+                .failed, "Chromium's sandbox does not work for root, so --isolated does not use it as root",
+                hint: "run this command as an ordinary user, or install Firefox (on Debian: firefox-esr)")
+        }
+        if let snap = installed.first {
+            throw StoreError(
+                .failed, "the browser is a snap, which cannot use a temporary profile", place: snap.program,
+                hint: "install Chromium or Firefox as an ordinary package, and name it with CHROMIUM or FIREFOX")
+        }
+        throw StoreError(
+            .failed, "--isolated needs Chromium or Firefox, and neither is installed",
+            hint: "install one (on Debian: chromium or firefox-esr), or name it with CHROMIUM or FIREFOX")
+    }
+
+    private static func path(of program: String, _ environment: [String: String]) -> String? {
+        let current = FileManager.default.currentDirectoryPath
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
+        return paths.map { StoreLocation.absolute($0, in: current) }.first {
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: $0, isDirectory: &isFolder) && !isFolder.boolValue
+                && FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }
+
+    /// Whether a program is a snap, or a script that starts one, as Ubuntu has them. Snaps have a `/tmp` of their own.
+    private static func isSnap(_ program: String) -> Bool {
+        let target = URL(fileURLWithPath: program).resolvingSymlinksInPath().path
+        if target.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }
+        guard let file = FileHandle(forReadingAtPath: target), let start = try? file.read(upToCount: 4096) else {
+            return false
+        }
+        return start.starts(with: Array("#!".utf8)) && String(decoding: start, as: UTF8.self).contains("/snap/bin/")
+    }
+
+    // Running it
+
+    /// Shows a page until the browser is closed; then deletes the profile.
+    ///
+    /// - Throws: `StoreError` when the browser fails; `ExitStatus.interrupted` after Ctrl-C, when the browser has ended.
+    func show(_ url: String, hosts: ReachableHosts, _ interrupts: Interrupts) throws {
+        TemporaryProfile.removeLeftovers()
+        let profile = try TemporaryProfile()
+        let outcome = Result { try run(url, hosts, in: profile, interrupts) }
+        do {
+            try profile.remove()
+        } catch {
+            Terminal.writeError(
+                "\(Terminal.yellow("warning:")) cannot delete the temporary profile \(profile.path) "
+                    + "(\(error.localizedDescription)); the next isolated run tries again")
+        }
+        try outcome.get()
+    }
+
+    private func run(
+        _ url: String, _ hosts: ReachableHosts, in profile: TemporaryProfile, _ interrupts: Interrupts
+    ) throws {
+        let launch = launch(url, hosts, profile: profile.path)
+        for (name, text) in launch.files { try profile.write(text, to: name) }
+        let log = try Descriptor(path: "\(profile.path)/\(Self.logName)", flags: O_RDWR | O_CREAT | O_APPEND)
+        let variables = launch.environment.map { "\($0)=\($1)" }
+        let browser = try BackgroundProgram(
+            "/usr/bin/env", variables + [program] + launch.arguments, output: log.number, inherited: profile.lock)
+        defer { browser.end(within: Self.secondsToEnd) }
+        while true {
+            if let code = browser.exitCode() { return try check(code, log) }
+            if interrupts.happened { throw ExitStatus.interrupted }
+            usleep(50_000)
+        }
+    }
+
+    private func launch(_ url: String, _ hosts: ReachableHosts, profile: String) -> IsolatedLaunch {
+        switch kind {
+        case .chromium: .chromium(profile: profile, url: url, hosts: hosts)
+        case .firefox: .firefox(profile: profile, url: url, hosts: hosts)
+        }
+    }
+
+    /// - Throws: `StoreError` with the last thing that the browser wrote, unless it ended well.
+    private func check(_ code: Int32, _ log: Descriptor) throws {
+        guard code != 0 else { return }
+        var bytes = Data(count: 65_536)
+        let count = try bytes.withUnsafeMutableBytes { try log.read(at: 0, into: $0) }
+        let last = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n").last
+        let environment = ProcessInfo.processInfo.environment
+        let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
+        throw StoreError(
+            .failed, "\(program) ended with code \(code): \(last ?? "it wrote nothing")",
+            hint: hasDisplay ? nil : "--isolated opens a window, and there is no display here (DISPLAY is not set)")
+    }
+}

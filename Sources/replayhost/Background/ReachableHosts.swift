@@ -1,0 +1,55 @@
+import Foundation
+import ReplayHostKit
+
+/// The hosts and ports that an isolated browser can connect to. Every other one is out of its reach.
+struct ReachableHosts: Equatable {
+    /// Host names of this computer. `*.` at the beginning stands for any label.
+    let names: [String]
+    let ports: [Int]
+
+    /// For a server that replays archives under names of their own.
+    static func names(port: Int) -> ReachableHosts {
+        ReachableHosts(
+            names: ["localhost", "replayhost.localhost", "*.replayhost.localhost"], ports: [port])
+    }
+
+    /// For a server that replays each archive on a port of its own: the server's port and that of one archive.
+    static func ports(server: Int, archive: Int) -> ReachableHosts {
+        ReachableHosts(names: ["localhost"], ports: [server, archive])
+    }
+
+    /// What a running server needs to show an archive or a collection.
+    ///
+    /// - Throws: `StoreError` `failed` when the server does not answer.
+    static func of(_ server: ServerDescription, showing replayable: Replayable) throws -> ReachableHosts {
+        // A server that keeps archives apart by ports does not go by this name.
+        if HealthAnswer.ask(port: server.port, host: "replayhost.localhost") != nil { return .names(port: server.port) }
+        return .ports(server: server.port, archive: try openPort(server, replayable))
+    }
+
+    /// Has the server open the port of an archive.
+    private static func openPort(_ server: ServerDescription, _ replayable: Replayable) throws -> Int {
+        struct Opened: Decodable { let replayOrigin: String }
+        let kind =
+            switch replayable {
+            case .archive: "archives"
+            case .group: "groups"
+            }
+        let request = LoopbackRequest(
+            method: "POST", path: "/api/\(kind)/\(replayable.id)/origin", port: server.port,
+            fields: [
+                ("Origin", server.address), ("Replayhost-Token", server.token), ("Content-Type", "application/json"),
+                ("Content-Length", "0"),
+            ])
+        let opened = request.responses().lazy.compactMap { LoopbackRequest.object(Opened.self, in: $0) }.first
+        guard let port = opened.flatMap({ URL(string: $0.replayOrigin)?.port }) else {
+            throw StoreError(
+                .failed, "the server did not open a port for \(replayable.id)", place: server.address,
+                hint: "stop it with `replayhost stop`, then try again")
+        }
+        return port
+    }
+
+    /// Every name with every port, as `name:port`.
+    var pairs: [String] { names.flatMap { name in ports.map { "\(name):\($0)" } } }
+}
