@@ -40,6 +40,7 @@ export function createArchivePage(thing, onChanged) {
             wordsSection(thing, onChanged),
             factList(thing),
             !isAway(thing) && addressForm(thing),
+            !isAway(thing) && isolationHelp(thing),
             isGroup && memberSection(thing, onChanged),
             findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
                 make("h2", { id: "findings-title", text: "Findings" }),
@@ -122,6 +123,12 @@ function addressForm(archive) {
     } },
     make("label", { for: "visit-address", text: `Visit an address in this ${archive.kind}` }),
     make("div", { class: "joined" }, input, make("button", { type: "submit", text: "Visit" })));
+}
+
+function isolationHelp(thing) {
+    return make("details", { class: "isolation" }, make("summary", { text: `Don't trust this ${thing.kind}?` }),
+        make("p", {}, "Open it in a separate browser without network access: ",
+            make("code", { text: `replayhost open --isolated ${thing.id}` })));
 }
 
 function noPages(thing) {
