@@ -107,6 +107,7 @@ class WARC:
             fields.append(("Location", capture["location"]))
         if suffix == ".webm":
             fields.append(("Accept-Ranges", "bytes"))
+        fields += capture.get("fields", [])
         if capture.get("encoding") == "gzip":
             body = gzip.compress(body, mtime=0)
             fields.append(("Content-Encoding", "gzip"))

@@ -91,6 +91,10 @@ struct ErrorResponse: Error, Hashable {
         .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
         hint: "give the folder www with --assets")
 
+    static let engineMissing = ErrorResponse(
+        .notFound, code: "engine-missing", "the replay engine is not installed",
+        hint: "run `make setup` in the replayhost folder")
+
     static func misdirected(_ hosts: HostPolicy) -> ErrorResponse {
         ErrorResponse(
             .misdirectedRequest, code: "misdirected", "this server answers to its own names only",

@@ -45,28 +45,35 @@ package enum SecurityHeaders {
         "form-action 'none'",
     ].joined(separator: "; ")
 
-    /// A capture. On the control origins it is a document without an origin and without scripts; on its own origin it is live, but
-    /// calls nobody outside.
+    /// A capture as the server sends it: a document without an origin, and without scripts.
     static func capture(_ hosts: HostPolicy, at place: CaptureRoutes.Place, isForEngine: Bool) -> HTTPFields {
-        switch place {
-        case .control: return common.adding([.contentSecurityPolicy: "sandbox; \(inert)"])
-        case .replay:
-            var fields = common.adding([.contentSecurityPolicy: archived(hosts)])
-            // Sniffing was allowed when the page was archived, and the engine hands this on to it.
-            if isForEngine { fields[.xContentTypeOptions] = nil }
-            return fields
+        guard case .replay = place else {
+            return common.adding([.contentSecurityPolicy: "sandbox; \(inert)"])
         }
+        var fields = common.adding([.contentSecurityPolicy: "sandbox; script-src 'none'; \(archivedPage(hosts))"])
+        // Sniffing was allowed when the page was archived, and the engine hands this on to it.
+        if isForEngine { fields[.xContentTypeOptions] = nil }
+        return fields
     }
 
-    /// An archived document on its own origin without the engine: it may do what it likes there. It opens no windows and fetches
-    /// nothing from elsewhere; that it sends its own tab elsewhere, or WebRTC packets, no policy prevents.
-    private static func archived(_ hosts: HostPolicy) -> String {
+    /// An archived page, as the worker of its origin sends it: it may do what it likes on its own origin, and reach no other.
+    ///
+    /// A policy cannot stop WebRTC, and some browsers look up the names of what it blocks: docs/safety.md.
+    static func archivedPage(_ hosts: HostPolicy) -> String {
         [
-            "default-src 'unsafe-eval' 'unsafe-inline' 'self' data: blob: mediastream:", "worker-src blob: data:",
-            "frame-src 'self' data: about: blob:", "object-src 'none'", "form-action 'self'",
-            "sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads",
+            "default-src 'self' 'unsafe-eval' 'unsafe-inline' data: blob: mediastream:", "frame-src 'self' data: blob:",
+            "object-src 'none'", "form-action 'self'", "base-uri 'self'",
             "frame-ancestors 'self' \(hosts.controlOrigins.joined(separator: " "))",
         ].joined(separator: "; ")
+    }
+
+    /// What a document of a replay origin may connect to: that origin. Chromium obeys it, also for the names that it looks up.
+    /// https://wicg.github.io/connection-allowlists/
+    static let ownOrigin = "(response-origin)"
+
+    /// The same for our own page at a replay origin, which leads to the viewer.
+    static func ownAndControlOrigins(_ hosts: HostPolicy) -> String {
+        "(response-origin \(hosts.controlOrigins.map { "\"\($0)\"" }.joined(separator: " ")))"
     }
 
     /// An answer that shows nothing: errors and JSON.
@@ -76,6 +83,7 @@ package enum SecurityHeaders {
 extension HTTPField.Name {
     static let xContentTypeOptions = name("X-Content-Type-Options")
     static let crossOriginResourcePolicy = name("Cross-Origin-Resource-Policy")
+    static let connectionAllowlist = name("Connection-Allowlist")
     static let crossOriginOpenerPolicy = name("Cross-Origin-Opener-Policy")
     static let referrerPolicy = name("Referrer-Policy")
     static let contentSecurityPolicy = name("Content-Security-Policy")

@@ -32,8 +32,6 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             }
             response = try words.response(asJSON: request.uri.path.hasPrefix("/api/"))
         }
-        // Every answer of a replay origin says it: the first one decides for the browser's session.
-        if case .replay = role { response.headers[.originAgentCluster] = "?1" }
         return request.method == .head ? response.createHeadResponse() : response
     }
 

@@ -24,7 +24,8 @@ struct ReplayRoutes: Sendable {
             throw ErrorResponse.onlyReading
         }
         let path = request.uri.path
-        if path == "/sw.js" { return try await site.engineScript(request: request) }
+        if path == "/sw.js" { return try await worker(request) }
+        if path == "/engine.js" { return try await site.engineScript(request: request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
         return try await bootPage(for: replayable, request: request)
     }
@@ -46,6 +47,13 @@ struct ReplayRoutes: Sendable {
             }
     }
 
+    private func worker(_ request: Request) async throws -> Response {
+        guard let worker = try await site.blocking({ try ReplayWorker(site.assets, hosts: site.hosts) }) else {
+            throw ErrorResponse.engineMissing
+        }
+        return Responses.asset(worker.script, policy: SecurityHeaders.engine, request: request)
+    }
+
     /// What the boot page is told.
     private struct BootData: Encodable {
         let id: String
@@ -55,12 +63,13 @@ struct ReplayRoutes: Sendable {
         let source: String?
         let size: UInt64
         let controlOrigins: [String]
-        let engine: Bool
+        /// Path and query of the worker; absent where the engine is missing.
+        let worker: String?
     }
 
     private func bootPage(for replayable: Replayable, request: Request) async throws -> Response {
-        let (page, engine) = try await site.blocking {
-            (try site.assets.asset("boot.html"), try site.assets.asset("vendor/sw.js"))
+        let (page, worker) = try await site.blocking {
+            (try site.assets.asset("boot.html"), try ReplayWorker(site.assets, hosts: site.hosts))
         }
         guard let page else {
             throw ErrorResponse.assetsMissing
@@ -71,7 +80,7 @@ struct ReplayRoutes: Sendable {
             id: replayable.id.text, title: replayable.title, collection: replayable.collection,
             source: file.map { "\($0.versionedFilePath)&view=replay" },
             size: replayable.archives.reduce(0) { $0 &+ $1.size },
-            controlOrigins: site.hosts.controlOrigins.reversed(), engine: engine != nil)
+            controlOrigins: site.hosts.controlOrigins.reversed(), worker: worker?.address)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json = String(decoding: try encoder.encode(data), as: UTF8.self).replacingOccurrences(
@@ -81,7 +90,9 @@ struct ReplayRoutes: Sendable {
         let policy = SecurityHeaders.bootPage(
             site.hosts, scriptHash: Self.hash(ofFirst: "script", in: template),
             styleHash: Self.hash(ofFirst: "style", in: template))
-        return Responses.asset(filled, policy: policy, request: request, fields: [.originAgentCluster: "?1"])
+        return Responses.asset(
+            filled, policy: policy, request: request,
+            fields: [.connectionAllowlist: SecurityHeaders.ownAndControlOrigins(site.hosts)])
     }
 
     /// SHA-256, in base64, of the text of the first element of that name that has no attributes.

@@ -39,11 +39,14 @@ struct Site: Sendable {
     }
 
     /// The engine's script. Missing, it is a 404 that names the command that fetches it.
+    ///
+    /// It is no service worker by itself: nothing would then stand between it and the network.
     func engineScript(request: Request) async throws -> Response {
-        guard let script = try await blocking({ try assets.asset("vendor/sw.js") }) else {
-            throw ErrorResponse(
-                .notFound, code: "engine-missing", "the replay engine is not installed",
-                hint: "run `make setup` in the replayhost folder")
+        guard request.headers[.serviceWorker] == nil else {
+            throw ErrorResponse.forbidden("the replay engine is registered as /sw.js only")
+        }
+        guard let script = try await blocking({ try assets.asset(ReplayWorker.engine) }) else {
+            throw ErrorResponse.engineMissing
         }
         return Responses.asset(script, policy: SecurityHeaders.engine, request: request)
     }

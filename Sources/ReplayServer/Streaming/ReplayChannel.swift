@@ -28,6 +28,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
             try pipeline.addHandler(PresenceHandler(), position: .first)
+            try pipeline.addHandler(PolicyHandler(hosts: hosts))
             try pipeline.addHandler(ConnectionGuard(stop: stop))
             try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts, threads: threads))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))

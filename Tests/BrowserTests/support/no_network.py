@@ -13,20 +13,20 @@ def is_without_network():
     return ENVIRONMENT in os.environ
 
 
-def raise_loopback():
-    """Sets IFF_UP on `lo`, as `ip link set lo up` does (netdevice(7))."""
+def raise_interface(name):
+    """Sets IFF_UP, as `ip link set NAME up` does (netdevice(7))."""
     siocgifflags, siocsifflags, iff_up = 0x8913, 0x8914, 1
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        request = struct.pack("16sh22x", b"lo", 0)
+        request = struct.pack("16sh22x", name.encode(), 0)
         flags = struct.unpack("16sh22x", fcntl.ioctl(control, siocgifflags, request))[1]
-        fcntl.ioctl(control, siocsifflags, struct.pack("16sh22x", b"lo", flags | iff_up))
+        fcntl.ioctl(control, siocsifflags, struct.pack("16sh22x", name.encode(), flags | iff_up))
 
 
 def main():
     interfaces = [name for _, name in socket.if_nameindex()]
     if interfaces != ["lo"]:
         sys.exit(f"error: there is a network here: {', '.join(interfaces)}")
-    raise_loopback()
+    raise_interface("lo")
     os.environ[ENVIRONMENT] = "1"
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
 

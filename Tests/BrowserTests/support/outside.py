@@ -6,6 +6,7 @@ its own, so that a packet tells which name it was for.
 
 import contextlib
 import ctypes
+import fcntl
 import ipaddress
 import os
 import socket
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import threading
 
-from .no_network import raise_loopback
+from .no_network import raise_interface
 from .waiting import wait_until
 
 # Chromium asks its maker's hosts for updates and the like by itself, whatever page is open. It also opens connections
@@ -32,20 +33,42 @@ def is_outside():
     return ENVIRONMENT in os.environ
 
 
+def add_interface():
+    """A veth(4) that is up, with an address: without any interface browsers take themselves for offline, and try no WebRTC."""
+    rtm_newlink, name, linkinfo, info_kind = 16, 3, 18, 1
+    kind = attribute(linkinfo, attribute(info_kind, b"veth"))
+    ask_kernel(rtm_newlink, struct.pack("BBHiII", socket.AF_UNSPEC, 0, 0, 0, 0, 0) + attribute(name, b"outside0\0") + kind)
+    siocsifaddr, siocsifnetmask = 0x8916, 0x891C
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        for request, address in [(siocsifaddr, "192.0.2.1"), (siocsifnetmask, "255.255.255.0")]:
+            value = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
+            fcntl.ioctl(control, request, struct.pack("16s16s8x", b"outside0", value))
+    for _, interface in socket.if_nameindex():
+        raise_interface(interface)
+
+
+def attribute(kind, value):
+    """rtnetlink(7): length, kind, value, filled up to a multiple of four."""
+    return struct.pack("HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+
+def ask_kernel(kind, message):
+    request_create_acknowledge = 0x1 | 0x400 | 0x4
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
+        kernel.send(struct.pack("IHHII", 16 + len(message), kind, request_create_acknowledge, 1, 0) + message)
+        error = -struct.unpack("i", kernel.recv(4096)[16:20])[0]
+        if error:
+            raise OSError(error, os.strerror(error))
+
+
 def own_every_address():
     """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7)."""
-    rtm_newroute, request_create_acknowledge = 24, 0x1 | 0x400 | 0x4
+    rtm_newroute = 24
     table_local, protocol_boot, scope_host, type_local, attribute_interface = 255, 3, 254, 2, 4
     index = socket.if_nametoindex("lo")
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
-        for family in [socket.AF_INET, socket.AF_INET6]:
-            route = struct.pack(
-                "BBBBBBBBI", family, 0, 0, 0, table_local, protocol_boot, scope_host, type_local, 0)
-            route += struct.pack("HHI", 8, attribute_interface, index)
-            kernel.send(struct.pack("IHHII", 16 + len(route), rtm_newroute, request_create_acknowledge, 1, 0) + route)
-            error = -struct.unpack("i", kernel.recv(4096)[16:20])[0]
-            if error:
-                raise OSError(error, os.strerror(error), f"a route of family {family}")
+    for family in [socket.AF_INET, socket.AF_INET6]:
+        route = struct.pack("BBBBBBBBI", family, 0, 0, 0, table_local, protocol_boot, scope_host, type_local, 0)
+        ask_kernel(rtm_newroute, route + attribute(attribute_interface, struct.pack("I", index)))
 
 
 def ask_own_names():
@@ -63,6 +86,14 @@ def ask_own_names():
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), target)
 
 
+def build():
+    """Makes this network of the namespace that the process is in."""
+    raise_interface("lo")
+    add_interface()
+    own_every_address()
+    ask_own_names()
+
+
 class Outside:
     """Answers every name, accepts every connection on a few ports, and notes who was wanted.
 
@@ -78,7 +109,6 @@ class Outside:
         self.sockets = []
         self.capture = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
         self.capture.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 << 20)
-        self.capture.bind(("lo", 0))
         self.start(self.look_at_packets, self.capture)
         asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         asked.bind(("127.0.0.1", 53))
@@ -188,7 +218,7 @@ def is_browsers_own(name):
 
 
 def wanted(frame):
-    """Who a frame on `lo` is for, when that is not this computer: "TCP" or "UDP", address, port. Only opening segments."""
+    """Who a frame is for, when that is not this computer: "TCP" or "UDP", address, port. Only opening segments."""
     kind, data = int.from_bytes(frame[12:14]), frame[14:]
     if kind == 0x0800 and len(data) >= 20:
         start, protocol, target = (data[0] & 15) * 4, data[9], ipaddress.ip_address(data[16:20])
@@ -217,9 +247,7 @@ def main():
     interfaces = [name for _, name in socket.if_nameindex()]
     if interfaces != ["lo"]:
         sys.exit(f"error: there is a network here: {', '.join(interfaces)}")
-    raise_loopback()
-    own_every_address()
-    ask_own_names()
+    build()
     os.environ[ENVIRONMENT] = "1"
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
 
