@@ -34,8 +34,8 @@ extension IsolatedLaunch {
                 "--password-store=basic",
                 url,
             ],
-            // A browser that is killed leaves nothing elsewhere.
-            environment: ["TMPDIR": profile],
+            // A browser that crashes or is killed leaves nothing elsewhere.
+            environment: ["TMPDIR": profile, "BREAKPAD_DUMP_LOCATION": profile],
             files: [
                 "Default/Preferences": #"{"webrtc":{"ip_handling_policy":"disable_non_proxied_udp"}}"#,
                 "Local State": #"{"dns_over_https":{"mode":"off"}}"#,
