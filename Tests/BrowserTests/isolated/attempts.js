@@ -46,6 +46,7 @@ const attempts = ({ addresses, otherPort }) => [
     () => gather(`stun:${addresses.stun}:3478`),
     () => gather("stun:stun-name.test:3478"),
     () => gather(`turn:${addresses.turn}:3478?transport=tcp`),
+    () => gather("turns:turn-name.test:443?transport=tcp"),
     () => connectToPeer(addresses.peer),
     () => new WebTransport(`https://${addresses.transport}:4433/`).ready,
     () => fetch(`http://localhost:${otherPort}/fetch`, { mode: "no-cors" }),

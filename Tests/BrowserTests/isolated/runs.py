@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ BROWSERS = ["chromium", "firefox"]
 LEAKS = {
     "fetch.test": "TCP", "fetch-address.test": "TCP", "2001:db8::7:80": "TCP", "img.test": "TCP", "frame.test": "TCP",
     "leaving-frame.test": "TCP", "socket.test": "TCP", "preconnect.test": "TCP", "dns-prefetch.test": "DNS",
-    "stun-address.test": "UDP", "stun-name.test": "UDP", "turn-address.test": "TCP", "peer-address.test": "UDP",
+    "stun-address.test": "UDP", "stun-name.test": "UDP", "turn-address.test": "TCP", "turn-name.test": "TCP", "peer-address.test": "UDP",
     "transport-address.test": "UDP", "top.test": "TCP",
 }
 
@@ -55,11 +55,12 @@ def running(command, end_signal, code=None, **options):
         found = process.wait(SECONDS)
         assert code is None or found == code
     finally:
-        # Members of the session that outlive it, or all of them when something failed.
-        try:
+        if process.poll() is None:  # Something failed. It ends what it started when it is asked to.
+            process.send_signal(end_signal)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(SECONDS)
+        with suppress(ProcessLookupError):  # Browsers may leave helpers.
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait(SECONDS)
 
 
