@@ -91,6 +91,27 @@ def test_archive_goes_offline_while_it_is_viewed(volume, browser, way):
     expect_species(viewer)
 
 
+def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
+    """A person may be about to click in it, or be in it with the keyboard."""
+    page = browser.page
+    browser.allow(COMPLAINTS)
+    page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz")
+    viewer = Viewer(page)
+    expect_home(viewer)
+    volume.detach()
+    viewer.follow("Species")
+    button = page.get_by_role("button", name="Try again")
+    button.focus()
+    before = button.element_handle()
+    report = {"url": f"{SITE}/species/", "ts": "20241121090006", "title": "This capture cannot be read"}
+    for kind in ["load", "replace-url", "archive-not-found"]:
+        with page.expect_response(re.compile("/captures")):
+            viewer.archived_frame.evaluate("report => parent.postMessage(report, '*')", {**report, "wb_type": kind})
+    expect(page.locator(".panel")).to_have_count(1)
+    expect(button).to_be_focused()
+    assert before.evaluate("button => button === document.activeElement")
+
+
 @pytest.mark.parametrize("how, words", [("detach", "not where it was"), ("change", "was changed since it was read")])
 def test_archive_that_is_away_is_not_opened(volume, browser, how, words):
     """By an address from before."""

@@ -263,7 +263,7 @@ def test_address_that_the_page_makes_up_is_no_absence(host, page, tmp_path):
     html = "<!doctype html><title>App</title><h1>App</h1><script>history.pushState(null, '', '/made-up');</script>"
     host.add(write_archive(tmp_path / "app.wacz", "App", {f"{EXAMPLE}/": html}))
     viewer = open_by(page, host, "lookups", "app")
-    expect(page.get_by_text("The page names an address that this archive has no capture of.")).to_be_visible()
+    expect(page.get_by_text("This page changed its URL to one that wasn't captured.")).to_be_visible()
     expect(viewer.read("h1")).to_be_visible()
     expect(page.get_by_role("heading", name=UNCAPTURED)).to_have_count(0)
     expect(viewer.address).to_have_value(f"{EXAMPLE}/")

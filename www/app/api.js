@@ -82,6 +82,10 @@ async function request(address, options = {}) {
     return answer;
 }
 
+// The server refuses a longer request (431).
+const urlBytesMax = 60_000;
+const isTooLong = (url) => url.length > urlBytesMax || encodeURIComponent(url).length > urlBytesMax;
+
 const read = async (address, options) => (await request(address, options)).json();
 const path = ({ kind, id }) => `/api/${kind === "group" ? "groups" : "archives"}/${encodeURIComponent(id)}`;
 const ofKind = (kind) => (thing) => ({ ...thing, kind });
@@ -149,6 +153,7 @@ export function pages(place, { offset = 0, limit = 100, words = "", signal } = {
  * @returns {Promise<Capture[]>} earliest first; empty when it was not captured
  */
 export async function captures(place, url) {
+    if (isTooLong(url)) return [];
     const query = `url=${encodeURIComponent(url.replace(/#.*$/s, ""))}&limit=100`;
     return (await read(`${path(place)}/captures?${query}`)).captures;
 }
@@ -165,6 +170,7 @@ export async function captures(place, url) {
 export async function nearestCapture(id, url, timestamp) {
     const start = `/c/${id}/${timestamp}ir_/`;
     const address = start + url.replace(/#.*$/s, "");
+    if (isTooLong(url)) return null;
     // An address of dots leads elsewhere; none such is captured.
     if (!new URL(address, location.href).pathname.startsWith(start)) return null;
     let answer;

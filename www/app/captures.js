@@ -7,7 +7,8 @@
  * @returns {string}
  */
 export function completeAddress(typed) {
-    const text = typed.trim();
+    // Browsers take a backslash for a slash there as well.
+    const text = typed.trim().replace(/^(?:https?:|(?=\\))[^?#]*/i, (start) => start.replaceAll("\\", "/"));
     if (/^([a-z][a-z0-9+.-]*:\/\/|(urn|file|data|about|mailto):)/i.test(text)) {
         return /^https?:\/\/[^/?#]+$/i.test(text) ? `${text}/` : text;
     }
@@ -29,6 +30,18 @@ export function encodedAddress(address) {
     }
 }
 
+/**
+ * @param {string} url
+ * @returns {string} its fragment with the number sign in front; empty when it has none
+ */
+export const fragmentOf = (url) => /#.+$/s.exec(url)?.[0] ?? "";
+
+/**
+ * @param {string} url
+ * @returns {string}
+ */
+export const withoutFragment = (url) => url.replace(/#.*$/s, "");
+
 /** Time in milliseconds of a timestamp of 4 to 17 digits. */
 function time(timestamp) {
     const full = timestamp.padEnd(14, "0").replace(/^(\d{4})00/, "$101").replace(/^(\d{6})00/, "$101");
@@ -40,10 +53,18 @@ function time(timestamp) {
 /**
  * @param {import("./api.js").Capture[]} captures
  * @param {string} timestamp the time wanted; empty for the latest
+ * @param {string} [url] of the captures of one moment, the one with this URL is preferred
  * @returns {import("./api.js").Capture|undefined} the closest one; of two equally close ones the later, and one that
  *   shows a page before one that says where else to look
  */
-export function closestCapture(captures, timestamp) {
+export function closestCapture(captures, timestamp, url = "") {
+    const closest = closestInTime(captures, timestamp);
+    const wanted = withoutFragment(url);
+    const isSpelledSo = (capture) => capture.timestamp === closest?.timestamp && capture.url === wanted;
+    return captures.find(isSpelledSo) ?? closest;
+}
+
+function closestInTime(captures, timestamp) {
     const exact = timestamp && captures.find((capture) => capture.timestamp === timestamp);
     if (exact) return exact;
     const wanted = timestamp ? time(timestamp) : Infinity;
@@ -59,5 +80,9 @@ export function closestCapture(captures, timestamp) {
  * @returns {string} its host, or empty
  */
 export function hostOf(url) {
-    return /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/?#]*@)?([^:/?#]+)/i.exec(url)?.[1] ?? "";
+    try {
+        return new URL(url).hostname;
+    } catch {
+        return "";
+    }
 }

@@ -1,7 +1,18 @@
 /** Building documents from text and elements only; nothing here reads markup. */
 
+// Control characters but tab and line feed, and line and paragraph separators.
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
+// Characters that reorder the text beside them (UAX #9).
+const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// What takes no room, or looks like a space. U+2800 is a Braille pattern without dots.
+const invisible = /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const spokenAttributes = new Set(["alt", "aria-label", "title"]);
+
+/** Text without the characters that are no text. Whatever is shown gets here: much of it comes from archives. */
+const readable = (text) => String(text).replace(controls, " ").replace(bidiControls, "");
+
 /**
- * Makes an element.
+ * Makes an element. Its text, and the attributes that are read out, lose their control characters.
  *
  * @param {string} tag
  * @param {Object<string, any>} [properties] `class`, `text`, `on: {event: handler}`; `true` sets an empty attribute,
@@ -14,14 +25,16 @@ export function make(tag, properties = {}, ...children) {
     for (const [name, value] of Object.entries(properties)) {
         if (value === undefined || value === null || value === false) continue;
         if (name === "text") {
-            element.textContent = value;
+            element.textContent = readable(value);
         } else if (name === "on") {
             for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
         } else {
-            element.setAttribute(name, value === true ? "" : String(value));
+            const text = value === true ? "" : String(value);
+            element.setAttribute(name, spokenAttributes.has(name) ? readable(text) : text);
         }
     }
-    element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+    const shown = children.filter((child) => child !== null && child !== undefined && child !== false);
+    element.append(...shown.map((child) => (child instanceof Node ? child : readable(child))));
     return element;
 }
 
@@ -58,7 +71,8 @@ export function icon(name) {
  */
 export function announce(text) {
     const region = document.getElementById("announcements");
-    if (region.textContent !== text) region.textContent = text;
+    const line = readable(text);
+    if (region.textContent !== line) region.textContent = line;
 }
 
 /**
@@ -69,13 +83,25 @@ export function announce(text) {
  * @returns {string}
  */
 export function plain(text, charactersMax = 200) {
-    const line = String(text ?? "")
-        .slice(0, charactersMax * 4)
-        .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
-        .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
-        .trim();
-    const characters = Array.from(line);
-    return characters.length > charactersMax ? characters.slice(0, charactersMax - 1).join("") + "…" : line;
+    const line = readable(String(text ?? "").slice(0, charactersMax * 4)).replace(/[\t\n]/g, " ").trim();
+    return shortened(line, charactersMax);
+}
+
+/**
+ * A URL as text of ours: what cannot be seen in it is percent-encoded, as in the address bars of browsers.
+ *
+ * @param {string} url
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function plainURL(url, charactersMax = 4000) {
+    const start = url.slice(0, charactersMax * 4);
+    return shortened(start.replace(invisible, encodeURIComponent), charactersMax);
+}
+
+function shortened(text, charactersMax) {
+    const characters = Array.from(text);
+    return characters.length > charactersMax ? characters.slice(0, charactersMax - 1).join("") + "…" : text;
 }
 
 /**

@@ -12,10 +12,12 @@ const triesMax = 3;
  * @param {import("./api.js").Archive} archive
  * @param {string[]} candidates addresses that the page named; untrusted
  * @param {string} timestamp
+ * @param {() => boolean} isWanted whether another one is not asked for meanwhile
  * @returns {Promise<string>} a `blob:` URL, or empty when there is none
  */
-export async function findIcon(agent, archive, candidates, timestamp) {
+export async function findIcon(agent, archive, candidates, timestamp, isWanted) {
     for (const href of candidates.slice(0, triesMax)) {
+        if (!isWanted()) break;
         const address = archivedAddress(href, archive);
         if (!address || !/^https?:/.test(address.url)) continue;
         const { type, bytes } = await agent.ask("icon", { url: address.url, timestamp });

@@ -1,8 +1,9 @@
 /** What an import found wrong with an archive, in words. */
-import { make } from "./dom.js";
+import { make, plain } from "./dom.js";
 import { counted } from "./format.js";
 import { sentence } from "./messages.js";
 
+const textCharactersMax = 1000;
 const order = ["error", "warning", "notice"];
 
 /**
@@ -37,9 +38,11 @@ export function findingList(findings) {
 
 function findingRow({ severity, what, location, consequence }) {
     return make("li", { class: order.includes(severity) ? `${severity}-finding` : "" },
-        make("span", { class: "severity", text: severity }),
+        make("span", { class: "severity", text: plain(severity) }),
         make("div", {},
-            make("p", { class: "what", text: sentence(what) }),
-            location && make("p", { class: "location" }, "In ", make("code", { text: location })),
-            consequence && make("p", { class: "consequence", text: sentence(consequence) })));
+            make("p", { class: "what", text: sentence(plain(what, textCharactersMax)) }),
+            location && make("p", { class: "location" }, "In ",
+                make("code", { text: plain(location, textCharactersMax) })),
+            consequence && make("p", { class: "consequence",
+                text: sentence(plain(consequence, textCharactersMax)) })));
 }

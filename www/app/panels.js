@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import { pageRow } from "./archive-page.js";
 import { awayWords } from "./availability.js";
 import { hostOf } from "./captures.js";
-import { icon, make, plain } from "./dom.js";
+import { icon, make, plain, plainURL } from "./dom.js";
 import { counted } from "./format.js";
 import { withCode, words } from "./messages.js";
 import { pagesAddress } from "./routes.js";
@@ -46,7 +46,7 @@ export function failurePanel(title, error, retry, archive) {
  * Says that an address was not captured, and shows what of the same host is there.
  *
  * @param {import("./api.js").Archive|import("./api.js").Group} archive as it is now: what is away is said as well
- * @param {string} url untrusted, shown as text
+ * @param {string} url as the index spells it, when it is indexed; else untrusted, and shown as text
  * @param {boolean} indexed whether the index lists a capture that the engine could not show all the same
  * @param {() => void} goBack
  * @returns {HTMLElement}
@@ -59,7 +59,7 @@ export function absencePanel(archive, url, indexed, goBack) {
     const isNamed = indexed && archive.kind === "archive";
     return panel("absence-panel",
         make("h1", { text: indexed ? "This capture cannot be shown" : "This address was not captured" }),
-        make("p", { class: "address wrap", dir: "ltr", text: plain(url, 600) }),
+        make("p", { class: "address wrap", dir: "ltr", text: plainURL(url, 600) }),
         make("p", { role: "status" }, indexed
             ? `The index of “${title}” lists it, but there is nothing to show for it. The file may be damaged`
                 + (isNamed ? "; " : ".")
@@ -102,7 +102,7 @@ export function documentPanel(archive, capture) {
     const path = (modifier) => `${start}${modifier}/${capture.url}`;
     return panel("document-panel", icon("file"),
         make("h1", { text: "A PDF document" }),
-        make("p", { class: "address wrap", dir: "ltr", text: plain(capture.url, 600) }),
+        make("p", { class: "address wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
         make("p", { class: "panel-actions" },
             make("a", { class: "button primary", href: path("id_"), target: "_blank", rel: "noopener noreferrer",
                 text: "Open in a new tab" }),

@@ -7,6 +7,7 @@ import { make } from "./dom.js";
 // Scripts and forms run as they did on the live web; a page cannot open windows or take the viewer's place.
 const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
 const urlCharactersMax = 8192;
+const titleCharactersMax = 1000;
 
 /**
  * @typedef {object} Report
@@ -72,11 +73,14 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
     };
 }
 
+/** Halves of characters cannot be sent to the server, nor be part of an address. */
+const wellFormed = (text) => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+
 function read(data) {
     if (typeof data !== "object" || data === null) return null;
-    const url = typeof data.url === "string" && data.url.length <= urlCharactersMax ? data.url : "";
+    const url = typeof data.url === "string" && data.url.length <= urlCharactersMax ? wellFormed(data.url) : "";
     const timestamp = typeof data.ts === "string" && /^\d{4,17}$/.test(data.ts) ? data.ts : "";
-    const title = typeof data.title === "string" ? data.title : "";
+    const title = typeof data.title === "string" ? data.title.slice(0, titleCharactersMax) : "";
     switch (data.wb_type) {
     case "load":
         return url ? { kind: "load", url, timestamp, title, icons: readIcons(data.icons) } : null;
@@ -88,7 +92,8 @@ function read(data) {
     case "title":
         return { kind: "title", title };
     case "hashchange":
-        return typeof data.hash === "string" ? { kind: "hash", hash: data.hash.slice(0, urlCharactersMax) } : null;
+        return typeof data.hash === "string"
+            ? { kind: "hash", hash: wellFormed(data.hash.slice(0, urlCharactersMax)) } : null;
     default:
         return null;
     }
@@ -96,7 +101,8 @@ function read(data) {
 
 function readIcons(icons) {
     if (!Array.isArray(icons)) return [];
-    return icons.slice(0, 20).map((entry) => entry?.href).filter((href) => typeof href === "string");
+    return icons.slice(0, 20).map((entry) => entry?.href)
+        .filter((href) => typeof href === "string" && href.length <= urlCharactersMax);
 }
 
 /**
@@ -113,5 +119,5 @@ export function archivedAddress(href, archive) {
     const start = `/${archive.collection}/`;
     if (!path.startsWith(start)) return null;
     const match = /^(?::[\w-]+\/)?(\d*)(?:[a-z]+_)?\/(.+)$/s.exec(path.slice(start.length));
-    return match && { timestamp: match[1], url: match[2] };
+    return match && { timestamp: match[1], url: wellFormed(match[2]) };
 }

@@ -1,5 +1,5 @@
 /** The viewer's toolbar: where one is, where one was, which address at which time. */
-import { icon, make, plain } from "./dom.js";
+import { icon, make, plain, plainURL } from "./dom.js";
 import { exactMoment, moment } from "./format.js";
 import { pagesAddress } from "./routes.js";
 
@@ -27,13 +27,15 @@ export function createToolbar(archive, { onVisit, onReload, onTime }) {
             button("reload", "Reload this page", onReload)),
         form, when);
 
+    // What is shown, and the URL that it stands for.
     let settled = "";
+    let settledURL = "";
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const typed = input.value.trim();
         if (!typed) return;
         input.blur();
-        onVisit(typed);
+        onVisit(typed === settled ? settledURL : typed);
     });
     input.addEventListener("focus", () => input.select());
     input.addEventListener("keydown", (event) => {
@@ -47,9 +49,10 @@ export function createToolbar(archive, { onVisit, onReload, onTime }) {
 
         /** @param {string} url shown as text; the caller has checked that the archive holds it */
         setAddress(url) {
-            const text = plain(url, 4000);
+            const text = plainURL(url);
             if (document.activeElement !== input || input.value === settled) input.value = text;
             settled = text;
+            settledURL = url;
         },
 
         /**

@@ -1,14 +1,16 @@
 /**
  * The viewer of one archive or group: toolbar, agent and replay frame together.
  *
- * A page's own word for its address counts only when the index of the archive holds a capture of it.
+ * What an archived page says of itself is untrusted. A URL is shown only when the index holds a capture of it, and then
+ * as the index spells it.
  */
 import * as api from "./api.js";
 import { createAgent } from "./agent.js";
 import { awayWords, isAway } from "./availability.js";
-import { closestCapture, completeAddress, encodedAddress } from "./captures.js";
+import { closestCapture, completeAddress, encodedAddress, fragmentOf, withoutFragment } from "./captures.js";
 import { announce, make, plain } from "./dom.js";
 import { findIcon, setTabIcon } from "./favicon.js";
+import { createMemory, newestOnly } from "./newest.js";
 import { absencePanel, documentPanel, failurePanel, progressPanel } from "./panels.js";
 import { archivedAddress, createReplayFrame } from "./replay-frame.js";
 import { pageAddress } from "./routes.js";
@@ -18,8 +20,8 @@ const knownAddressesMax = 50;
 const settleMilliseconds = 250;
 const restoredSecondsMin = 8;
 
-const unconfirmed = (kind) => `The page names an address that this ${kind} has no capture of. The one shown above `
-    + "is the last that is certain.";
+const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
+const neverConfirmed = (kind) => `The URL of this page isn't in the index of this ${kind}, so it isn't shown.`;
 const lookupsOnly = "A group is replayed by lookups only: “replay=ranges” in the address has no effect here.";
 // What the server calls the documents that it sends in place of a capture that is not there, or cannot be read.
 const serverTitles = ["Not in this archive", "This capture cannot be read"];
@@ -55,15 +57,17 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     let wasRestored = false;
     let iconAddress = "";
     let lastAttempt = () => {};
-    const knownCaptures = new Map();
-    let lastNearest = {};
+    const knownCaptures = createMemory(knownAddressesMax);
+    const knownNearest = createMemory(knownAddressesMax);
 
     // Panels and hints ---------------------------------------------------------------------------------------------
 
     function showPanel(next, overPage = false) {
-        panel?.element.remove();
+        if (panel?.element !== next) {
+            panel?.element.remove();
+            if (next) stage.append(next);
+        }
         panel = next && { element: next, overPage, pageURL: claimed };
-        if (next) stage.append(next);
         frame.element.classList.toggle("covered", next !== null);
     }
 
@@ -89,7 +93,9 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     function showFailure(error, overPage = true) {
         toolbar.setBusy(false);
         const next = failurePanel(`“${archiveTitle}” cannot be opened`, error, () => lastAttempt(), archive);
-        showPanel(next, overPage);
+        // One failure is reported several times; its panel, which somebody may be about to click, stays.
+        const isShown = panel?.element.isEqualNode(next) === true;
+        showPanel(isShown ? panel.element : next, overPage);
         onFailed(error);
     }
 
@@ -97,13 +103,13 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
      * Says that an address is not there, or cannot be shown, unless the files are away: then that is what is said.
      *
      * @param {string} url
-     * @param {boolean} indexed whether the index lists a capture of it
+     * @param {import("./api.js").Capture[]} list the captures of it that the index lists
      * @param {boolean} inFrame whether the frame went there
      */
-    async function showAbsence(url, indexed, inFrame) {
+    async function showAbsence(url, list, inFrame) {
         const turn = turns;
         const now = await api.details(archive).catch(() => archive);
-        if (turn !== turns || inFrame && claimed !== url) return;
+        if (turn !== turns || inFrame && !sameDocument(url, claimed)) return;
         if (isAway(now)) {
             const timestamp = current?.capture?.timestamp ?? "";
             lastAttempt = () => visit(url, timestamp);
@@ -118,7 +124,8 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             if (isPDF(before.capture)) showDocument(before.capture, before.list, true);
             else showCurrent();
         };
-        showPanel(absencePanel(now, url, indexed, back), !inFrame);
+        const indexed = closestCapture(list, current?.capture?.timestamp ?? "", url);
+        showPanel(absencePanel(now, indexed?.url ?? url, indexed !== undefined, back), !inFrame);
         toolbar.setBusy(false);
         toolbar.setTime(undefined, []);
         setTitle("Not captured");
@@ -127,23 +134,15 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
 
     // Going somewhere ----------------------------------------------------------------------------------------------
 
-    async function capturesOf(url) {
-        const key = url.replace(/#.*$/s, "");
-        if (!knownCaptures.has(key)) {
-            if (knownCaptures.size >= knownAddressesMax) knownCaptures.delete(knownCaptures.keys().next().value);
-            knownCaptures.set(key, await api.captures(archive, key));
-        }
-        return knownCaptures.get(key);
+    function capturesOf(url) {
+        const key = withoutFragment(url);
+        return knownCaptures.get(key, () => api.captures(archive, key));
     }
 
-    /** What stands for an address that has no capture of its own: a capture of another one, and all those of that. */
+    /** What stands for a URL that has no capture of its own: a capture of another one, and all those of that. */
     async function nearest(url, timestamp) {
-        const key = `${timestamp} ${url}`;
-        if (lastNearest.key !== key) lastNearest = { key, answer: api.nearestCapture(archive.id, url, timestamp) };
-        const capture = await lastNearest.answer.catch((error) => {
-            lastNearest = {};
-            throw error;
-        });
+        const key = `${timestamp} ${withoutFragment(url)}`;
+        const capture = await knownNearest.get(key, () => api.nearestCapture(archive.id, url, timestamp));
         return { capture, list: capture ? await capturesOf(capture.url) : [] };
     }
 
@@ -157,7 +156,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         turns += 1;
         const turn = turns;
         lastAttempt = () => visit(url, timestamp, how);
-        lastNearest = {};
+        knownNearest.clear();
         showHint("");
         toolbar.setBusy(true);
         if (!frame.exists) {
@@ -171,7 +170,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             if (list.length === 0 && !how.trust) list = (await nearest(url, timestamp)).list;
             if (turn !== turns) return;
             if (list.length === 0 && !how.trust) {
-                await showAbsence(url, false, false);
+                await showAbsence(url, [], false);
                 return;
             }
             const capture = closestCapture(list, timestamp);
@@ -181,16 +180,19 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             }
             await agent.check();
             if (turn !== turns) return;
-            const fragment = /#.*$/s.exec(url)?.[0] ?? "";
             sent = url;
-            frame.visit(capture ? capture.url + fragment : url, capture?.timestamp ?? timestamp, how.replace === true);
+            sentTo = capture && { claim: url, fragment: fragmentOf(url), capture, list };
+            // From now on a document is to come, which a panel that was shown before does not cover.
+            if (panel) panel.overPage = false;
+            frame.visit(capture ? withoutFragment(capture.url) + fragmentOf(url) : url, capture?.timestamp ?? timestamp,
+                how.replace === true);
         } catch (error) {
             if (turn === turns) showFailure(error);
         }
     }
 
     function showDocument(capture, list, overPage) {
-        setCurrent(capture.url, capture, list);
+        setCurrent({ claim: capture.url, fragment: "", capture, list });
         setTitle(decodeName(capture.url));
         setIcons([], "");
         showPanel(documentPanel(archive, capture), overPage);
@@ -219,16 +221,17 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         switch (report.kind) {
         case "load":
         case "move":
+        case "not-found":
             arrive(report);
             break;
-        case "not-found":
-            reportAbsence(report);
-            break;
         case "title":
-            if (!panel) setTitle(report.title);
+            saidTitle = report.title;
+            titles.add();
             break;
         case "hash":
-            if (current && !panel) moveWithin(report.hash);
+            if (panel?.overPage) return;
+            claimed = withoutFragment(claimed) + fragmentOf(report.hash);
+            fragments.add();
             break;
         }
     }
@@ -257,33 +260,44 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         const capture = closestCapture(list, timestamp);
         if (turn !== turns) return;
         if (isPDF(capture)) showDocument(capture, list, false);
-        else if (list.length > 0) reportAbsence({ url, timestamp });
+        else if (list.length > 0) arrive({ kind: "not-found", url, timestamp });
     }
 
-    // Where the frame was sent last, until a document arrives there.
+    // Where the frame was sent last, until a document arrives there; and as what the index confirms of it.
     let sent = "";
+    let sentTo = null;
+    // What the page says of itself now; nothing of it is confirmed.
     let claimed = "";
-    let waiting = null;
-    let confirming = false;
-
-    /** Of many reports only the latest counts; one at a time is checked. */
-    async function arrive(report) {
-        claimed = report.url;
-        if (panel?.overPage && report.url === panel.pageURL) return;
-        waiting = report;
-        if (confirming) return;
-        confirming = true;
-        while (waiting) {
-            const next = waiting;
-            waiting = null;
-            try {
-                await confirm(next);
-            } catch (error) {
-                if (awayCodes.includes(error.code)) sayAway(next, error);
-                else showHint(`${unconfirmed(archive.kind)} (${error.message})`);
-            }
+    let saidTitle = "";
+    const claims = newestOnly(check);
+    const titles = newestOnly(() => {
+        if (!panel && !claims.waiting) setTitle(saidTitle);
+    });
+    const fragments = newestOnly(() => {
+        if (!panel && current && sameDocument(current.claim, claimed)) {
+            setCurrent({ ...current, fragment: fragmentOf(claimed) });
         }
-        confirming = false;
+    });
+
+    function arrive(report) {
+        claimed = report.url;
+        if (report.kind === "load" || report.title) saidTitle = report.title;
+        if (panel?.overPage && report.url === panel.pageURL) return;
+        const { waiting } = claims;
+        const isMoved = report.kind === "move" && waiting?.kind === "load";
+        // A page that moved on while its load waits is still one that was loaded.
+        claims.add(isMoved ? {
+            ...waiting, url: report.url, timestamp: report.timestamp || waiting.timestamp, isSeen: false,
+        } : report);
+    }
+
+    async function check(report) {
+        try {
+            await (report.kind === "not-found" ? reportAbsence(report) : confirm(report));
+        } catch (error) {
+            if (awayCodes.includes(error.code)) sayAway(report, error);
+            else showHint(`${unconfirmed} (${plain(error.message)})`);
+        }
     }
 
     /** The files went away while a page was asked for. */
@@ -293,34 +307,53 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     }
 
     async function confirm(report) {
-        let list = await capturesOf(report.url);
-        let { url } = report;
-        // A request with a body may have been captured at an address, and none without. A document that was seen in the frame,
-        // and did not only claim to be there, is the engine's or the server's word when nothing was captured.
+        const { url } = report;
+        let list = await capturesOf(url);
+        // A request with a body may have been captured at an address, and none without. A document that was seen in the
+        // frame, and did not only claim to be there, is the engine's or the server's word when nothing was captured.
         if ((list.length === 0 || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
             const found = await nearest(url, report.timestamp);
             if (!found.capture?.isReadable && report.kind === "load"
                 && (report.isSeen || await isAbsence(report))) {
-                if (claimed === url) sayAbsence(url, list.length > 0);
+                if (sameDocument(url, claimed)) await sayAbsence(url, list);
                 return;
             }
-            if (found.list.length > 0 && list.length === 0) ({ capture: { url }, list } = found);
+            if (list.length === 0) list = found.list;
         }
-        // While this was looked up another document has taken its place, perhaps one that was not captured.
-        if (!sameDocument(report.url, claimed)) return;
-        if (waiting?.url === report.url && waiting.kind === "move") Object.assign(report, waiting);
+        // Another page is there meanwhile. It is the next to be checked, unless there are too many to do so at once.
+        const isOver = claims.waiting && claims.waiting.kind !== "move" && !claims.isSlow;
+        if (isOver) return;
+        if (list.length === 0) {
+            showUnconfirmed();
+            return;
+        }
         showPanel(null);
         toolbar.setBusy(false);
-        if (list.length === 0) {
-            showHint(unconfirmed(archive.kind));
-        } else {
-            if (!wasRestored) showHint("");
-            setCurrent(url, closestCapture(list, report.timestamp), list);
-        }
-        setTitle(report.title || decodeName(current?.url ?? ""));
+        if (!wasRestored) showHint("");
+        const capture = closestCapture(list, report.timestamp, url);
+        sentTo = null;
+        setCurrent({ claim: url, fragment: fragmentOf(sameDocument(url, claimed) ? claimed : url), capture, list });
+        showArrival();
+        if (report.kind === "load") setIcons(report.icons, report.timestamp);
+    }
+
+    /** The page is there, but its URL is none that the archive has; one that a person chose to leave stays covered. */
+    function showUnconfirmed() {
+        if (panel?.overPage) return;
+        showPanel(null);
+        toolbar.setBusy(false);
+        if (sentTo) setCurrent(sentTo);
+        else if (current) showCurrent();
+        else toolbar.setAddress("");
+        sentTo = null;
+        showHint(current ? unconfirmed : neverConfirmed(archive.kind));
+        showArrival();
+    }
+
+    function showArrival() {
+        setTitle(saidTitle || decodeName(current?.url ?? ""));
         if (visible) announce(pageTitle);
         if (visible && document.activeElement === document.body) frame.focus();
-        if (report.kind === "load" && list.length > 0) setIcons(report.icons, report.timestamp);
         onShown();
     }
 
@@ -336,7 +369,6 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
 
     /** The engine got nothing to show: there is no capture, or no reading of it, or no server. */
     async function reportAbsence({ url, timestamp }) {
-        claimed = url;
         let list;
         try {
             list = await capturesOf(url);
@@ -345,18 +377,22 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             sayAway({ url, timestamp }, error);
             return;
         }
-        if (claimed === url) sayAbsence(url, list.length > 0);
+        if (sameDocument(url, claimed)) await sayAbsence(url, list);
     }
 
-    function sayAbsence(url, indexed) {
+    async function sayAbsence(url, list) {
         if (panel?.pageURL === url && panel.element.classList.contains("absence-panel")) return;
-        showAbsence(url, indexed, true);
+        await showAbsence(url, list, true);
     }
 
     // Showing where one is -----------------------------------------------------------------------------------------
 
-    function setCurrent(url, capture, list) {
-        current = { url, capture, list };
+    /**
+     * @param {{claim: string, fragment: string, capture: import("./api.js").Capture,
+     *   list: import("./api.js").Capture[]}} confirmed `claim`: what the page said, which is compared and never shown
+     */
+    function setCurrent(confirmed) {
+        current = { ...confirmed, url: withoutFragment(confirmed.capture.url) + confirmed.fragment };
         showCurrent();
     }
 
@@ -371,26 +407,25 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         }
     }
 
-    function moveWithin(hash) {
-        const base = current.url.replace(/#.*$/s, "");
-        current.url = base + (hash.startsWith("#") && hash.length > 1 ? hash : "");
-        claimed = current.url;
-        showCurrent();
-    }
-
     function setTitle(title) {
         pageTitle = plain(title, 160);
         if (visible) document.title = pageTitle ? `${pageTitle} – ${archiveTitle}` : archiveTitle;
     }
 
     let iconsWanted = "";
+    const icons = newestOnly(fetchIcon);
 
-    async function setIcons(candidates, timestamp) {
+    function setIcons(candidates, timestamp) {
         const wanted = candidates.join(" ");
         if (wanted === iconsWanted) return;
         iconsWanted = wanted;
-        const address = await findIcon(agent, archive, candidates, timestamp);
-        if (wanted !== iconsWanted) {
+        icons.add({ wanted, candidates, timestamp });
+    }
+
+    async function fetchIcon({ wanted, candidates, timestamp }) {
+        const isWanted = () => wanted === iconsWanted;
+        const address = await findIcon(agent, archive, candidates, timestamp, isWanted);
+        if (!isWanted()) {
             if (address) URL.revokeObjectURL(address);
             return;
         }
@@ -443,6 +478,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
 
         close() {
             turns += 1;
+            for (const reports of [claims, titles, fragments, icons]) reports.drop();
             document.removeEventListener("visibilitychange", whenVisible);
             setTabIcon("");
             if (iconAddress) URL.revokeObjectURL(iconAddress);
@@ -458,7 +494,7 @@ function isPDF(capture) {
 }
 
 function sameDocument(one, other) {
-    return one.replace(/#.*$/s, "") === other.replace(/#.*$/s, "");
+    return withoutFragment(one) === withoutFragment(other);
 }
 
 /** The last part of an address, readable where it can be. */

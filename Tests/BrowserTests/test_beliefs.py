@@ -1,0 +1,249 @@
+"""An archived page says where it is, and what was not found. The viewer shows only what the index confirms."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from support.archives import write_archive
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+SITE = "https://site.example"
+FIRST, SECOND = f"{SITE}/first", f"{SITE}/second"
+MESSAGES = 20_000
+REQUESTS_MAX = 50
+UNCAPTURED = "This address was not captured"
+CHANGED = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown."
+
+
+@pytest.fixture
+def viewer(host, page, tmp_path):
+    """An archive of two pages, open at the first."""
+    pages = {f"{SITE}{path}": f"<!doctype html><title>{path}</title><h1>{path}</h1>" for path in ["/first", "/second"]}
+    host.add(write_archive(tmp_path / "site.wacz", "Site", pages))
+    page.add_init_script("""addEventListener("message", ({ data }) => {
+        if (data?.replayhost === "look") window.pageWasLookedAt = true;
+    });""")
+    page.goto(f"{host.home}/?archive=/archives/site.wacz")
+    viewer = Viewer(page)
+    expect(viewer.read("h1")).to_have_text("/first")
+    expect(viewer.address).to_have_value(FIRST)
+    # Afterwards the viewer hears of this page only what a test has it say.
+    wait_until(lambda: page.evaluate("window.pageWasLookedAt === true"), "the viewer looks at the page")
+    return viewer
+
+
+def say(viewer, *messages):
+    """Has the archived page send messages to the viewer, as the engine's script in it does."""
+    send = "messages => { for (const one of messages) parent.postMessage(one, '*'); }"
+    viewer.archived_frame.evaluate(send, messages)
+
+
+def load(url, title="", **more):
+    return {"wb_type": "load", "url": url, "ts": "20241121090000", "title": title, "icons": [], **more}
+
+
+def expect_confirmed(viewer, url):
+    """In the toolbar and in the browser's own address."""
+    expect(viewer.address).to_have_value(url)
+    encoded = re.escape(url).replace(":", "%3A").replace("/", "%2F").replace(r"\#", "%23")
+    expect(viewer.page).to_have_url(re.compile(f"#url={encoded}&ts=20241121090000$"))
+
+
+# How a URL may be spelled, and still lead to the same place in an index.
+SPELLINGS = [
+    "http://www.bank.example@site.example/second", "https://www.bank.example:secret@site.example/second",
+    "//site.example/second", "HTTP://SITE.EXAMPLE:80/second",
+]
+ELSEWHERE = [
+    "https://www.bank.example/", "https://www.bank.example/\u202e#", "https://www.bank.example/\ud800",
+    "https://site.example\\@www.bank.example/", "javascript:alert(1)", "about:blank", " ", "\u0000", "https://", "//",
+    "https://www.bank.example/" + "a" * 8000,
+    "https://www.bank.example/" + "\u5b57" * 8000,
+]
+
+
+@pytest.mark.parametrize("kind", ["load", "replace-url"])
+def test_url_is_shown_as_the_index_spells_it(viewer, kind):
+    """Whatever a page claims, and with the fragment it claims."""
+    for number, claim in enumerate(SPELLINGS):
+        say(viewer, {**load(f"{claim}#{number}"), "wb_type": kind})
+        expect_confirmed(viewer, f"{SECOND}#{number}")
+        expect(viewer.page).not_to_have_title(re.compile("bank"))
+
+
+def test_url_of_a_changed_history_is_shown_as_the_index_spells_it(viewer):
+    viewer.archived_frame.evaluate("history.pushState(null, '', '/second?#part')")
+    expect_confirmed(viewer, f"{SECOND}#part")
+
+
+@pytest.mark.parametrize("kind", ["load", "replace-url"])
+def test_url_that_is_not_in_the_index_is_not_shown(viewer, kind):
+    hint = viewer.page.get_by_text(CHANGED)
+    for claim in ELSEWHERE:
+        say(viewer, {**load(claim, "Bank"), "wb_type": kind})
+        expect(hint).to_be_visible()
+        expect_confirmed(viewer, FIRST)
+        expect(viewer.read("h1")).to_be_visible()
+        say(viewer, load(FIRST))
+        expect(hint).to_be_hidden()
+
+
+def test_page_that_makes_up_a_url_while_it_loads_is_shown_with_its_own(viewer):
+    """And not with that of the page before."""
+    say(viewer, load(SECOND), {**load("https://www.bank.example/"), "wb_type": "replace-url"})
+    expect(viewer.page.get_by_text(CHANGED)).to_be_visible()
+    expect_confirmed(viewer, SECOND)
+
+
+def test_fragment_belongs_to_the_page_that_claims_it(viewer):
+    """While the index is asked about a page, its fragment is not put behind the URL of the page before."""
+    say(viewer, load(SECOND), {"wb_type": "hashchange", "hash": "#part"})
+    expect_confirmed(viewer, f"{SECOND}#part")
+    say(viewer, {"wb_type": "hashchange", "hash": "#other"})
+    expect_confirmed(viewer, f"{SECOND}#other")
+    say(viewer, load("https://www.bank.example/"), {"wb_type": "hashchange", "hash": "#bank"})
+    expect(viewer.page.get_by_text(CHANGED)).to_be_visible()
+    expect_confirmed(viewer, f"{SECOND}#other")
+
+
+def test_typed_url_is_shown_as_the_index_spells_it(viewer):
+    others = ["\\\\site.example\\second", "https:\\\\site.example\\second", "\thttps://site.example/second"]
+    for number, typed in enumerate([*SPELLINGS, *others]):
+        viewer.visit(f"{typed}#{number}")
+        expect_confirmed(viewer, f"{SECOND}#{number}")
+        expect(viewer.read("h1")).to_have_text("/second")
+
+
+def test_invisible_characters_of_a_url_are_shown_encoded(viewer):
+    for typed, shown in [
+        ("https://site.example/\u202efdp", "https://site.example/%E2%80%AEfdp"),
+        ("https://site.example/\u200b\u00ad\u2800", "https://site.example/%E2%80%8B%C2%AD%E2%A0%80"),
+        ("https://site.example/a\u3000b", "https://site.example/a%E3%80%80b"),
+        ("https://site.example\\@www.bank.example/", "https://site.example/@www.bank.example/"),
+        ("//www.bank.example@site.example/none", "https://www.bank.example@site.example/none"),
+    ]:
+        viewer.visit(typed)
+        expect(viewer.page.locator(".panel p.address")).to_have_text(shown)
+        expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
+        expect(viewer.page.get_by_text("Pages here with site.example")).to_be_visible()
+
+
+def test_very_long_url_is_typed(viewer):
+    viewer.visit(f"{SITE}/{'a' * 200_000}")
+    expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
+    viewer.page.get_by_role("button", name="Go back").click()
+    expect_confirmed(viewer, FIRST)
+
+
+def test_page_behind_a_panel_does_not_get_the_typed_url(viewer):
+    """A page that was left for a URL that was not captured comes back only with a URL of its own."""
+    viewer.visit("https://www.bank.example/")
+    panel = viewer.page.get_by_role("heading", name=UNCAPTURED)
+    expect(panel).to_be_visible()
+    say(viewer, load("https://www.bank.example/login", "Bank"), {"wb_type": "title", "title": "Bank"})
+    say(viewer, {"wb_type": "replace-url", "url": "https://www.bank.example/", "ts": "20241121090000"})
+    expect(panel).to_be_visible()
+    say(viewer, load(SECOND, "Second"))
+    expect(panel).to_have_count(0)
+    expect_confirmed(viewer, SECOND)
+    expect(viewer.page).to_have_title("Second – Site")
+
+
+def test_capture_that_cannot_be_shown_is_named_as_the_index_spells_it(viewer):
+    for claim in SPELLINGS:
+        say(viewer, {"wb_type": "archive-not-found", "url": claim, "ts": "20241121090000"})
+        expect(viewer.page.get_by_role("heading", name="This capture cannot be shown")).to_be_visible()
+        expect(viewer.page.locator(".panel p.address")).to_have_text(SECOND)
+        say(viewer, load(FIRST))
+        expect(viewer.page.locator(".panel")).to_have_count(0)
+
+
+class Requests:
+    """Those that the viewer's page, and the frames in it, make from now on."""
+
+    def __init__(self, page):
+        self.urls = []
+        page.on("request", lambda request: self.urls.append(request.url))
+
+    def expect_few(self):
+        paths = [urlsplit(url).path for url in self.urls]
+        assert len(paths) < REQUESTS_MAX, f"{len(paths)} requests, such as {paths[-5:]}"
+
+
+def flood(viewer, message, count=MESSAGES):
+    """Sends messages, each with its number where `message` has a `%`. Returns when all are sent."""
+    viewer.archived_frame.evaluate("""([message, count]) => {
+        for (let number = 0; number < count; number += 1) {
+            parent.postMessage(JSON.parse(message.replaceAll("%", number)), "*");
+        }
+    }""", [message, count])
+
+
+FLOODS = {
+    "load": '{"wb_type": "load", "url": "https://site.example/%", "ts": "20241121090000", "title": "Flood %"}',
+    "load of one URL": '{"wb_type": "load", "url": "https://none.example/", "ts": "20241121090000", "title": "%"}',
+    "load with icons": '{"wb_type": "load", "url": "https://site.example/first?%", "ts": "20241121090000", "icons": '
+        '[{"href": "/COLLECTION/20241121090000im_/https://site.example/%.ico"}]}',
+    "load of a page with icons": '{"wb_type": "load", "url": "https://site.example/first", "ts": "20241121090000", '
+        '"icons": [{"href": "/COLLECTION/20241121090000im_/https://site.example/%.ico"}]}',
+    "replace-url": '{"wb_type": "replace-url", "url": "https://site.example/%", "ts": "20241121090000"}',
+    "replace-url, many hosts": '{"wb_type": "replace-url", "url": "https://%.example/", "ts": "20241121090000"}',
+    "title": '{"wb_type": "title", "title": "Flood %"}',
+    "hashchange": '{"wb_type": "hashchange", "hash": "#%"}',
+    "archive-not-found": '{"wb_type": "archive-not-found", "url": "https://%.example/", "ts": "20241121090000"}',
+    "archive-not-found of one URL": '{"wb_type": "archive-not-found", "url": "https://none.example/", "ts": "2024"}',
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_flood_of_messages_causes_few_requests(host, viewer, kind):
+    """And the newest claim that is true is what is shown in the end."""
+    requests = Requests(viewer.page)
+    flood(viewer, FLOODS[kind].replace("COLLECTION", host.archive("site")["collection"]))
+    last = [{"wb_type": "hashchange", "hash": "#part"}, {"wb_type": "title", "title": "Last"}]
+    say(viewer, load(SECOND, "Second"), *last)
+    expect_confirmed(viewer, f"{SECOND}#part")
+    expect(viewer.page).to_have_title("Last – Site")
+    expect(viewer.page.locator(".panel")).to_have_count(0)
+    requests.expect_few()
+
+
+def test_flood_of_all_messages_ends_with_the_newest(viewer):
+    """Here it is that a page was not found."""
+    requests = Requests(viewer.page)
+    for message in FLOODS.values():
+        flood(viewer, message, MESSAGES // len(FLOODS))
+    say(viewer, {"wb_type": "archive-not-found", "url": "https://last.example/", "ts": "20241121090000"})
+    expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
+    expect(viewer.page.locator(".panel p.address")).to_have_text("https://last.example/")
+    requests.expect_few()
+
+
+def test_flood_that_does_not_end_is_no_way_to_keep_the_url_of_the_page_before(viewer):
+    """While a page goes on sending URLs, those that are true are shown all the same."""
+    viewer.archived_frame.evaluate("""() => {
+        let number = 0;
+        setInterval(() => {
+            number += 1;
+            parent.postMessage({ wb_type: "replace-url", url: `https://${number}@site.example/second` }, "*");
+        }, 5);
+    }""")
+    expect_confirmed(viewer, SECOND)
+
+
+def test_text_of_findings_is_shown_without_control_characters(host, viewer):
+    """What an import found may name files and URLs of the archive."""
+    page = viewer.page
+    text = "ab\u202ecd\u2066ef\u200fgh\u061cij\x9bkl"
+    finding = {"severity": "error", "code": "x", "what": text, "location": text, "consequence": text}
+
+    details = {**host.archive("site"), "findings": [finding]}
+    page.route("**/api/archives/site", lambda route: route.fulfill(json=details))
+    page.goto(page.url.split("#")[0] + "#view=pages")
+    page.reload()
+    for kind in ["what", "location code", "consequence"]:
+        expect(page.locator(f".findings .{kind}")).to_have_text(re.compile(r"^[aA]bcdefghij kl\.?$"))
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\x7f-\x9f]", page.locator("body").inner_text())
