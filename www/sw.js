@@ -8,7 +8,7 @@
     const { address, fields } = {{worker}};
 
     // What the server answers at this origin. The engine also has an API there, which nobody here needs.
-    const ofServer = /^\/(?:$|sw\.js$|engine\.js$|(?:api|archives|c)\/)/;
+    const ofServer = /^\/(?:$|clear$|sw\.js$|engine\.js$|(?:api|archives|c)\/)/;
 
     // The fields of an archived response that a document, a script or an image may have. Others can make a browser
     // load something (Link, Refresh), send reports, or change its security. A script that fetches sees them all.

@@ -22,6 +22,12 @@ enum Responses {
             fields: fields.adding([.cacheControl: "no-store"]))
     }
 
+    static func page(_ html: String, policy: String, fields: HTTPFields = HTTPFields()) -> Response {
+        bytes(
+            Data(html.utf8), type: "text/html; charset=utf-8", status: .ok, policy: policy,
+            fields: fields.adding([.cacheControl: "no-store"]))
+    }
+
     static func empty(_ status: HTTPResponse.Status, fields: HTTPFields = HTTPFields()) -> Response {
         Response(status: status, headers: SecurityHeaders.common.adding(fields))
     }

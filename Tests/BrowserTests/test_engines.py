@@ -12,7 +12,7 @@ from support.engines.engine import ScriptError
 from support.host import Host
 from support.journey import SITE, TITLE
 from support.places import FIXTURES
-from support.storages import LOOK, PLANT, STORAGES
+from support.storages import LOOK, PLANT, STORAGES, STORED_TYPE
 from support.waiting import wait_until
 from support.website import WebSite
 
@@ -90,9 +90,8 @@ def expect_at(engine, url, timestamp, title):
 
 
 def expect_way(engine, way):
-    """How the engine was told to get at the captures, as the agent keeps it."""
-    kept = engine.run_in_agent("() => localStorage.getItem('replayhost-policy')")
-    assert kept.startswith(f"{way};")
+    """How the engine was told to get at the captures, as it keeps it."""
+    assert engine.run_in_agent(STORED_TYPE) == {"lookups": "live", "ranges": "wacz"}[way]
 
 
 def open_from_library(engine, host):
@@ -199,7 +198,7 @@ def blocking(what):
 
 
 def expect_refusal(engine, host, what):
-    """The library is there; the viewer says what is missing, and what to do, and so does a replay address by itself.
+    """The library is there; the viewer says what is missing, and what to do, also when a replay address led to it.
 
     Returns what to do, in words.
     """
@@ -212,8 +211,8 @@ def expect_refusal(engine, host, what):
     words = engine.run(hint)
     collection = host.archive("sample")["collection"]
     engine.go(f"{host.replay_origin('sample')}/{collection}/20241121090000id_/{SITE}/")
-    engine.wait_for_text(what, "#status")
-    assert engine.run("() => document.querySelector('#hint').innerText.replaceAll('`', '')") == words
+    engine.wait_for_text(what, ".failure-panel [role=alert]")
+    assert engine.run(hint) == words
     return words
 
 

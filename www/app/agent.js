@@ -2,6 +2,7 @@
  * The viewer's half of the talk with the agent: a hidden frame at the archive's own origin, which keeps the replay
  * engine set up there. Archived scripts run at that origin too, so whatever comes from it is checked and never trusted.
  */
+import { clearOrigin } from "./clear-origin.js";
 import { make } from "./dom.js";
 
 const answerSecondsMax = 6;
@@ -105,7 +106,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
     const origin = new URL(archive.replayOrigin).origin;
     const address = `${origin}/${chosenWay ? `?replay=${chosenWay}` : ""}`;
     const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: "Replay engine", tabindex: "-1",
-        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin", src: address });
+        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin" });
     const requests = new Map();
     let requestCount = 0;
     let attempt = null;
@@ -181,6 +182,9 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
 
     window.addEventListener("message", hear);
     keepWaiting(begin(), silenceSecondsMax);
+    clearOrigin(origin, archive.collection).then(() => {
+        frame.src = address;
+    });
 
     return {
         element: frame,

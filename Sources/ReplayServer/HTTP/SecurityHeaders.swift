@@ -62,9 +62,15 @@ package enum SecurityHeaders {
     static func archivedPage(_ hosts: HostPolicy) -> String {
         [
             "default-src 'self' 'unsafe-eval' 'unsafe-inline' data: blob: mediastream:", "frame-src 'self' data: blob:",
-            "object-src 'none'", "form-action 'self'", "base-uri 'self'",
+            // Not `data:`: a shared worker of such an address has no policy in WebKit.
+            "worker-src 'self' blob:", "object-src 'none'", "form-action 'self'", "base-uri 'self'",
             "frame-ancestors 'self' \(hosts.controlOrigins.joined(separator: " "))",
         ].joined(separator: "; ")
+    }
+
+    /// An empty page of a replay origin, in a frame of the viewer.
+    static func clearedPage(_ hosts: HostPolicy) -> String {
+        "sandbox; default-src 'none'; frame-ancestors \(hosts.controlOrigins.joined(separator: " "))"
     }
 
     /// What a document of a replay origin may connect to: that origin. Chromium obeys it, also for the names that it looks up.
@@ -91,6 +97,7 @@ extension HTTPField.Name {
     static let originAgentCluster = name("Origin-Agent-Cluster")
     static let serviceWorkerAllowed = name("Service-Worker-Allowed")
     static let secFetchSite = name("Sec-Fetch-Site")
+    static let secFetchDest = name("Sec-Fetch-Dest")
     static let replayhostToken = name("Replayhost-Token")
     /// The code of an error whose answer is no JSON.
     static let replayhostError = name("Replayhost-Error")

@@ -22,7 +22,7 @@ struct ReplayWorker {
         guard let template = try assets.asset("sw.js"), let engine = try assets.asset(Self.engine) else { return nil }
         let fields = [
             "Content-Security-Policy": SecurityHeaders.archivedPage(hosts),
-            "Connection-Allowlist": SecurityHeaders.ownOrigin,
+            "Connection-Allowlist": SecurityHeaders.ownOrigin, "X-DNS-Prefetch-Control": "off",
         ]
         var hash = SHA256()
         for part in [template.sha256, engine.sha256] + fields.values.sorted() { hash.update(data: Data(part.utf8)) }

@@ -22,7 +22,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let role = site.hosts.role(hosts: [request.head.authority ?? ""])
-        var response: Response
+        let response: Response
         do {
             response = try await route(request, role: role, context: context)
         } catch {
@@ -92,6 +92,11 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 
     /// Why the archive handler did not answer: the method, a name that no archive has, or a file that cannot be read.
     private func unansweredFile(_ request: Request) async throws -> ErrorResponse {
+        if ArchiveRequest.isNavigationFromElsewhere(
+            site: request.headers[.secFetchSite], mode: request.headers[.secFetchMode])
+        {
+            return ErrorResponse.forbidden("another site can't lead to an archive's file; open its address yourself")
+        }
         guard request.method == .get || request.method == .head else {
             return ErrorResponse(
                 .methodNotAllowed, code: "method", "an archive's file is read with GET and HEAD only",

@@ -25,6 +25,7 @@ struct ReplayRoutes: Sendable {
         }
         let path = request.uri.path
         if path == "/sw.js" { return try await worker(request) }
+        if path == "/clear" { return try clear(request) }
         if path == "/engine.js" { return try await site.engineScript(request: request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
         return try await bootPage(for: replayable, request: request)
@@ -45,6 +46,17 @@ struct ReplayRoutes: Sendable {
             && hash.utf8.allSatisfy {
                 ("0"..."9").contains(Character(.init($0))) || ("a"..."f").contains(Character(.init($0)))
             }
+    }
+
+    /// Has the browser forget what it keeps for this origin: workers, databases, caches. Only the viewer asks for it, in a frame:
+    /// no worker of the origin, whoever registered it, is asked first.
+    private func clear(_ request: Request) throws -> Response {
+        guard request.headers[.secFetchSite] == "same-site", request.headers[.secFetchDest] == "iframe" else {
+            throw ErrorResponse.forbidden("the viewer asks for this, nobody else")
+        }
+        return Responses.page(
+            "<!doctype html><title>Cleared</title>\n", policy: SecurityHeaders.clearedPage(site.hosts),
+            fields: [.clearSiteData: "\"storage\""])
     }
 
     private func worker(_ request: Request) async throws -> Response {

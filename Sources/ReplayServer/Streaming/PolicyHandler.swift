@@ -44,11 +44,13 @@ final class PolicyHandler: ChannelDuplexHandler {
         context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
-    /// Another site that opens one of these in a window gets no hold of that window, and so can't tell what was answered.
-    private static let everywhere = [
-        ("content-security-policy", SecurityHeaders.inert), ("cross-origin-opener-policy", "same-origin"),
+    private static let control = [
+        ("content-security-policy", SecurityHeaders.inert),
+        // Another site that opens one of these in a window gets no hold of that window, and so can't tell what was answered.
+        ("cross-origin-opener-policy", "same-origin"),
+        // Firefox looks up the host of every link.
+        ("x-dns-prefetch-control", "off"),
     ]
-    private static let control = everywhere
     private static let replay =
-        everywhere + [("connection-allowlist", SecurityHeaders.ownOrigin), ("origin-agent-cluster", "?1")]
+        control + [("connection-allowlist", SecurityHeaders.ownOrigin), ("origin-agent-cluster", "?1")]
 }

@@ -1,6 +1,7 @@
 """An archive whose pages try everything to reach another host, and the same pages as a web site without any wall."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +29,11 @@ ANSWERS = {
     "collection-none": f"/COLLECTION/{TIMESTAMP}mp_/{SITE}/none", "script-none": f"/COLLECTION/{TIMESTAMP}js_/{SITE}/none",
     "text": f"/COLLECTION/{TIMESTAMP}id_/{SITE}/inner", "long": "/" + "x" * 90_000,
 }
+
+
+def attempts():
+    """The names of what a page tries in escapes.js."""
+    return re.findall(r'^        "([a-z-]+)": ', ESCAPES, re.MULTILINE)
 
 
 def far(name, tag):
@@ -102,8 +108,10 @@ def captures(outside):
         add(tag, suite_page(tag, addresses))
     for name, path in ANSWERS.items():
         add(f"answer/{name}", page(f"escapes {name}", f"escapeFromAnswer({json.dumps(name)}, {json.dumps(path)});"))
+    add("answers", page("escapes answers", f"escapeFromAnswers({json.dumps(ANSWERS)});"))
     add("poison", page("escapes poison", f"poison({json.dumps(ID)});"))
     add("poison-more", page("escapes poison more", f"poisonMore({json.dumps(ID)}, {json.dumps(SITE)});"))
+    add("take-over", page("escapes take over", "takeOver();"))
     for name, html, capture in leaving_pages():
         add(f"leave/{name}", html, **capture)
     add("headers", page("escapes headers", "finish([]);", body='<img src="data:image/gif,x" alt="">'), **headers_page())
@@ -115,7 +123,7 @@ def write_escapes(path, outside):
     return write_captures(path, "Escapes", captures(outside))
 
 
-def markup_address(host, page_path, way, archive=ID):
+def address_of(host, page_path, way, archive=ID):
     return (f"{host.home}/?archive=/archives/{archive}.wacz&replay={way}"
         f"#url={quote(f'{SITE}/{page_path}', safe='')}&ts={TIMESTAMP}")
 

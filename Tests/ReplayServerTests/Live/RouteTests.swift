@@ -84,6 +84,10 @@ struct RouteTests {
             ]),
         Case("file.replayhost.localhost", "/sw.js", 200, ["content-security-policy": "connect-src 'self'"]),
         Case("file.replayhost.localhost", "/sw.js?replayPrefix=", 200),
+        Case(
+            "file.replayhost.localhost", "/engine.js", 200,
+            ["content-type": "text/javascript", "content-security-policy": "connect-src 'self'"]),
+        Case("file.replayhost.localhost", "/clear", 403),
         Case("file.replayhost.localhost", "/archives/file.wacz", 200, ["accept-ranges": "bytes"]),
         Case("file.replayhost.localhost", "/archives/other.wacz", 404),
         Case("file.replayhost.localhost", "/archives/file", 404),
@@ -199,7 +203,7 @@ struct RouteTests {
             #expect(data["id"] as? String == "file")
             #expect(data["collection"] as? String == "file-\(hash.prefix(12))")
             #expect(data["source"] as? String == "/archives/file.wacz?sha256=\(hash)&view=replay")
-            #expect(data["engine"] as? Bool == true)
+            #expect((data["worker"] as? String)?.hasPrefix("/sw.js?replayPrefix=&version=") == true)
             #expect(data["size"] as? Int == 10)
             // From `printf 'start()' | openssl dgst -sha256 -binary | base64`, and the same of ` p { color: red }`.
             let policy = try #require(page["content-security-policy"])
@@ -227,6 +231,89 @@ struct RouteTests {
                 #expect(again["content-security-policy"] == first["content-security-policy"])
             }
             #expect(try await server.ask("GET", target, [("If-None-Match", "\"x\"")]).status == 200)
+        }
+    }
+
+    @Test func everyAnswerOfAReplayOriginKeepsItsPagesIn() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let host = server.host(of: "file")
+            let long = "/" + String(repeating: "x", count: 90_000)
+            let targets = [
+                "/", "/sw.js", "/engine.js", "/clear", "/archives/file.wacz", "/archives/none.wacz", "/nothing", "/api/index",
+                "/c/file/cdx?url=a", "/c/file/2024id_/http://a.example/", "/file-0123456789ab/2024mp_/http://a.example/", long,
+            ]
+            for target in targets {
+                let name = Comment(rawValue: String(target.prefix(60)))
+                for fields in [[], [("Range", "bytes=0-1")], [("If-None-Match", "*")]] {
+                    let answer = try await server.ask("GET", target, host: host, fields)
+                    #expect(answer["content-security-policy"]?.contains("default-src") == true, name)
+                    let own = target == "/" || target.hasPrefix("/file-")
+                    let control = " \"http://localhost:\(server.port)\" \"http://replayhost.localhost:\(server.port)\""
+                    #expect(answer["connection-allowlist"] == "(response-origin\(own ? control : ""))", name)
+                    #expect(answer["origin-agent-cluster"] == "?1", name)
+                    #expect(answer["x-dns-prefetch-control"] == "off", name)
+                    #expect(answer["cross-origin-opener-policy"] == "same-origin", name)
+                }
+            }
+        }
+    }
+
+    @Test func otherSitesLearnNothingFromWhatTheyOpenInAWindow() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let elsewhere = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")]
+            for id in ["file", "none"] {
+                for (host, target) in [
+                    (server.host, "/archives/\(id).wacz"), (server.host, "/c/\(id)/2024/http://a.example/"),
+                    (server.host, "/\(id)"), (server.host(of: id), "/"), (server.host(of: id), "/archives/\(id).wacz"),
+                ] {
+                    let answer = try await server.ask("GET", target, host: host, elsewhere)
+                    #expect(answer["cross-origin-opener-policy"] == "same-origin", "\(host)\(target)")
+                    // A file would be a download, which leaves the window as it was.
+                    if target.hasPrefix("/archives/"), host == server.host { #expect(answer.status == 403) }
+                }
+            }
+            let own = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "navigate")]
+            #expect(try await server.ask("GET", "/archives/file.wacz", own).status == 200)
+        }
+    }
+
+    @Test func theEngineIsNoWorkerByItself() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let asWorker = [("Service-Worker", "script")]
+            let host = server.host(of: "file")
+            #expect(try await server.ask("GET", "/engine.js", host: host, asWorker).status == 403)
+            #expect(try await server.ask("GET", "/sw.js", asWorker).status == 403)
+            let worker = try await server.ask("GET", "/sw.js", host: host, asWorker)
+            #expect(worker.status == 200)
+            // The address that the page is told is the one that the worker takes for its own.
+            let page = try await server.ask("GET", "/", host: host).text
+            let address = try #require(page.firstMatch(of: /"worker":"([^"]+)"/)?.1)
+            #expect(worker.text.contains("\"address\":\"\(address)\""))
+            #expect(worker.text.contains("\"Connection-Allowlist\":\"(response-origin)\""))
+        }
+    }
+
+    @Test func onlyTheViewerHasAnOriginCleared() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let host = server.host(of: "file")
+            let viewer = [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "iframe")]
+            let cleared = try await server.ask("GET", "/clear", host: host, viewer)
+            #expect(cleared.status == 200)
+            #expect(cleared["clear-site-data"] == "\"storage\"")
+            #expect(cleared["content-security-policy"]?.contains("sandbox") == true)
+            for other in [
+                [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "iframe")],
+                [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "iframe")],
+                [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "empty")], [],
+            ] {
+                let answer = try await server.ask("GET", "/clear", host: host, other)
+                #expect(answer.status == 403)
+                #expect(answer["clear-site-data"] == nil)
+            }
         }
     }
 

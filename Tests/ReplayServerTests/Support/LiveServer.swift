@@ -105,6 +105,8 @@ enum TestAssets {
         <script>start()</script>
 
         """
+    static let worker = "const { address, fields } = {{worker}};\n"
+
     static let engine = "self.addEventListener('fetch', () => {});\n"
 
     static func write(to folder: TemporaryFolder) throws {
@@ -114,6 +116,7 @@ enum TestAssets {
         try folder.write("p { color: red }\n", to: "app/app.css")
         try folder.write("hidden", to: "app/.hidden.js")
         try folder.write("no type", to: "app/README")
+        try folder.write(worker, to: "sw.js")
         try folder.write(engine, to: "vendor/sw.js")
         try folder.write(
             "{\"name\":\"wabac.js\",\"version\":\"1.2.3\",\"sha256\":\"0\"}", to: "vendor/engine.json")

@@ -22,10 +22,6 @@ PREFERENCES = {
     "network.trr.mode": 5,
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
-    "network.http.speculative-parallel-limit": 0,
-    "network.dns.disablePrefetch": True,
-    "network.predictor.enabled": False,
-    "network.prefetch-next": False,
     "app.normandy.enabled": False,
     "app.update.auto": False,
     "browser.contentblocking.report.hide_vpn_banner": True,
@@ -57,6 +53,14 @@ PREFERENCES = {
     "toolkit.telemetry.server": "data:,",
     "toolkit.telemetry.unified": False,
     "marionette.port": 0,
+}
+
+# What pages have it do ahead of time. Where the whole network is watched, it may.
+AHEAD = {
+    "network.http.speculative-parallel-limit": 0,
+    "network.dns.disablePrefetch": True,
+    "network.predictor.enabled": False,
+    "network.prefetch-next": False,
 }
 
 BLOCKS = {"": {}, "workers": {"dom.serviceWorkers.enabled": False}, "site data": {"network.cookie.cookieBehavior": 2}}
@@ -108,7 +112,7 @@ class Firefox(WebDriverEngine):
         if not self.sink.pages:
             return {"network.proxy.type": 0}
         port = port_of(self.sink.pages)
-        return {"network.proxy.http_port": port, "network.proxy.ssl_port": port}
+        return {**AHEAD, "network.proxy.http_port": port, "network.proxy.ssl_port": port}
 
     def move_to_private_window(self):
         window = self.command("NewWindow", type="window", private=True)

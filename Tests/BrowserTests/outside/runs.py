@@ -1,0 +1,178 @@
+"""Hostile pages in real browsers, in a network in which every packet is seen. test_escapes.py starts this, once a case.
+
+What a test expects to leave is what docs/safety.md says of that browser. Each attempt has a control, in which nothing stops it.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from outside.archive import TAGS, OpenSite, address_of, attempts, leaving_pages, write_escapes
+from outside.attack import Attacker
+from support.engines import ENGINES
+from support.host import Host
+from support.outside import Outside
+from support.places import WEB_INTERFACE
+
+# Groups of cases; the values come from test_escapes.py.
+ENGINE = os.environ.get("ESCAPES_ENGINE", "chromium")
+ORIGINS = os.environ.get("ESCAPES_ORIGINS", "names")
+WAY = os.environ.get("ESCAPES_WAY", "lookups")
+
+# What leaves in spite of the policy, by docs/safety.md, "What browsers do below any policy".
+MDNS = "224.0.0.251:5353"
+AHEAD = {"link-preconnect": {"DNS", "TCP"}, "preconnect": {"DNS", "TCP"}, "link-dns": {"DNS"}}
+WEBRTC = {name: {"DNS", "TCP", "UDP"} for name in ["rtc-stun-name", "rtc-stun-ip", "rtc-turn-udp", "rtc-turn-tcp"]}
+LEAVES = {
+    "chromium": {MDNS: {"UDP"}},
+    "firefox": {MDNS: {"UDP"}, **AHEAD, **WEBRTC, "download": {"DNS"}, "popup-link": {"DNS"}},
+    "webkit": {**AHEAD, "popup-link": {"DNS", "TCP"}},
+}
+# Attempts that a browser does not make even where nothing stops it: it has no such feature, or not in this way.
+WITHOUT_CONTROL = json.loads((Path(__file__).parent / "without-control.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def outside():
+    network = Outside()
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def playwright():
+    with sync_playwright() as running:
+        yield running
+
+
+class Case:
+    """One browser profile, and a server with the archive of hostile pages; or a plain web site with the same pages."""
+
+    def __init__(self, folder, outside, playwright, assets=None):
+        self.folder, self.outside, self.playwright = folder, outside, playwright
+        self.host = Host(folder, assets=assets, origins=ORIGINS)
+        self.host.add(write_escapes(folder / "escapes.wacz", outside))
+        self.engine = None
+
+    def start(self):
+        self.host.start()
+        return self.open()
+
+    def open(self):
+        self.engine = ENGINES[ENGINE](self.folder / "browser", playwright=self.playwright)
+        return Attacker(self.engine, self.outside, lambda path: address_of(self.host, path, WAY))
+
+    def restart_browser(self):
+        self.engine.close()
+        return self.open()
+
+    def close(self):
+        if self.engine:
+            self.engine.close()
+        self.host.stop()
+
+
+@pytest.fixture
+def open_case(tmp_path, outside, playwright):
+    cases = []
+
+    def make(assets=None):
+        outside.forget()
+        cases.append(Case(tmp_path, outside, playwright, assets))
+        return cases[-1]
+
+    yield make
+    for case in cases:
+        case.close()
+
+
+def without_wall(folder):
+    """The web interface as it was in 0.1.0 in what counts here: the engine itself is the service worker."""
+    assets = shutil.copytree(WEB_INTERFACE, folder / "www")
+    shutil.copyfile(assets / "vendor" / "sw.js", assets / "sw.js")
+    return assets
+
+
+def expect_nothing(attacker, step):
+    """Nothing has left since the last look but what the documents say."""
+    heard = attacker.heard()
+    print(f"{ENGINE}, {ORIGINS}, by {WAY}: {step}: left: {json.dumps(heard)}")
+    allowed = LEAVES[ENGINE]
+    assert {name: kinds for name, kinds in heard.items() if not {*kinds} <= allowed.get(attempt(name), set())} == {}, step
+
+
+def attempt(name):
+    """Which attempt a host is of: `NAME.TAG`, or `PART.NAME.TAG` where it made a realm with parts of its own."""
+    parts = name.split(".")
+    return name if name == MDNS else parts[0] if parts[-1] == "answers" else parts[-2]
+
+
+def test_nothing_leaves(open_case):
+    """Before and after a hostile page has told the engine all it can, and a restart of the browser."""
+    case = open_case()
+    attacker = case.start()
+    ended = attacker.visit("first")
+    assert len(ended) == len(attempts())
+    expect_nothing(attacker, "every attempt")
+    print(attacker.visit("answers"))
+    expect_nothing(attacker, "from what the server and the engine answer")
+    attacker.visit("headers")
+    expect_nothing(attacker, "by header fields")
+    print(attacker.leave_all())
+    expect_nothing(attacker, "by leaving")
+    attacker.visit("poison")
+    attacker.visit("poisoned")
+    expect_nothing(attacker, "after another policy was asked for")
+    print(attacker.visit("poison-more"))
+    expect_nothing(attacker, "while more was left behind")
+    print(attacker.visit("take-over"))
+    attacker = case.restart_browser()
+    attacker.visit("restarted")
+    expect_nothing(attacker, "after a restart of the browser")
+
+
+def test_poisoned_profile_is_cleaned(open_case, tmp_path):
+    """What hostile pages left in the profile under a version without the wall has no effect: the control, then the same profile."""
+    case = open_case(assets=without_wall(tmp_path))
+    attacker = case.start()
+    attacker.visit("poison")
+    attacker.visit("poisoned")
+    assert "socket.poisoned" in attacker.heard()
+    attacker.visit("take-over")
+    attacker.leave("inner-again")
+    assert "socket.takeover" in attacker.heard()
+    attacker.visit("answer/index")
+    case.engine.close()
+    case.host.stop()
+    case.outside.settle()
+    case.outside.forget()
+    case.host.assets = None
+    case.host.start()
+    for _ in range(2):
+        attacker = case.open()
+        attacker.visit("old")
+        expect_nothing(attacker, "in a profile from before")
+        case.engine.close()
+
+
+def test_control_every_attempt_is_heard(outside, playwright, tmp_path):
+    """The same pages as a web site, with nothing around them."""
+    outside.forget()
+    site = OpenSite(outside)
+    engine = ENGINES[ENGINE](tmp_path / "browser", playwright=playwright)
+    try:
+        attacker = Attacker(engine, outside, lambda path: f"{site.address}/{path}", in_page=False)
+        attacker.visit("first")
+        attacker.visit("headers")
+        attacker.leave_all()
+        heard = {attempt(name) for name in attacker.heard() if "." in name}
+    finally:
+        engine.close()
+        site.close()
+    wanted = {*attempts(), *(name for name, _, _ in leaving_pages())}
+    print(f"{ENGINE}: not heard: {sorted(wanted - heard)}")
+    assert wanted - heard <= {*WITHOUT_CONTROL[ENGINE]}

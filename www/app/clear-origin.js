@@ -1,0 +1,46 @@
+/** What a browser keeps for an archive's origin, removed where it is not this archive's. */
+import { make } from "./dom.js";
+
+const key = "replayhost-origins";
+const originsMax = 1000;
+
+/** @returns {[string, string][]} origins and the collections that were opened there, the latest last */
+function known() {
+    try {
+        const list = JSON.parse(localStorage.getItem(key) ?? "[]");
+        return Array.isArray(list) ? list : [];
+    } catch {
+        return [];
+    }
+}
+
+function remember(origin, collection) {
+    const others = known().filter(([one]) => one !== origin).slice(-originsMax);
+    try {
+        localStorage.setItem(key, JSON.stringify([...others, [origin, collection]]));
+    } catch {
+        // Without storage of our own it is cleared each time.
+    }
+}
+
+/**
+ * Clears an archive's origin before the archive is opened there for the first time: an earlier version of replayhost, an archive
+ * that had the same id, or another program on the same port may have left a service worker that answers in our place.
+ *
+ * The frame has no origin, so that no such worker gets its request.
+ *
+ * @param {string} origin
+ * @param {string} collection
+ */
+export async function clearOrigin(origin, collection) {
+    const clear = async () => {
+        if (known().some(([one, opened]) => one === origin && opened === collection)) return;
+        await new Promise((done) => {
+            const frame = make("iframe", { hidden: true, title: "", sandbox: "", src: `${origin}/clear`,
+                on: { load: () => done(frame.remove()) } });
+            document.body.append(frame);
+        });
+        remember(origin, collection);
+    };
+    await (navigator.locks ? navigator.locks.request(`clear ${origin}`, clear) : clear());
+}
