@@ -2,16 +2,15 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import WebArchive
 
 /// The kinds of answers the router gives, each with the fields that every answer needs.
 enum Responses {
     static func json(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()
     ) throws -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return bytes(
-            try encoder.encode(value) + Data("\n".utf8), type: "application/json", status: status,
+        bytes(
+            try JSONText.encoded(value) + Array("\n".utf8), type: "application/json", status: status,
             policy: SecurityHeaders.inert,
             fields: fields.adding([.cacheControl: "no-store", .apiVersion: "1"]))
     }

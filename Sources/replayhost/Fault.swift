@@ -79,9 +79,7 @@ struct Fault: Error {
             Terminal.writeError(Terminal.json(JSONForm(error: .init(code: code, what: what, where: place, hint: hint))))
             return
         }
-        // What and where may be words of a hostile archive.
-        let text = Terminal.safe("\(what)\(place.map { ", \($0)" } ?? "")")
-        Terminal.writeError("\(Terminal.red("error:")) \(text)")
-        if let hint { Terminal.writeError("\(Terminal.bold("hint:")) \(Terminal.safe(hint))") }
+        Terminal.writeError("\(what)\(place.map { ", \($0)" } ?? "")", label: .error)
+        if let hint { Terminal.writeError(hint, label: .hint) }
     }
 }

@@ -55,6 +55,7 @@ struct CaptureAddressTests {
         ("https://x/", "attachment; filename=\"x\""),
         ("https://x/a%22b.txt", "attachment; filename*=UTF-8''a%22b.txt"),
         ("https://x/..%2F..%2Fetc%0D%0Ax", "attachment; filename=\"....etcx\""),
+        ("https://x/annex%E2%80%AEfdp.exe%C2%9B%7F", "attachment; filename=\"annexfdp.exe\""),
     ])
     func downloadsHaveNames(_ url: String, _ expected: String) {
         #expect(CaptureAnswer.attachment(url) == expected)

@@ -145,7 +145,11 @@ struct CaptureAnswer: Sendable {
     static func attachment(_ url: String) -> String {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
-        let name = (last.removingPercentEncoding ?? last).filter { !$0.isNewline && $0 != "/" && $0 != "\\" }
+        // A file name that is shown as it is: bidi controls could make its ending look like another.
+        let readable = (last.removingPercentEncoding ?? last).unicodeScalars.filter {
+            ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+        }
+        let name = String(String.UnicodeScalarView(readable)).filter { $0 != "/" && $0 != "\\" }
         let isPlain = name.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
         if name.isEmpty { return "attachment; filename=\"capture\"" }
         if isPlain { return "attachment; filename=\"\(name)\"" }

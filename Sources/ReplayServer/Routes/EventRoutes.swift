@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import WebArchive
 
 /// `GET /api/events`: what changes in the store, by whichever process, as it changes. Source: HTML, "Server-sent events".
 struct EventRoutes: Sendable {
@@ -66,7 +67,7 @@ struct EventRoutes: Sendable {
             }
             for job in jobs {
                 position.jobs = job.revision
-                let data = String(decoding: try Self.encoder.encode(job), as: UTF8.self)
+                let data = String(decoding: try JSONText.encoded(job), as: UTF8.self)
                 try await writer.write(Self.event("job", data: data, id: position))
                 hasSent = true
             }
@@ -77,12 +78,6 @@ struct EventRoutes: Sendable {
     /// - Parameter data: One line.
     private static func event(_ name: String, data: String, id: EventPosition) -> ByteBuffer {
         ByteBuffer(string: "event: \(name)\nid: \(id.text)\ndata: \(data)\n\n")
-    }
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 
     /// Sent at once at most.

@@ -65,7 +65,7 @@ struct CDXLineWriter {
                 members.append("source-coll", text: name)
             }
         }
-        text += members.text
+        text += JSONText.escapingControls(members.text)
     }
 
     private func appendAll(of line: CDXQueryLine, to members: inout JSONMembers) {

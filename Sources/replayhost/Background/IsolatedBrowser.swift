@@ -111,8 +111,8 @@ struct IsolatedBrowser: Equatable {
             try profile.remove()
         } catch {
             Terminal.writeError(
-                "\(Terminal.yellow("warning:")) cannot delete the temporary profile \(profile.path) "
-                    + "(\(error.localizedDescription)); the next isolated run tries again")
+                "cannot delete the temporary profile \(profile.path) (\(error.localizedDescription)); "
+                    + "the next isolated run tries again", label: .warning)
         }
         try outcome.get()
     }

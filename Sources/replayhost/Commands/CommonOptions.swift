@@ -42,7 +42,7 @@ struct CommonOptions: ParsableArguments {
                 "removed \(Terminal.count(report.sweptCopies, "copy", "copies")) that an interrupted import had left")
         }
         for problem in report.problems {
-            Terminal.writeError("\(Terminal.yellow("warning:")) \(Terminal.safe(problem))")
+            Terminal.writeError(problem, label: .warning)
         }
         return store
     }

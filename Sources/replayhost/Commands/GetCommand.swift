@@ -89,9 +89,8 @@ struct GetCommand: ParsableCommand {
 
     private func writeRecord(of capture: OpenCapture, in store: ArchiveStore) throws {
         let record = try store.openArchives.lookups(capture.archive).wacz.record(of: capture.entry)
-        Terminal.write("WARC/\(record.version)\r")
-        for field in record.headers.fields { Terminal.write("\(field.name): \(field.value)\r") }
-        Terminal.write("\r")
+        let fields = record.headers.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        Terminal.writeBytes(Array("WARC/\(record.version)\r\n\(fields)\r\n".utf8))
         try record.forEachChunk {
             Terminal.writeBytes(Array($0))
             return true

@@ -195,7 +195,7 @@ struct GroupCommand: ParsableCommand {
             let store = try common.openStoreToChange()
             let group = try store.group(matching: id)
             if !yes {
-                Terminal.put("Remove the group \(group.id) (\(Terminal.safe(group.title)))? [y/N] ", to: 2)
+                Terminal.ask("Remove the group \(group.id) (\(group.title))? [y/N]")
                 guard let answer = readLine() else {
                     throw StoreError(
                         .failed, "not removed: nobody is there to be asked", place: group.id.text, hint: "give --yes")

@@ -44,7 +44,7 @@ struct RemoveCommand: ParsableCommand {
     private func remove(_ archive: Archive, from store: ArchiveStore) throws -> ExitStatus {
         let title = Terminal.safe(archive.title)
         if !yes {
-            Terminal.put("Remove \(archive.id) (\(title), \(Terminal.size(archive.size)))? [y/N] ", to: 2)
+            Terminal.ask("Remove \(archive.id) (\(title), \(Terminal.size(archive.size)))? [y/N]")
             guard let answer = readLine() else {
                 throw StoreError(
                     .failed, "not removed: nobody is there to be asked", place: archive.id.text, hint: "give --yes")

@@ -69,7 +69,7 @@ struct ServeCommand: AsyncParsableCommand {
         let opened = try common.openStore(repairing: false)
         let store = opened.isReadOnly ? opened : try common.openStore(repairing: true)
         if let adaptation = store.catalog.adaptation { common.remark("about this store: \(adaptation)") }
-        var logger = Logger(label: "replayhost", factory: { StreamLogHandler.standardError(label: $0) })
+        var logger = Logger(label: "replayhost", factory: { StreamLogHandler(label: $0, stream: ErrorLines()) })
         logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
         let folder = AssetsLocation.choose(
             option: assets, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
@@ -90,9 +90,8 @@ struct ServeCommand: AsyncParsableCommand {
                 Terminal.write("replayhost serves \(address) (Ctrl-C stops)")
             }
             if !host.hasEngine {
-                Terminal.writeError(
-                    "\(Terminal.yellow("warning:")) the replay engine is missing, no page can be shown\n"
-                        + "\(Terminal.bold("hint:")) run `make setup` in the replayhost folder")
+                Terminal.writeError("the replay engine is missing, no page can be shown", label: .warning)
+                Terminal.writeError("run `make setup` in the replayhost folder", label: .hint)
             }
             if open { Browser.open(address) }
         }

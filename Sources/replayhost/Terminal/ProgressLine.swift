@@ -18,12 +18,12 @@ struct ProgressLine {
         let text = Self.text(progress, secondsPassed: Self.seconds(began.duration(to: .now)))
         let room = max(10, Terminal.columns - text.count - 2)
         let shownName = name.count > room ? "…" + name.suffix(room - 1) : name
-        Terminal.put("\r\u{1B}[K\(shownName) \(text)", to: 2)
+        Terminal.showProgress("\(shownName) \(text)")
     }
 
     /// Takes the line away again.
     func clear() {
-        if isShown { Terminal.put("\r\u{1B}[K", to: 2) }
+        if isShown { Terminal.showProgress("") }
     }
 
     static func text(_ progress: ImportProgress, secondsPassed: Double) -> String {

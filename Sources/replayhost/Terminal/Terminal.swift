@@ -1,4 +1,5 @@
 import Foundation
+import ReplayHostKit
 import Synchronization
 
 #if canImport(Glibc)
@@ -8,7 +9,22 @@ import Darwin
 #endif
 
 /// What the program writes and where it runs.
+///
+/// Text goes out without the characters that steer a terminal or reorder text: much of it comes from archives.
 enum Terminal {
+    /// What a line on standard error begins with.
+    enum Label: String {
+        case error, warning, hint
+
+        fileprivate var style: String {
+            switch self {
+            case .error: "31;1"
+            case .warning: "33"
+            case .hint: "1"
+            }
+        }
+    }
+
     private static let isColorOff = Atomic(false)
 
     /// `--no-color`; `NO_COLOR` and a pipe switch it off as well.
@@ -32,7 +48,7 @@ enum Terminal {
 
     /// One line on standard output. A reader that went away ends the program quietly, as it does `cat`.
     static func write(_ line: String) {
-        put(line + "\n", to: STDOUT_FILENO)
+        put(safe(line) + "\n", to: STDOUT_FILENO)
     }
 
     /// Whole lines on standard output, as they are; on a terminal without control characters.
@@ -52,11 +68,23 @@ enum Terminal {
         put(shown.map { $0.joined(separator: "\t") }.joined(separator: "\n"), to: STDOUT_FILENO)
     }
 
-    static func writeError(_ line: String) {
-        put(line + "\n", to: STDERR_FILENO)
+    /// One line on standard error.
+    static func writeError(_ line: String, label: Label? = nil) {
+        let start = label.map { styled("\($0.rawValue):", $0.style) + " " } ?? ""
+        put(start + safe(line) + "\n", to: STDERR_FILENO)
     }
 
-    static func put(_ text: String, to descriptor: Int32) { put(Array(text.utf8), to: descriptor) }
+    /// The beginning of a line on standard error that somebody is to go on with.
+    static func ask(_ question: String) {
+        put(safe(question) + " ", to: STDERR_FILENO)
+    }
+
+    /// The line on standard error that the next one takes the place of.
+    static func showProgress(_ line: String) {
+        put("\r\u{1B}[K" + safe(line), to: STDERR_FILENO)
+    }
+
+    private static func put(_ text: String, to descriptor: Int32) { put(Array(text.utf8), to: descriptor) }
 
     private static func put(_ bytes: [UInt8], to descriptor: Int32) {
         var done = 0
@@ -71,16 +99,10 @@ enum Terminal {
     }
 
     static func json(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // The values are our own plain structures of strings and numbers: they always have a JSON form.
-        guard let data = try? encoder.encode(value) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        guard let json = try? JSONText.encoded(value) else { return "{}" }
+        return String(decoding: json, as: UTF8.self)
     }
-
-    static func bold(_ text: String) -> String { styled(text, "1") }
-    static func red(_ text: String) -> String { styled(text, "31;1") }
-    static func yellow(_ text: String) -> String { styled(text, "33") }
 
     private static func styled(_ text: String, _ code: String) -> String {
         let environment = ProcessInfo.processInfo.environment
@@ -88,9 +110,17 @@ enum Terminal {
         return isOff ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 
-    /// Text from an archive, without the control characters that could steer a terminal.
+    /// Text from an archive on one line, with spaces for what could steer a terminal or reorder text.
     static func safe(_ text: String) -> String {
-        String(text.unicodeScalars.map { CharacterSet.controlCharacters.contains($0) ? " " : Character($0) })
+        guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
+        var line = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
+            default: line.append(scalar)
+            }
+        }
+        return String(line)
     }
 
     /// For people: 1.5 MB. Powers of 1000, as file managers and disks have them.

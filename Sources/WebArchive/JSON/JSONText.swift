@@ -1,0 +1,57 @@
+import Foundation
+
+/// The JSON that this program writes for others: on standard output, in answers of the server, in events.
+package enum JSONText {
+    /// The value as JSON, on one line, its keys sorted, without characters that steer a terminal or reorder text.
+    package static func encoded(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return escapingControls(Array(try encoder.encode(value)))
+    }
+
+    /// The same JSON value with `\uXXXX` in place of DEL, the C1 controls, the bidi controls, U+2028 and U+2029.
+    ///
+    /// RFC 8259 §7 asks for C0 controls to be escaped and allows it for every other character. Outside of strings, JSON has none
+    /// of these. UAX #9 §2 lists the bidi controls.
+    package static func escapingControls(_ json: [UInt8]) -> [UInt8] {
+        guard json.contains(where: { $0 >= 0x7F }) else { return json }
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(json.count + 64)
+        var position = 0
+        while position < json.count {
+            if json[position] >= 0x7F, let (scalar, length) = control(json[position...]) {
+                escaped += escape(scalar)
+                position += length
+            } else {
+                escaped.append(json[position])
+                position += 1
+            }
+        }
+        return escaped
+    }
+
+    /// The character to escape that these bytes begin with, and how many bytes of UTF-8 it has.
+    private static func control(_ bytes: ArraySlice<UInt8>) -> (scalar: UInt16, length: Int)? {
+        let (first, start) = (bytes[bytes.startIndex], bytes.startIndex)
+        if first == 0x7F { return (0x7F, 1) }
+        guard bytes.count >= 2 else { return nil }
+        let second = bytes[start + 1]
+        switch (first, second) {
+        case (0xC2, 0x80...0x9F): return (UInt16(second), 2)
+        case (0xD8, 0x9C): return (0x061C, 2)
+        case (0xE2, 0x80), (0xE2, 0x81):
+            guard bytes.count >= 3 else { return nil }
+            let scalar = 0x2000 | UInt16(second & 0x3F) << 6 | UInt16(bytes[start + 2] & 0x3F)
+            switch scalar {
+            case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: return (scalar, 3)
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    private static func escape(_ scalar: UInt16) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return Array("\\u".utf8) + stride(from: 12, through: 0, by: -4).map { digits[Int(scalar >> UInt16($0)) & 0xF] }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import replayhost
+
+/// Text of archives on standard output and standard error: nothing in it steers a terminal or reorders other text.
+struct HostileTextTests {
+    /// CSI in one character and in two, BEL, an end of line that is none of ours, and a right-to-left override.
+    private static let hostile = "\u{9B}31m\u{202E}fdp.exe\u{2066}\u{2028}\u{200F}\u{61C}"
+    private static let hostileJSON = hostile + #"\u001b[2J\u0007\nid: \u007f"#
+
+    /// Line ends are the program's own; whether there are too many of them shows in the number of lines.
+    private static func controls(_ text: String) -> [Unicode.Scalar] {
+        text.unicodeScalars.filter {
+            $0 != "\n"
+                && ($0.properties.generalCategory == .control || $0.properties.isBidiControl
+                    || [.lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory))
+        }
+    }
+
+    private func importedStore() async throws -> (CommandStore, [ProgramResult]) {
+        let store = try CommandStore()
+        let url = "http://example.org/\u{202E}\u{9B}"
+        let archive = GeneratedArchive(
+            title: Self.hostileJSON,
+            pages: [.init(url: url, title: Self.hostileJSON), .init(url: "http://example.org/")])
+        let name = "crawl\u{1B}[2J\u{9B}\u{202E}.wacz"
+        try store.write(archive, to: name)
+        try store.folder.write("no archive", to: "other\u{9B}\u{202E}\n.wacz")
+        let imports = [
+            try await store.run("import", name, "--id", "crawl"),
+            try await store.run("import", "other\u{9B}\u{202E}\n.wacz"),
+            try await store.run("import", name, "--json"),
+            try await store.run("import", "other\u{9B}\u{202E}\n.wacz", "--json"),
+        ]
+        return (store, imports)
+    }
+
+    @Test func textOfArchivesSteersNoTerminal() async throws {
+        let (store, imports) = try await importedStore()
+        let group = try await store.run("group", "create", "Both\u{9B}\u{202E}", "crawl", "--json")
+        #expect(group.code == 0, Comment(rawValue: group.errors))
+        let id = try #require(try objects(group.outputLines).first?["id"] as? String)
+        let commands = [
+            ["list"], ["info", "crawl"], ["pages", "crawl"], ["cdx", "http://example.org/*"], ["jobs", "--all"],
+            ["group", "list"],
+            ["group", "info", id], ["get", "http://example.org/\u{202E}\u{9B}"],
+            ["get", "http://example.org/", "--head"],
+            ["edit", "crawl", "--add-tag", "\u{9B}\u{202E}"], ["doctor"],
+        ]
+        var results = imports + [group]
+        for command in commands {
+            for options in [[], ["--json"]] where !(command.contains("--head") && !options.isEmpty) {
+                results.append(try await store.run(command + options))
+            }
+        }
+        for result in results {
+            let said = Comment(rawValue: result.output.debugDescription + result.errors.debugDescription)
+            #expect(Self.controls(result.output + result.errors).isEmpty, said)
+        }
+        let title = try #require(
+            try objects(results.flatMap(\.outputLines).filter { $0.hasPrefix("{") })
+                .compactMap { ($0["title"] as? String) }.first { $0.contains("exe") })
+        #expect(title.unicodeScalars.contains("\u{202E}"), "JSON keeps the value")
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("\u{1B}[2J", " [2J"), ("a\u{9B}b\u{202E}c", "a b c"), ("é字", "é字"), ("a\r\nb", "a  b"),
+        ("\u{2028}\u{2029}\u{7F}", "   "),
+    ])
+    func textForATerminalIsOneLine(_ text: String, _ expected: String) {
+        #expect(Terminal.safe(text) == expected)
+    }
+}
