@@ -86,3 +86,31 @@ export function hostOf(url) {
         return "";
     }
 }
+
+/**
+ * @param {import("./api.js").Capture|undefined} capture
+ * @returns {boolean} whether it is a PDF that was there
+ */
+export function isPDF(capture) {
+    return capture?.mime === "application/pdf" && (capture.status === undefined || capture.status === 200);
+}
+
+/**
+ * @param {string} one
+ * @param {string} other
+ * @returns {boolean} whether the URLs differ in nothing but their fragments
+ */
+export const sameDocument = (one, other) => withoutFragment(one) === withoutFragment(other);
+
+/**
+ * @param {string} url
+ * @returns {string} its last part, readable where it can be
+ */
+export function decodeName(url) {
+    const name = url.replace(/[?#].*$/s, "").replace(/\/$/, "").split("/").pop();
+    try {
+        return decodeURIComponent(name);
+    } catch {
+        return name;
+    }
+}

@@ -7,7 +7,9 @@
 import * as api from "./api.js";
 import { createAgent } from "./agent.js";
 import { awayWords, isAway } from "./availability.js";
-import { closestCapture, completeAddress, encodedAddress, fragmentOf, withoutFragment } from "./captures.js";
+import {
+    closestCapture, completeAddress, decodeName, encodedAddress, fragmentOf, isPDF, sameDocument, withoutFragment,
+} from "./captures.js";
 import { announce, make, plain } from "./dom.js";
 import { findIcon, setTabIcon } from "./favicon.js";
 import { createMemory, newestOnly } from "./newest.js";
@@ -487,22 +489,4 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             element.remove();
         },
     };
-}
-
-function isPDF(capture) {
-    return capture?.mime === "application/pdf" && (capture.status === undefined || capture.status === 200);
-}
-
-function sameDocument(one, other) {
-    return withoutFragment(one) === withoutFragment(other);
-}
-
-/** The last part of an address, readable where it can be. */
-function decodeName(url) {
-    const name = url.replace(/[?#].*$/s, "").replace(/\/$/, "").split("/").pop();
-    try {
-        return decodeURIComponent(name);
-    } catch {
-        return name;
-    }
 }
