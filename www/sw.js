@@ -18,10 +18,12 @@
         "x-content-type-options",
     ]);
 
-    const guarded = (original, { destination }) => {
-        // A network error, or a redirect that the browser follows by itself: nothing to read, nothing to change.
+    const guarded = (original, { destination, url }) => {
+        // A network error, or a redirect of the server that the browser follows by itself: nothing to read, nothing to change.
         if (original.type === "error" || original.type === "opaqueredirect") return original;
         const { body, status, statusText } = original;
+        const target = original.headers.get("location");
+        if (target !== null && new URL(target, url).origin !== location.origin) return Response.error();
         const headers = new Headers();
         for (const [name, value] of original.headers) {
             if (!destination || allowed.has(name)) headers.append(name, value);

@@ -2,7 +2,7 @@
  * The viewer's half of the talk with the agent: a hidden frame at the archive's own origin, which keeps the replay
  * engine set up there. Archived scripts run at that origin too, so whatever comes from it is checked and never trusted.
  */
-import { clearOrigin } from "./clear-origin.js";
+import { clearOrigin, forgetOrigin } from "./clear-origin.js";
 import { make } from "./dom.js";
 
 const answerSecondsMax = 6;
@@ -124,7 +124,10 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored }) {
 
     function keepWaiting(current, seconds) {
         clearTimeout(current.timer);
-        current.timer = setTimeout(() => settle("reject", new AgentFailure("worker-silent", origin)), seconds * 1000);
+        current.timer = setTimeout(() => {
+            forgetOrigin(origin);
+            settle("reject", new AgentFailure("worker-silent", origin));
+        }, seconds * 1000);
     }
 
     function settle(how, value) {

@@ -14,10 +14,10 @@ function known() {
     }
 }
 
-function remember(origin, collection) {
+function remember(origin, ...opened) {
     const others = known().filter(([one]) => one !== origin).slice(-originsMax);
     try {
-        localStorage.setItem(key, JSON.stringify([...others, [origin, collection]]));
+        localStorage.setItem(key, JSON.stringify([...others, ...opened]));
     } catch {
         // Without storage of our own it is cleared each time.
     }
@@ -40,7 +40,16 @@ export async function clearOrigin(origin, collection) {
                 on: { load: () => done(frame.remove()) } });
             document.body.append(frame);
         });
-        remember(origin, collection);
+        remember(origin, [origin, collection]);
     };
     await (navigator.locks ? navigator.locks.request(`clear ${origin}`, clear) : clear());
+}
+
+/**
+ * Has the origin cleared again before the archive is opened next: something there keeps it from being opened.
+ *
+ * @param {string} origin
+ */
+export function forgetOrigin(origin) {
+    remember(origin);
 }

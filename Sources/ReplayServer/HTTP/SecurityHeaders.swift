@@ -75,11 +75,13 @@ package enum SecurityHeaders {
 
     /// What a document of a replay origin may connect to: that origin. Chromium obeys it, also for the names that it looks up.
     /// https://wicg.github.io/connection-allowlists/
-    static let ownOrigin = "(response-origin)"
+    ///
+    /// Redirects are allowed since the worker and the server redirect within the origin only.
+    static let ownOrigin = "(response-origin);redirects=allow"
 
     /// The same for our own page at a replay origin, which leads to the viewer.
     static func ownAndControlOrigins(_ hosts: HostPolicy) -> String {
-        "(response-origin \(hosts.controlOrigins.map { "\"\($0)\"" }.joined(separator: " ")))"
+        "(response-origin \(hosts.controlOrigins.map { "\"\($0)\"" }.joined(separator: " ")));redirects=allow"
     }
 
     /// An answer that shows nothing: errors and JSON.

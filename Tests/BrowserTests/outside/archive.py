@@ -69,7 +69,6 @@ def leaving_pages():
     yield leave("agent", f"agent.location = {json.dumps(to('agent'))};")
     yield leave("header", fields=[("Refresh", f"0;url={to('header')}")])
     yield leave("redirect", status=301, location=to("redirect"))
-    yield leave("history", "history.pushState(0, '', '/'); location.reload();")
 
 
 def headers_page():

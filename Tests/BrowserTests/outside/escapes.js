@@ -169,7 +169,7 @@ async function escapeFrom(tag, addresses, only) {
             add("iframe", { id: `blank-${tag}` });
             return document.getElementById(`blank-${tag}`).contentWindow.eval(inner(name));
         },
-        "frame-script-url": (name) => add("iframe", { src: `javascript:${inner(name)}` }),
+        "frame-script-url": (name) => add("iframe", { src: `javascript:${encodeURIComponent(inner(name))}` }),
         "frame-sandboxed": (name) => add("iframe", { sandbox: "allow-scripts", srcdoc: document_(name) }),
         "frame-refresh": (name) => add("iframe", { src: blob(
             `<meta http-equiv="refresh" content="0;url=${url(name)}">`, "text/html") }),

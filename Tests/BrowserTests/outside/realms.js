@@ -63,7 +63,8 @@ async function escapeEverywhere(tag, addresses) {
         for (let name = names.shift(); name; name = names.shift()) {
             try {
                 // Chromium 156 ends a tab in which a frame made by a script asks for WebRTC that Connection-Allowlist forbids.
-                const isOwn = name.startsWith("rtc-");
+                // And speculation rules count in the page itself only.
+                const isOwn = /^(?:rtc|speculation)-/.test(name);
                 const action = isOwn ? escapeFrom : (await rawRealm()).eval(`(${escapeFrom})`);
                 ended.push(await Promise.race([action(tag, addresses, name), pause(4).then(() => `${name}: no end`)]));
             } catch (error) {

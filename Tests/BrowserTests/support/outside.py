@@ -25,6 +25,8 @@ BROWSER_MAKER = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com", "gvt
 ENVIRONMENT = "REPLAYHOST_TEST_OUTSIDE"
 # RFC 2544: for tests of networks.
 ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
+# RFC 5737: for documentation.
+OWN_ADDRESS = "192.0.2.1"
 # Ports on which connections are accepted, so that what is sent on them is seen too.
 TCP_PORTS = [80, 443, 3478]
 
@@ -40,7 +42,7 @@ def add_interface():
     ask_kernel(rtm_newlink, struct.pack("BBHiII", socket.AF_UNSPEC, 0, 0, 0, 0, 0) + attribute(name, b"outside0\0") + kind)
     siocsifaddr, siocsifnetmask = 0x8916, 0x891C
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        for request, address in [(siocsifaddr, "192.0.2.1"), (siocsifnetmask, "255.255.255.0")]:
+        for request, address in [(siocsifaddr, OWN_ADDRESS), (siocsifnetmask, "255.255.255.0")]:
             value = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
             fcntl.ioctl(control, request, struct.pack("16s16s8x", b"outside0", value))
     for _, interface in socket.if_nameindex():
@@ -64,11 +66,13 @@ def ask_kernel(kind, message):
 def own_every_address():
     """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7)."""
     rtm_newroute = 24
-    table_local, protocol_boot, scope_host, type_local, attribute_interface = 255, 3, 254, 2, 4
+    table_local, protocol_boot, scope_host, type_local, attribute_interface, preferred_source = 255, 3, 254, 2, 4, 7
     index = socket.if_nametoindex("lo")
-    for family in [socket.AF_INET, socket.AF_INET6]:
+    # Firefox takes no source address of its own for WebRTC.
+    source = attribute(preferred_source, socket.inet_aton(OWN_ADDRESS))
+    for family, more in [(socket.AF_INET, source), (socket.AF_INET6, b"")]:
         route = struct.pack("BBBBBBBBI", family, 0, 0, 0, table_local, protocol_boot, scope_host, type_local, 0)
-        ask_kernel(rtm_newroute, route + attribute(attribute_interface, struct.pack("I", index)))
+        ask_kernel(rtm_newroute, route + attribute(attribute_interface, struct.pack("I", index)) + more)
 
 
 def ask_own_names():

@@ -79,7 +79,7 @@ struct CaptureTests {
             #expect(policy.hasPrefix("sandbox; script-src 'none'; default-src 'self'"))
             #expect(!policy.contains("allow-"))
             #expect(!policy.contains("*"))
-            #expect(answer["connection-allowlist"] == "(response-origin)")
+            #expect(answer["connection-allowlist"] == "(response-origin);redirects=allow")
             // Another archive's captures, and all archives', are not there.
             for other in ["/c/all/cdx?url=a.example", "/c/other/cdx?url=a.example", "/c/other/2024/http://a.example/"] {
                 #expect(try await server.ask("GET", other, host: server.host(of: "crawl")).status == 404)

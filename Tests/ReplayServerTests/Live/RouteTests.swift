@@ -250,7 +250,7 @@ struct RouteTests {
                     #expect(answer["content-security-policy"]?.contains("default-src") == true, name)
                     let own = target == "/" || target.hasPrefix("/file-")
                     let control = " \"http://localhost:\(server.port)\" \"http://replayhost.localhost:\(server.port)\""
-                    #expect(answer["connection-allowlist"] == "(response-origin\(own ? control : ""))", name)
+                    #expect(answer["connection-allowlist"] == "(response-origin\(own ? control : ""));redirects=allow", name)
                     #expect(answer["origin-agent-cluster"] == "?1", name)
                     #expect(answer["x-dns-prefetch-control"] == "off", name)
                     #expect(answer["cross-origin-opener-policy"] == "same-origin", name)
@@ -292,7 +292,7 @@ struct RouteTests {
             let page = try await server.ask("GET", "/", host: host).text
             let address = try #require(page.firstMatch(of: /"worker":"([^"]+)"/)?.1)
             #expect(worker.text.contains("\"address\":\"\(address)\""))
-            #expect(worker.text.contains("\"Connection-Allowlist\":\"(response-origin)\""))
+            #expect(worker.text.contains("\"Connection-Allowlist\":\"(response-origin);redirects=allow\""))
         }
     }
 
