@@ -71,7 +71,7 @@ def test_browser_that_refuses_the_worker_is_told(host_with_sample, browser):
     """As with blocked site data: registration fails."""
     page = browser.page
     browser.context.add_init_script("""
-        if (navigator.serviceWorker) {
+        if (self.origin !== "null" && navigator.serviceWorker) {
             ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException("no", "SecurityError"));
         }""")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")

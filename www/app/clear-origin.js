@@ -42,7 +42,8 @@ export async function clearOrigin(origin, collection) {
         });
         remember(origin, [origin, collection]);
     };
-    await (navigator.locks ? navigator.locks.request(`clear ${origin}`, clear) : clear());
+    // A browser that keeps no site data has no locks either.
+    await Promise.resolve(navigator.locks?.request(`clear ${origin}`, clear) ?? clear()).catch(clear);
 }
 
 /**
