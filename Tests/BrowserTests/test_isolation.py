@@ -236,6 +236,32 @@ def test_requests_of_others_are_refused(host_with_sample):
     assert host.ids() == ["second"]
 
 
+IS_SEVERED = """async (address) => {
+    const opened = window.open(address, "_blank");
+    const end = Date.now() + 20_000;
+    while (!opened.closed && Date.now() < end) await new Promise((done) => setTimeout(done, 50));
+    return opened.closed;
+}"""
+
+
+def test_another_site_cannot_tell_which_archives_there_are(host_with_sample, browser):
+    """It opens addresses in windows, and gets no hold of any of them, whether the archive is there or not."""
+    host, other = host_with_sample, WebSite()
+    browser.allow("403|404")
+    try:
+        for identifier in ["sample", "nobody"]:
+            origin = host.replay_origin("sample").replace("sample", identifier)
+            for address in [
+                f"{host.home}/?archive=/archives/{identifier}.wacz", f"{host.home}/archives/{identifier}.wacz",
+                f"{host.address}/c/{identifier}/2024/{SITE}/", f"{origin}/", f"{origin}/archives/{identifier}.wacz",
+                f"{origin}/c/{identifier}/2024/{SITE}/",
+            ]:
+                browser.page.goto(f"http://attacker.localhost:{other.port}/")
+                assert browser.page.evaluate(IS_SEVERED, address), address
+    finally:
+        other.close()
+
+
 def test_library_is_not_shown_in_a_frame(host_with_sample, browser):
     """Neither by another site nor by an archive: a click meant for them would land on our buttons."""
     for path in ["/", "/index.html", f"/?archive=/archives/sample.wacz#url={SITE}/"]:

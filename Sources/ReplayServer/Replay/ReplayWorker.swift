@@ -28,9 +28,7 @@ struct ReplayWorker {
         for part in [template.sha256, engine.sha256] + fields.values.sorted() { hash.update(data: Data(part.utf8)) }
         // `replayPrefix` is the engine's: archived pages are right below the root.
         address = "/sw.js?replayPrefix=&version=\(hash.finalize().hexadecimal.prefix(16))"
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let settings = String(decoding: try encoder.encode(Settings(address: address, fields: fields)), as: UTF8.self)
+        let settings = String(decoding: try JSONText.encoded(Settings(address: address, fields: fields)), as: UTF8.self)
         let text = String(decoding: template.bytes, as: UTF8.self)
             .replacingOccurrences(of: "{{worker}}", with: settings)
         script = Asset(bytes: Array(text.utf8), type: template.type)

@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import WebArchive
 
 /// The own origin of an archive or a group: the page that boots the worker, the worker's script, the archive's file. Nothing else.
 struct ReplayRoutes: Sendable {
@@ -93,10 +94,8 @@ struct ReplayRoutes: Sendable {
             source: file.map { "\($0.versionedFilePath)&view=replay" },
             size: replayable.archives.reduce(0) { $0 &+ $1.size },
             controlOrigins: site.hosts.controlOrigins.reversed(), worker: worker?.address)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json = String(decoding: try encoder.encode(data), as: UTF8.self).replacingOccurrences(
-            of: "<", with: "\\u003c")
+        let json = String(decoding: try JSONText.encoded(data), as: UTF8.self)
+            .replacingOccurrences(of: "<", with: "\\u003c")
         let filled = Asset(
             bytes: Array(template.replacingOccurrences(of: "{{boot}}", with: json).utf8), type: page.type)
         let policy = SecurityHeaders.bootPage(

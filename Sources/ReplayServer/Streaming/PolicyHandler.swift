@@ -26,8 +26,8 @@ final class PolicyHandler: ChannelDuplexHandler {
                 self.host = host
                 isForControl =
                     switch hosts.role(hosts: host) {
-                    case .control, .address, .addressOfReplay, .stock: true
-                    case .replay, .misdirected, .malformed: false
+                    case .control, .address, .addressOfReplay: true
+                    case .replay, .stock, .misdirected, .malformed: false
                     }
             }
         }

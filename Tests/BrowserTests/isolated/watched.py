@@ -7,7 +7,6 @@ import json
 import os
 import re
 import socket
-import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,15 +20,6 @@ ATTEMPTS = (Path(__file__).parent / "attempts.js").read_text(encoding="utf-8")
 URL = "https://attempts.example/"
 # Request lines that tell how far the page is. In replay, leaving for top.test becomes a question to the server.
 DONE = re.compile(rb"(?:GET|POST) [^ \r\n]*?(done-attempts|done-leaving|top\.test)")
-
-# So that packets of WebRTC have the address of the second interface as their source: Firefox tries no other. The rest gives
-# multicast a way out, and keeps addresses as they are, since Chromium begins anew when one is added.
-ROUTES = """
-ip link set outside0 addrgenmode none
-ip -6 address flush dev outside0
-ip route replace local 0.0.0.0/0 dev lo src 192.0.2.1
-ip route add default dev outside0
-"""
 
 HEADLESS = {
     "chromium": [CHROMIUM, "--headless", "--no-sandbox"],  # Chromium has no sandbox for root.
@@ -57,7 +47,6 @@ class WatchedNetwork:
     """What was sent to other computers, and what a program on this computer got that no page should reach."""
 
     def __init__(self):
-        subprocess.run(["sh", "-ec", ROUTES], check=True)
         self.outside = Outside()
         self.done = set()
         capture = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))

@@ -105,8 +105,6 @@ def captures(outside):
     for tag in TAGS:
         addresses = {name: outside.address(f"{name}.{tag}.evil.test") for name in RTC}
         add(tag, suite_page(tag, addresses))
-    for name, path in ANSWERS.items():
-        add(f"answer/{name}", page(f"escapes {name}", f"escapeFromAnswer({json.dumps(name)}, {json.dumps(path)});"))
     add("answers", page("escapes answers", f"escapeFromAnswers({json.dumps(ANSWERS)});"))
     add("poison", page("escapes poison", f"poison({json.dumps(ID)});"))
     add("poison-more", page("escapes poison more", f"poisonMore({json.dumps(ID)}, {json.dumps(SITE)});"))

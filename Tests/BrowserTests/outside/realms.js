@@ -123,16 +123,6 @@ async function escapeByAnswer(name, path) {
     return escapeByWindow(windowOf(frame), `${name}.answers`);
 }
 
-/** The same in the agent's frame, which the viewer made. */
-async function escapeByAgent(name, path) {
-    const link = agent.document.createElement("a");
-    link.href = path;
-    agent.document.body.append(link);
-    link.click();
-    await pause(1);
-    return escapeByWindow(agent, `${name}-agent.answers`);
-}
-
 async function escapeByWindow(realm, place) {
     try {
         const type = realm.document.contentType;
@@ -150,10 +140,6 @@ async function escapeFromAnswers(answers) {
         ([name, path]) => escapeByAnswer(name, path.replace("COLLECTION", collection))));
     log.push(await escapeByWindow(agent, "agent.answers"));
     finish(log);
-}
-
-async function escapeFromAnswer(name, path) {
-    finish(await escapeByAgent(name, path));
 }
 
 const evilPolicy = "default-src * data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src *; frame-src *; img-src *";

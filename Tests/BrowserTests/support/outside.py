@@ -45,6 +45,9 @@ def add_interface():
         for request, address in [(siocsifaddr, OWN_ADDRESS), (siocsifnetmask, "255.255.255.0")]:
             value = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
             fcntl.ioctl(control, request, struct.pack("16s16s8x", b"outside0", value))
+    # Chromium begins anew when an interface gets an address, so this one gets none by itself.
+    with open("/proc/sys/net/ipv6/conf/outside0/addr_gen_mode", "w", encoding="ascii") as mode:
+        mode.write("1")
     for _, interface in socket.if_nameindex():
         raise_interface(interface)
 
@@ -64,15 +67,20 @@ def ask_kernel(kind, message):
 
 
 def own_every_address():
-    """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7)."""
-    rtm_newroute = 24
-    table_local, protocol_boot, scope_host, type_local, attribute_interface, preferred_source = 255, 3, 254, 2, 4, 7
-    index = socket.if_nametoindex("lo")
+    """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7). Multicast goes out by the other interface."""
     # Firefox takes no source address of its own for WebRTC.
-    source = attribute(preferred_source, socket.inet_aton(OWN_ADDRESS))
-    for family, more in [(socket.AF_INET, source), (socket.AF_INET6, b"")]:
-        route = struct.pack("BBBBBBBBI", family, 0, 0, 0, table_local, protocol_boot, scope_host, type_local, 0)
-        ask_kernel(rtm_newroute, route + attribute(attribute_interface, struct.pack("I", index)) + more)
+    source = attribute(7, socket.inet_aton(OWN_ADDRESS))
+    local = {"table": 255, "scope": 254, "kind": 2}
+    add_route(socket.AF_INET, "lo", source, **local)
+    add_route(socket.AF_INET6, "lo", **local)
+    add_route(socket.AF_INET, "outside0", table=254, scope=253, kind=1)
+
+
+def add_route(family, interface, more=b"", *, table, scope, kind):
+    rtm_newroute, protocol_boot, outgoing_interface = 24, 3, 4
+    route = struct.pack("BBBBBBBBI", family, 0, 0, 0, table, protocol_boot, scope, kind, 0)
+    index = struct.pack("I", socket.if_nametoindex(interface))
+    ask_kernel(rtm_newroute, route + attribute(outgoing_interface, index) + more)
 
 
 def ask_own_names():

@@ -240,8 +240,10 @@ struct RouteTests {
             let host = server.host(of: "file")
             let long = "/" + String(repeating: "x", count: 90_000)
             let targets = [
-                "/", "/sw.js", "/engine.js", "/clear", "/archives/file.wacz", "/archives/none.wacz", "/nothing", "/api/index",
-                "/c/file/cdx?url=a", "/c/file/2024id_/http://a.example/", "/file-0123456789ab/2024mp_/http://a.example/", long,
+                "/", "/sw.js", "/engine.js", "/clear", "/archives/file.wacz", "/archives/none.wacz", "/nothing",
+                "/api/index",
+                "/c/file/cdx?url=a", "/c/file/2024id_/http://a.example/",
+                "/file-0123456789ab/2024mp_/http://a.example/", long,
             ]
             for target in targets {
                 let name = Comment(rawValue: String(target.prefix(60)))
@@ -250,7 +252,9 @@ struct RouteTests {
                     #expect(answer["content-security-policy"]?.contains("default-src") == true, name)
                     let own = target == "/" || target.hasPrefix("/file-")
                     let control = " \"http://localhost:\(server.port)\" \"http://replayhost.localhost:\(server.port)\""
-                    #expect(answer["connection-allowlist"] == "(response-origin\(own ? control : ""));redirects=allow", name)
+                    #expect(
+                        answer["connection-allowlist"] == "(response-origin\(own ? control : ""));redirects=allow", name
+                    )
                     #expect(answer["origin-agent-cluster"] == "?1", name)
                     #expect(answer["x-dns-prefetch-control"] == "off", name)
                     #expect(answer["cross-origin-opener-policy"] == "same-origin", name)
