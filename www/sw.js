@@ -11,25 +11,27 @@
     const ofServer = /^\/(?:$|clear$|sw\.js$|engine\.js$|(?:api|archives|c)\/)/;
 
     // The fields of an archived response that a document, a script or an image may have. Others can make a browser
-    // load something (Link, Refresh), send reports, or change its security. A script that fetches sees them all.
+    // load something (Link, Refresh), send reports, or change its security. A script that fetches sees all but the last.
     const allowed = new Set([
         "accept-ranges", "cache-control", "content-disposition", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "location", "memento-datetime", "vary",
         "x-content-type-options",
     ]);
 
-    const guarded = (original, { destination, url }) => {
+    const dropped = ["content-security-policy-report-only", "nel", "report-to", "reporting-endpoints"];
+
+    const guarded = (original, { destination, mode, url }) => {
         // A network error, or a redirect of the server that the browser follows by itself: nothing to read, nothing to change.
         if (original.type === "error" || original.type === "opaqueredirect") return original;
         const { body, status, statusText } = original;
         const target = original.headers.get("location");
         if (target !== null && new URL(target, url).origin !== location.origin) return Response.error();
+        const isForScript = destination === "" && mode !== "navigate";
         const headers = new Headers();
         for (const [name, value] of original.headers) {
-            if (!destination || allowed.has(name)) headers.append(name, value);
+            if (isForScript ? !dropped.includes(name) : allowed.has(name)) headers.append(name, value);
         }
         for (const [name, value] of Object.entries(fields)) headers.set(name, value);
-        headers.delete("content-security-policy-report-only");
         return new Response(body, { status, statusText, headers });
     };
 
