@@ -1,17 +1,17 @@
-// The service worker of a replay origin: the replay engine, and a wall around it.
+// The service worker of a replay origin: the replay engine, with enforced security headers.
 //
-// Archived scripts run at this origin too. They can give the engine other settings, so the policy that it sends is
-// not relied on: every response that leaves this worker carries the policy of this file and no other.
+// Archived scripts run at this origin too, and can change the engine's settings. So nothing relies on the headers that
+// the engine sets: every readable response gets those of this file.
 "use strict";
 {
-    // The address that this worker was made for, and the header fields that every response gets.
+    // The URL that this worker is for, and the header fields that every response gets.
     const { address, fields } = {{worker}};
 
-    // What the server answers at this origin. The engine also has an API there, which nobody here needs.
+    // Requests for these paths bypass the engine, including its own /api/, which replayhost doesn't use.
     const ofServer = /^\/(?:$|clear$|sw\.js$|engine\.js$|(?:api|archives|c)\/)/;
 
-    // The fields of an archived response that a document, a script or an image may have. Others can make a browser
-    // load something (Link, Refresh), send reports, or change its security. A script that fetches sees all but the last.
+    // The fields of an archived response that a document, a script or an image keeps. Others can make a browser load
+    // something (Link, Refresh), send reports or change its security. fetch() gets them too, except those in `dropped`.
     const allowed = new Set([
         "accept-ranges", "cache-control", "content-disposition", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "location", "memento-datetime", "vary",

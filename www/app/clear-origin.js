@@ -1,4 +1,4 @@
-/** What a browser keeps for an archive's origin, removed where it is not this archive's. */
+/** Clears site data that something else left at an archive's origin. */
 import { make } from "./dom.js";
 
 const key = "replayhost-origins";
@@ -19,7 +19,7 @@ function remember(origin, ...opened) {
     try {
         localStorage.setItem(key, JSON.stringify([...others, ...opened]));
     } catch {
-        // Without storage of our own it is cleared each time.
+        // Without localStorage, the origin is cleared every time.
     }
 }
 
@@ -27,7 +27,7 @@ function remember(origin, ...opened) {
  * Clears an archive's origin before the archive is opened there for the first time: an earlier version of replayhost, an archive
  * that had the same id, or another program on the same port may have left a service worker that answers in our place.
  *
- * The frame has no origin, so that no such worker gets its request.
+ * The frame is sandboxed, with an opaque origin, so no service worker intercepts its request.
  *
  * @param {string} origin
  * @param {string} collection

@@ -26,7 +26,7 @@ struct ReplayWorker {
         ]
         var hash = SHA256()
         for part in [template.sha256, engine.sha256] + fields.values.sorted() { hash.update(data: Data(part.utf8)) }
-        // `replayPrefix` is the engine's: archived pages are right below the root.
+        // `replayPrefix` is an engine setting. Empty means that archived pages are served from the root.
         address = "/sw.js?replayPrefix=&version=\(hash.finalize().hexadecimal.prefix(16))"
         let settings = String(decoding: try JSONText.encoded(Settings(address: address, fields: fields)), as: UTF8.self)
         let text = String(decoding: template.bytes, as: UTF8.self)

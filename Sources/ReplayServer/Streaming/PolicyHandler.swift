@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Gives every response the policy of the origin that it is sent for, whoever made it: a route, the archive handler, or the guard
-/// that refuses what is no HTTP. A document without a policy would be a way out for the archived scripts of its origin.
+/// Adds the security headers of the origin to every response that lacks them, whoever made it: a route, the archive handler, or the
+/// guard that rejects malformed HTTP. Archived scripts could use a document without a policy to reach the network.
 final class PolicyHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -10,9 +10,9 @@ final class PolicyHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let hosts: HostPolicy
-    /// Of the last request: most of a connection's requests have the same.
+    /// Host fields of the last request, cached because they rarely change within a connection.
     private var host: [String] = []
-    /// Whether that request was for the library. What could not be read as a request is taken for one to an archive.
+    /// Whether that request was for the library. Before the first request that can be parsed, the stricter policy of archives counts.
     private var isForControl = false
 
     init(hosts: HostPolicy) {
@@ -46,7 +46,7 @@ final class PolicyHandler: ChannelDuplexHandler {
 
     private static let control = [
         ("content-security-policy", SecurityHeaders.inert),
-        // Another site that opens one of these in a window gets no hold of that window, and so can't tell what was answered.
+        // Another site that opens one of these in a window gets no reference to the window, so it can't inspect the response.
         ("cross-origin-opener-policy", "same-origin"),
         // Firefox looks up the host of every link.
         ("x-dns-prefetch-control", "off"),

@@ -99,18 +99,20 @@ def without_wall(folder):
     return assets
 
 
-def expect_nothing(attacker, step):
+def expect_nothing(attacker, step, allowed=None):
     """Nothing has left since the last look but what the documents say."""
     heard = attacker.heard()
     print(f"{ENGINE}, {ORIGINS}, by {WAY}: {step}: left: {json.dumps(heard)}")
-    allowed = LEAVES[ENGINE]
+    allowed = LEAVES[ENGINE] if allowed is None else allowed
     assert {name: kinds for name, kinds in heard.items() if not {*kinds} <= allowed.get(attempt(name), set())} == {}, step
 
 
 def attempt(name):
     """Which attempt a host is of: `NAME.TAG`, or `PART.NAME.TAG` where it made a realm with parts of its own."""
     parts = name.split(".")
-    return name if name == MDNS else parts[0] if parts[-1] == "answers" else parts[-2]
+    if len(parts) < 2 or parts[-1] not in {*TAGS, "answers", "headers", "leave", "poison", "takeover"}:
+        return name
+    return parts[0] if parts[-1] == "answers" else parts[-2]
 
 
 def test_nothing_leaves(open_case):
@@ -122,10 +124,12 @@ def test_nothing_leaves(open_case):
     expect_nothing(attacker, "every attempt")
     print(attacker.visit("answers"))
     expect_nothing(attacker, "from what the server and the engine answer")
+    # What pages before began with WebRTC may still be under way.
+    late = {name: kinds for name, kinds in LEAVES[ENGINE].items() if name == MDNS or name in WEBRTC}
     attacker.visit("headers")
-    expect_nothing(attacker, "by header fields")
+    expect_nothing(attacker, "by header fields", late)
     print(attacker.leave_all())
-    expect_nothing(attacker, "by leaving")
+    expect_nothing(attacker, "by leaving", late)
     attacker.visit("poison")
     attacker.visit("poisoned")
     expect_nothing(attacker, "after another policy was asked for")
@@ -170,10 +174,14 @@ def test_control_every_attempt_is_heard(outside, playwright, tmp_path):
         attacker.visit("first")
         attacker.visit("headers")
         attacker.leave_all()
-        heard = {attempt(name) for name in attacker.heard() if "." in name}
+        names = attacker.heard()
+        heard = {attempt(name) for name in names}
+        fields = [name for name in names if name.endswith(".headers")]
     finally:
         engine.close()
         site.close()
     wanted = {*attempts(), *(name for name, _, _ in leaving_pages())}
-    print(f"{ENGINE}: not heard: {sorted(wanted - heard)}")
+    print(f"{ENGINE}: not heard: {sorted(wanted - heard)}; by header fields: {fields}")
+    # Few fields have an effect in each browser.
+    assert fields or ENGINE == "webkit"
     assert wanted - heard <= {*WITHOUT_CONTROL[ENGINE]}
