@@ -39,7 +39,7 @@ class Attacker:
                 return None
 
         try:
-            return json.loads(wait_until(look, f"{path} has ended", seconds=60))
+            return json.loads(wait_until(look, f"{path} has ended", seconds=240))
         except AssertionError as error:
             raise AssertionError(f"{error}: {last}: {self.engine.run(SHOWN)}") from None
 
