@@ -67,13 +67,12 @@ def ask_kernel(kind, message):
 
 
 def own_every_address():
-    """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7). Multicast goes out by the other interface."""
+    """`ip route add local default dev lo`, for IPv4 and IPv6, by rtnetlink(7)."""
     # Firefox takes no source address of its own for WebRTC.
     source = attribute(7, socket.inet_aton(OWN_ADDRESS))
     local = {"table": 255, "scope": 254, "kind": 2}
     add_route(socket.AF_INET, "lo", source, **local)
     add_route(socket.AF_INET6, "lo", **local)
-    add_route(socket.AF_INET, "outside0", table=254, scope=253, kind=1)
 
 
 def add_route(family, interface, more=b"", *, table, scope, kind):
