@@ -139,7 +139,7 @@ class WebKit(WebDriverEngine):
 
     def follow(self, name):
         """By the place of the link: WebKit takes elements of a document that the replay engine wraps for stale ones."""
-        link = self.run_in_page(LINK_PLACE, name)
+        link = self.wait_for(LINK_PLACE, name, what=f"there is a link {name}", in_page=True)
         frame = self.run(FRAME_PLACE, REPLAY_FRAME)
         self.press(round(frame[0] + link[0]), round(frame[1] + link[1]))
 
