@@ -4,13 +4,13 @@ outside/runs.py has the tests; each run is in a network namespace of its own, so
 """
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+from support.outside import run_watched
+
+RUNS = Path(__file__).parent / "outside" / "runs.py"
 # Engine, origin mode, replay mode. ESCAPES=all, which `make soak` sets, takes every one.
 ENGINES = ["chromium", "firefox", "webkit"]
 ALL = [(engine, origins, way) for engine in ENGINES for origins in ["names", "ports"] for way in ["lookups", "ranges"]]
@@ -19,16 +19,7 @@ IS_ALL = os.environ.get("ESCAPES") == "all"
 
 
 def run(test, engine, origins="names", way="lookups"):
-    probe = subprocess.run(["unshare", "-rnm", "true"], capture_output=True, timeout=30)
-    if probe.returncode != 0:
-        pytest.skip("this system lets nobody make a network namespace (unshare -rnm)")
-    environment = {**os.environ, "ESCAPES_ENGINE": engine, "ESCAPES_ORIGINS": origins, "ESCAPES_WAY": way}
-    result = subprocess.run(
-        ["unshare", "-rnm", sys.executable, "-m", "support.outside", str(HERE / "outside" / "runs.py"), "-k", test, "-s"],
-        cwd=HERE, env=environment, capture_output=True, text=True, timeout=900)
-    print(result.stdout)
-    assert result.returncode == 0, result.stdout[-8000:] + result.stderr[-2000:]
-    assert "1 passed" in result.stdout
+    run_watched(RUNS, test, 1, 900, ESCAPES_ENGINE=engine, ESCAPES_ORIGINS=origins, ESCAPES_WAY=way)
 
 
 @pytest.mark.parametrize("engine, origins, way", ALL if IS_ALL else FEW)

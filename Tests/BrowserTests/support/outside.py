@@ -11,9 +11,13 @@ import ipaddress
 import os
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
+
+import pytest
 
 from .no_network import raise_interface
 from .waiting import wait_until
@@ -258,6 +262,19 @@ def read_question(message):
         labels.append(message[at + 1 : at + 1 + message[at]].decode("latin-1").lower())
         at += 1 + message[at]
     return ".".join(labels), int.from_bytes(message[at + 1 : at + 3]), at + 5
+
+
+def run_watched(file, selection, passes, seconds, **variables):
+    """Runs the tests of a file that `-k` selects, in a network of their own; as many must pass as are named."""
+    probe = subprocess.run(["unshare", "-rnm", "true"], capture_output=True, timeout=30)
+    if probe.returncode != 0:
+        pytest.skip("this system lets nobody make a network namespace (unshare -rnm)")
+    run = subprocess.run(
+        ["unshare", "-rnm", sys.executable, "-m", "support.outside", str(file), "-k", selection, "-s"],
+        cwd=Path(__file__).parents[1], env={**os.environ, **variables}, capture_output=True, text=True, timeout=seconds)
+    print(run.stdout)
+    assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
+    assert f"{passes} passed" in run.stdout
 
 
 def main():
