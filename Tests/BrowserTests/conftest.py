@@ -1,7 +1,7 @@
 """Fixtures: a host with an empty store, and browsers with fresh profiles. All of it ends with the test."""
 
 import shutil
-import sys
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -9,11 +9,11 @@ from playwright.sync_api import expect, sync_playwright
 pytest.register_assert_rewrite("support")
 
 from support.browser import MILLISECONDS, Browser
+from support.engines import ENGINES
 from support.host import Host
-from support.places import CHECKOUT, FIXTURES, WEB_INTERFACE
+from support.places import FIXTURES, WEB_INTERFACE
 
 expect.set_options(timeout=MILLISECONDS)
-sys.path.append(str(CHECKOUT / "Scripts" / "lib"))
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +43,17 @@ def host_with_sample(tmp_path):
         host.stop()
 
 
+@pytest.fixture(scope="module")
+def shared_host_with_sample(tmp_path_factory):
+    """One for all tests of a file that change nothing in it."""
+    host = Host(tmp_path_factory.mktemp("shared"))
+    host.add(FIXTURES / "sample.wacz")
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
 @pytest.fixture
 def own_assets(tmp_path):
     """A copy of the web interface and the engine that a test may change."""
@@ -58,28 +69,60 @@ def host_with_own_assets(tmp_path, own_assets):
         host.stop()
 
 
-@pytest.fixture
-def open_browser(playwright, tmp_path):
-    """Opens further browsers, each with a fresh profile unless one is named; each is checked when the test ends."""
+@contextmanager
+def checked(make):
+    """Opens any number of browsers by `make(number, …)`. Nothing may have left this computer when the test ends."""
     opened = []
 
-    def open_one(profile=None, **options):
-        folder = profile or tmp_path / f"profile-{len(opened)}"
-        opened.append(Browser(playwright, folder, **options))
+    def open_one(*arguments, **options):
+        opened.append(make(len(opened), *arguments, **options))
         return opened[-1]
 
     try:
         yield open_one
-        for browser in opened:
-            browser.check()
+        for each in opened:
+            each.check()
     finally:
-        for browser in opened:
-            browser.close()
+        for each in opened:
+            each.close()
+
+
+@pytest.fixture(params=ENGINES)
+def open_engine(request, playwright, tmp_path):
+    """Opens a browser of one engine."""
+    def make(number, **options):
+        return ENGINES[request.param](tmp_path / f"browser-{number}", playwright=playwright, **options)
+
+    with checked(make) as open_one:
+        yield open_one
+
+
+@pytest.fixture
+def engine(open_engine):
+    """A browser of each engine in turn."""
+    return open_engine()
+
+
+@pytest.fixture
+def open_browser(playwright, tmp_path):
+    """Opens further browsers, each with a fresh profile unless one is named."""
+    def make(number, profile=None, **options):
+        return Browser(playwright, profile or tmp_path / f"profile-{number}", **options)
+
+    with checked(make) as open_one:
+        yield open_one
 
 
 @pytest.fixture
 def browser(open_browser):
     return open_browser()
+
+
+@pytest.fixture(scope="module")
+def shared_browser(playwright, tmp_path_factory):
+    """One for all tests of a file to which it doesn't matter what was open before."""
+    with checked(lambda number: Browser(playwright, tmp_path_factory.mktemp("profile"))) as open_one:
+        yield open_one()
 
 
 @pytest.fixture

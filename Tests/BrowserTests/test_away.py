@@ -92,7 +92,7 @@ def test_archive_goes_offline_while_it_is_viewed(volume, browser, way):
 
 
 def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
-    """A person may be about to click in it, or be in it with the keyboard."""
+    """A person may be about to click in it, or be in it with the keyboard. The files may even be back meanwhile."""
     page = browser.page
     browser.allow(COMPLAINTS)
     page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz")
@@ -103,10 +103,15 @@ def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
     button = page.get_by_role("button", name="Try again")
     button.focus()
     before = button.element_handle()
-    report = {"url": f"{SITE}/species/", "ts": "20241121090006", "title": "This capture cannot be read"}
-    for kind in ["load", "replace-url", "archive-not-found"]:
+    report = {"url": f"{SITE}/species/", "title": "This capture cannot be read"}
+    for number in range(6):
+        if number == 3:
+            volume.attach()
+        kind = ["load", "replace-url", "archive-not-found"][number % 3]
         with page.expect_response(re.compile("/captures")):
-            viewer.archived_frame.evaluate("report => parent.postMessage(report, '*')", {**report, "wb_type": kind})
+            # Each of another time: answers for one are remembered.
+            viewer.archived_frame.evaluate("report => parent.postMessage(report, '*')",
+                {**report, "ts": f"2024112109000{number}", "wb_type": kind})
     expect(page.locator(".panel")).to_have_count(1)
     expect(button).to_be_focused()
     assert before.evaluate("button => button === document.activeElement")

@@ -34,29 +34,6 @@ def host(request, tmp_path):
         host.stop()
 
 
-@pytest.fixture(params=ENGINES)
-def open_engine(request, playwright, tmp_path):
-    """Opens a browser of one engine. Nothing may have left this computer when the test ends."""
-    opened = []
-
-    def open_one(**options):
-        opened.append(ENGINES[request.param](tmp_path / f"browser-{len(opened)}", playwright=playwright, **options))
-        return opened[-1]
-
-    try:
-        yield open_one
-        for engine in opened:
-            engine.check()
-    finally:
-        for engine in opened:
-            engine.close()
-
-
-@pytest.fixture
-def engine(open_engine):
-    return open_engine()
-
-
 def viewer_address(host, archive, url="", timestamp="", way=""):
     chosen = f"&replay={way}" if way else ""
     page = f"#url={quote(url, safe='')}&ts={timestamp}" if url else ""

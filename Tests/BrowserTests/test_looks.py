@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from support.archives import write_archive
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
@@ -74,12 +75,15 @@ def show_full_library(host, page, folder):
 
 def show_library_with_work(host, page, folder):
     """Jobs are told here in the host's place."""
-    job = {"id": 1, "kind": "hash", "subject": "a" * 90 + ".wacz", "state": "running", "done": 3e9, "total": 8e9}
+    job = {"id": 1, "kind": "hash", "subject": "a" * 90 + ".wacz", "state": "running", "done": 3e9, "total": 8e9,
+        "repeatable": True}
     failed = {
-        "id": 2, "kind": "import", "subject": "/media/usb/crawl.wacz", "state": "failed", "attempt": 2,
+        "id": 2, "kind": "import", "subject": "/media/usb/crawl.wacz", "state": "failed", "attempt": 2, "repeatable": True,
         "reason": "no space left while copying; free some space on that file system"}
     page.context.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body="\n"))
-    page.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job, failed]}))
+    other = {**failed, "id": 3, "subject": "/media/usb/notes.wacz", "repeatable": True, "errorCode": "archive-refused",
+        "reason": "this is not a ZIP, but 10 bytes of something else"}
+    page.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job, failed, other]}))
     show_full_library(host, page, folder)
     expect(page.get_by_role("region", name="Work")).to_contain_text("No space left")
 
@@ -119,12 +123,47 @@ def show_group_in_viewer(host, page, folder):
     expect(Viewer(page).read("#edition")).to_have_text("Autumn edition")
 
 
+def show_stopped_server(host, page, folder):
+    show_library(host, page, folder)
+    host.stop()
+    expect(page.locator("#banners").get_by_text("replayhost has stopped")).to_be_visible()
+
+
+def show_link_to_another_program(host, page, folder):
+    links = "<p>Write to <a href='mailto:press%40shore.example'>the press office</a> about it.</p>"
+    host.add(write_archive(folder / "mail.wacz", "Shore News", {"https://shore.example/": f"<title>News</title><h1>News</h1>{links}"}))
+    page.goto(f"{host.home}/?archive=/archives/mail.wacz")
+    Viewer(page).follow("the press office")
+    expect(page.get_by_text("This link opens an email to press@shore.example")).to_be_visible()
+
+
+def show_imports_that_bring_nothing(host, page, folder):
+    """A duplicate, and a file that is no archive."""
+    (folder / "holiday.wacz").write_bytes(b"no archive")
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(host.home)
+    page.locator("input[type=file]").set_input_files([FIXTURES / "sample.wacz", folder / "holiday.wacz"])
+    expect(page.get_by_text("already in your library", exact=True)).to_be_visible()
+    expect(page.get_by_text("holiday.wacz was not imported")).to_be_visible()
+
+
+def show_address_that_leads_nowhere(host, page, folder):
+    page.goto(f"{host.home}/archives/nobody.wacz")
+    expect(page.get_by_role("link", name="Open the library")).to_be_visible()
+
+
 VIEWS = {
+    "stopped": show_stopped_server, "other-program": show_link_to_another_program,
+    "imports-nothing": show_imports_that_bring_nothing, "nowhere": show_address_that_leads_nowhere,
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
     "library-work": show_library_with_work, "group-choice": show_choice_for_group, "words": show_archive_with_words,
     "edit": show_edit, "away": show_away, "group": show_group, "group-viewer": show_group_in_viewer,
 }
+
+
+# What the browser says of a request that has to fail.
+COMPLAINTS = {"stopped": "ERR_CONNECTION_REFUSED", "imports-nothing": "422", "nowhere": "404"}
 
 
 def violations(page):
@@ -139,9 +178,12 @@ def violations(page):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_view_fits_and_is_accessible(host, page, view, tmp_path):
+def test_view_fits_and_is_accessible(host, browser, view, tmp_path):
     """No sideways scrolling and no serious violation that axe knows, at each width, light and dark."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page = browser.page
+    if view in COMPLAINTS:
+        browser.allow(COMPLAINTS[view])
     VIEWS[view](host, page, tmp_path)
     problems = []
     for width, height in WIDTHS.items():

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import zipfile
 
-import large_wacz
 import pytest
 from playwright.sync_api import Error, expect
 
@@ -17,6 +16,7 @@ from support.no_network import is_without_network
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
+from writers.generated import write_large
 
 
 def import_by_picker(page, address, file):
@@ -72,8 +72,12 @@ def test_import_shows_its_progress(host, browser):
 def test_same_file_again_is_no_second_archive(host_with_sample, page):
     """A duplicate is said to be there already; the library stays as it is."""
     import_by_picker(page, host_with_sample.home, FIXTURES / "sample.wacz")
-    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    imports = page.get_by_role("list", name="Imports")
+    expect(imports).to_contain_text("already in your library")
+    expect(page.get_by_role("heading", name="Library")).to_be_visible()
     assert host_with_sample.ids() == ["sample"]
+    imports.get_by_role("link", name=f"Show {TITLE}").click()
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
 
 
 def test_journey_from_the_address_that_serve_prints(host, page):
@@ -226,7 +230,7 @@ def test_replaced_archive_gets_an_empty_origin(host_with_sample, browser, tmp_pa
 def test_archive_with_a_misleading_directory_replays(host, page, tmp_path):
     """Local extra fields that the ZIP directory does not tell of, and the profile of the WACZ 1.2.0 draft."""
     file = tmp_path / "odd.wacz"
-    large_wacz.write(file, 100_000, 1000)
+    write_large(file, 100_000, 1000)
     with zipfile.ZipFile(file) as package:
         description = json.loads(package.read("datapackage.json"))
         assert package.getinfo("archive/data.warc").extra == b"", "the writer no longer makes what this test is about"
@@ -266,7 +270,8 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     browser.allow("404")
     for address in [old_home, old_replay_address, old_viewer_address]:
         page.goto(address)
-        expect(page.get_by_text(re.compile("archive cannot be opened|no archive has|cannot be opened"))).to_be_visible()
+        heading = re.compile("This archive cannot be opened|No archive has the id")
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
     replacement = tmp_path / "sample.wacz"
     shutil.copy(FIXTURES / "second.wacz", replacement)
@@ -276,7 +281,7 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     for address in [old_home, old_replay_address]:
         page.goto(address)
         # With a port of its own the other archive is somewhere else: nothing is at the old address any more.
-        words = "belongs to an earlier file|Address in this archive|no archive has"
+        words = "belongs to an earlier file|Address in this archive|No archive has"
         expect(page.get_by_text(re.compile(words))).to_be_visible()
     page.goto(old_viewer_address)
     viewer = Viewer(page)

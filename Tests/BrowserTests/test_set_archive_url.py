@@ -59,10 +59,10 @@ def test_id_wins_over_an_original_file_name(host, page, tmp_path):
     ("/archives/sample.wacz/../../x", "names no archive"),
     ("", "no archive given"),
 ])
-def test_archive_in_the_address_that_cannot_be_opened_is_explained(host_with_sample, browser, archive, words):
-    browser.allow("404")
-    page = browser.page
-    page.goto(f"{host_with_sample.home}/?archive={archive}")
+def test_archive_in_the_address_that_cannot_be_opened_is_explained(shared_host_with_sample, shared_browser, archive, words):
+    shared_browser.allow("404")
+    page = shared_browser.page
+    page.goto(f"{shared_host_with_sample.home}/?archive={archive}")
     expect(page.get_by_role("heading", name="This archive cannot be opened")).to_be_visible()
     expect(page.get_by_role("alert")).to_contain_text(re.compile(words, re.I))
     page.get_by_role("link", name="Go to the library").click()

@@ -1,12 +1,12 @@
 /** The application: decides from the address what to show, and answers `window.setArchiveURL`. */
-import * as api from "./api.js";
-import { showArchive } from "./archive-view.js";
-import { make } from "./dom.js";
-import { showLibrary } from "./library.js";
-import { errorBlock } from "./messages.js";
-import { atHome, homeAddress, originsMode, resolvesLocalNames } from "./origins.js";
-import { archiveName, mainAddress, readRoute } from "./routes.js";
-import { loadHealth, pageHeader, sayNamesUnresolved, showBanners } from "./shell.js";
+import { showArchive } from "./archive/archive-view.js";
+import { errorBlock } from "./components/messages.js";
+import { loadHealth, pageHeader, sayNamesUnresolved, showBanners } from "./components/shell.js";
+import * as api from "./core/api.js";
+import { make } from "./core/dom.js";
+import { atHome, homeAddress, originsMode, resolvesLocalNames } from "./core/origins.js";
+import { archiveName, mainAddress, readRoute } from "./core/routes.js";
+import { showLibrary } from "./library/library.js";
 
 const root = document.getElementById("app");
 let view = null;

@@ -9,13 +9,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from outside.archive import TAGS, OpenSite, address_of, attempts, leaving_pages, write_escapes
 from outside.attack import Attacker
 from support.engines import ENGINES
 from support.host import Host
-from support.outside import Outside
 from support.places import WEB_INTERFACE
 
 # Groups of cases; the values come from test_escapes.py.
@@ -34,19 +32,6 @@ LEAVES = {
 }
 # Attempts that a browser does not make even where nothing stops it: it has no such feature, or not in this way.
 WITHOUT_CONTROL = json.loads((Path(__file__).parent / "without-control.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def outside():
-    network = Outside()
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def playwright():
-    with sync_playwright() as running:
-        yield running
 
 
 class Case:
@@ -93,9 +78,9 @@ def open_case(tmp_path, outside, playwright):
 def without_wall(folder):
     """The web interface as it was in 0.1.0 in what counts here: the engine itself is the service worker, and nothing is cleared."""
     assets = shutil.copytree(WEB_INTERFACE, folder / "www")
-    (assets / "app" / "clear-origin.js").write_text(
+    (assets / "app" / "replay" / "clear-origin.js").write_text(
         "export async function clearOrigin() {}\nexport function forgetOrigin() {}\n", encoding="utf-8")
-    shutil.copyfile(assets / "vendor" / "sw.js", assets / "sw.js")
+    shutil.copyfile(assets / "vendor" / "sw.js", assets / "replay" / "sw.js")
     return assets
 
 

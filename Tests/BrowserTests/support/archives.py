@@ -1,8 +1,9 @@
-"""Archives that a test writes for itself, with the writer of the fixtures."""
+"""Archives that a test writes for itself, with the writers of the fixtures."""
 
 from pathlib import Path
 
-from wacz_writer import WARC, index_lines, page_entry, page_list, write_wacz
+from writers.captures import WARC, page_entry
+from writers.wacz import Package, page_list
 
 TIME = "2024-11-21T09:00:00Z"
 
@@ -18,18 +19,14 @@ def write_captures(path, title, captures, seen=None):
 
     Archives that get the same dict as `seen` can hold revisits of each other's captures.
     """
-    name = f"{Path(path).stem}.warc.gz"
-    warc = WARC(name, TIME)
+    warc = WARC(f"{Path(path).stem}.warc.gz", TIME)
     warc.seen = warc.seen if seen is None else seen
     captures = [({"time": TIME, **capture}, body) for capture, body in captures]
     for capture, body in captures:
         warc.add_capture(capture, body)
-    index = b"".join(index_lines([(name, warc.bytes())]))
-    entries = page_list([page_entry(capture, body) for capture, body in captures if "file" not in capture])
+    pages = [page_entry(capture, body) for capture, body in captures if "file" not in capture]
     main = captures[0][0]
-    description = {
-        "title": title, "description": "", "created": TIME, "mainPage": {"url": main["url"], "time": main["time"]}}
-    write_wacz(path, description, [
-        (f"archive/{name}", warc.bytes(), False), ("indexes/index.cdx", index, False),
-        ("pages/pages.jsonl", entries, False)])
+    with Package(path, title, created=TIME, main_page=(main["url"], main["time"])) as package:
+        warc.add_to(package)
+        package.add("pages/pages.jsonl", page_list(pages))
     return path

@@ -16,7 +16,7 @@ MILLISECONDS = 30_000
 
 def is_local(address):
     parts = urlsplit(address)
-    if parts.scheme in ("data", "blob", "about", "chrome-error"):
+    if parts.scheme in ("data", "blob", "about", "chrome", "chrome-error", "chrome-extension"):
         return True
     host = parts.hostname or ""
     return host in ("localhost", "127.0.0.1") or host.endswith(".localhost")

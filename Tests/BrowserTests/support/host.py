@@ -115,10 +115,14 @@ class Host:
         finally:
             connection.close()
 
+    @property
+    def token(self):
+        """What proves that a request comes from a program of this user."""
+        return json.loads((self.store / "server.json").read_text(encoding="utf-8"))["token"]
+
     def change(self, method, path, value=None):
         """One change over the API. Returns what it answers."""
-        token = json.loads((self.store / "server.json").read_text(encoding="utf-8"))["token"]
-        fields = {"Origin": self.address, "Replayhost-Token": token, "Content-Type": "application/json"}
+        fields = {"Origin": self.address, "Replayhost-Token": self.token, "Content-Type": "application/json"}
         content = b"" if value is None else json.dumps(value).encode()
         status, _, body = self.request(method, path, fields, content)
         assert status in (200, 201), body

@@ -51,6 +51,10 @@ class Chromium(Engine):
     def click(self, selector):
         self.page.locator(selector).first.click()
 
+    def type(self, selector, text):
+        self.page.locator(selector).fill(text)
+        self.page.locator(selector).press("Enter")
+
     def follow(self, name):
         frame = self.page.frame_locator(f'iframe[name="{REPLAY_FRAME}"]')
         frame.get_by_role("link", name=name, exact=True).first.click()

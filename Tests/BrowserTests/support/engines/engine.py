@@ -55,6 +55,10 @@ class Engine:
         """Clicks an element of the tab's document, as a person does."""
         raise NotImplementedError
 
+    def type(self, selector, text):
+        """Types into a field of the tab's document, in place of what is there, and presses Enter."""
+        raise NotImplementedError
+
     def follow(self, name):
         """Clicks the link of the archived page that has this text, as a person does."""
         raise NotImplementedError

@@ -6,6 +6,7 @@ from ..waiting import SECONDS
 from .engine import REPLAY_FRAME, Engine, NotThere, ScriptError
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+ENTER = "\ue007"
 GONE = ["no such frame", "no such element", "no such window", "stale element reference", "detached"]
 
 # The answer has to be an object: an engine may pass on a bare error as its own.
@@ -84,6 +85,14 @@ class WebDriverEngine(Engine):
 
     def click(self, selector):
         self.attempt(self.click_element, "css selector", selector)
+
+    def type_into_element(self, selector, text):
+        element = self.find("css selector", selector)
+        self.command("ElementClear", id=element)
+        self.command("ElementSendKeys", id=element, text=f"{text}{ENTER}")
+
+    def type(self, selector, text):
+        self.attempt(self.type_into_element, selector, text)
 
     def follow(self, name):
         self.in_frame(REPLAY_FRAME, self.click_element, "link text", name)

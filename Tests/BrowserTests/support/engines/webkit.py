@@ -31,6 +31,8 @@ COMMANDS = {
     "ExecuteAsyncScript": ("POST", "/execute/async"),
     "FindElement": ("POST", "/element"),
     "ElementClick": ("POST", "/element/{id}/click"),
+    "ElementClear": ("POST", "/element/{id}/clear"),
+    "ElementSendKeys": ("POST", "/element/{id}/value"),
     "SwitchToFrame": ("POST", "/frame"),
     "SwitchToWindow": ("POST", "/window"),
     "NewWindow": ("POST", "/window/new"),

@@ -1,0 +1,247 @@
+"""Functions of the web interface that need no page of their own, as tables. All run in one empty library."""
+
+import pytest
+
+from support.browser import Browser
+from support.host import Host
+
+CALL = """async ([path, name, rows]) => {
+    const { [name]: call } = await import(`/app/${path}.js`);
+    return rows.map((row) => call(...row) ?? null);
+}"""
+
+
+@pytest.fixture(scope="module")
+def library(playwright, tmp_path_factory):
+    """A page of the library."""
+    folder = tmp_path_factory.mktemp("modules")
+    host = Host(folder)
+    browser = Browser(playwright, folder / "profile")
+    try:
+        browser.page.goto(host.start().home)
+        yield browser.page
+        browser.check()
+    finally:
+        browser.close()
+        host.stop()
+
+
+TABLES = {
+    ("core/captures", "completeAddress"): [
+        ("example.com", "https://example.com/"),
+        ("  example.com/a b ", "https://example.com/a b"),
+        ("example.com:8080", "https://example.com:8080/"),
+        ("example.com?q", "https://example.com?q"),
+        ("//example.com/a", "https://example.com/a"),
+        ("http://example.com", "http://example.com/"),
+        ("HTTPS://Example.com", "HTTPS://Example.com/"),
+        ("http://example.com?q", "http://example.com?q"),
+        (r"http:\\example.com\a?b=\c", r"http://example.com/a?b=\c"),
+        (r"\\example.com\a#\b", r"https://example.com/a#\b"),
+        ("ftp://example.com", "ftp://example.com"),
+        ("file:///snapshot.html", "file:///snapshot.html"),
+        ("urn:isbn:0451450523", "urn:isbn:0451450523"),
+        ("mailto:a@example.com", "mailto:a@example.com"),
+    ],
+    ("core/captures", "encodedAddress"): [
+        ("https://example.com/café", "https://example.com/caf%C3%A9"),
+        ("https://müller.example/", "https://xn--mller-kva.example/"),
+        ("no address", "no address"),
+    ],
+    ("core/captures", "fragmentOf"): [
+        ("https://example.com/#a#b", "#a#b"), ("https://example.com/#", ""), ("https://example.com/", ""),
+    ],
+    ("core/captures", "withoutFragment"): [
+        ("https://example.com/?q#a\nb", "https://example.com/?q"), ("https://example.com/", "https://example.com/"),
+    ],
+    ("core/captures", "slashHint"): [
+        ("https://a.example/b", "https://a.example/b/", "Showing https://a.example/b/ (the archive has it with a slash)."),
+        ("https://a.example/b/", "http://a.example/b", "Showing http://a.example/b (the archive has it without a slash)."),
+        ("https://a.example/b?q#f", "https://www.a.example/b/", ""),
+        ("https://a.example/b", "https://a.example/b", ""),
+        ("https://a.example", "https://a.example/", ""),
+    ],
+    ("core/captures", "hostOf"): [
+        ("https://a.example:8080/b", "a.example"), ("urn:isbn:0451450523", ""), ("no address", ""),
+    ],
+    ("core/captures", "isPDF"): [
+        ({"mime": "application/pdf", "status": 200}, True), ({"mime": "application/pdf"}, True),
+        ({"mime": "application/pdf", "status": 404}, False), ({"mime": "text/html", "status": 200}, False), (None, False),
+    ],
+    ("core/captures", "sameDocument"): [
+        ("https://a.example/#b", "https://a.example/#c", True), ("https://a.example/", "https://a.example/?q", False),
+    ],
+    ("core/captures", "decodeName"): [
+        ("https://a.example/caf%C3%A9.pdf?q#f", "café.pdf"), ("https://a.example/b/", "b"),
+        ("https://a.example/100%.pdf", "100%.pdf"),
+    ],
+    ("core/dom", "plain"): [
+        ("  a\nb\tc\u0000d\u2028e ", "a b c d e"),
+        ("a\u202eb\u200fc", "abc"),
+        ("abcd", 3, "ab…"), ("abc", 3, "abc"), ("😀😀😀", 2, "😀…"),
+        (None, ""), (12, "12"),
+    ],
+    ("core/dom", "plainURL"): [
+        ("https://a.example/\u200b\u202e b\u2800", "https://a.example/%E2%80%8B%E2%80%AE%20b%E2%A0%80"),
+        ("https://a.example/é", "https://a.example/é"),
+        ("abcd", 3, "ab…"),
+    ],
+    ("core/dom", "plainLines"): [
+        (" a\r\nb\u202e\rc\n\n", "a\nb\nc"), ("a\nb\nc", 2, "a\nb"), (None, ""),
+    ],
+    ("core/format", "counted"): [
+        (0, "page", "0 pages"), (1, "page", "1 page"), (2041, "page", "2,041 pages"), (2, "copy", "copies", "2 copies"),
+    ],
+    ("core/format", "number"): [(1234567, "1,234,567")],
+    ("core/format", "size"): [
+        (0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (9949, "9.9 kB"), (9950, "10 kB"), (999_499, "999 kB"),
+        (999_500, "1.0 MB"), (1_400_000_000, "1.4 GB"), (10**15, "1000 TB"),
+    ],
+    ("core/format", "day"): [("2026-11-21T01:27:35+02:00", "20 November 2026"), ("no time", "no time")],
+    ("core/format", "moment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27 UTC"), ("no time", "no time")],
+    ("core/format", "exactMoment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27:35 UTC"), ("no time", "no time")],
+    ("core/format", "span"): [
+        ("2024-02-01T00:00:00Z", "2024-02-01T23:59:59Z", "1 February 2024"),
+        ("2024-02-01T00:00:00Z", "2024-02-02T00:00:00Z", "1 February 2024 – 2 February 2024"),
+        ("2024-02-01T00:00:00Z", None, "1 February 2024"), (None, "2024-02-01T00:00:00Z", "1 February 2024"),
+        (None, None, ""),
+    ],
+    ("core/format", "rfc3339"): [
+        ("20240102030405", "2024-01-02T03:04:05Z"), ("20240102030405678", "2024-01-02T03:04:05.678Z"), ("2024", ""),
+        (None, ""),
+    ],
+    ("core/routes", "mainAddress"): [
+        ({"kind": "archive", "id": "a"}, "/?archive=/archives/a.wacz"), ({"kind": "group", "id": "g"}, "/?group=g"),
+        ({"kind": "archive", "id": "a b&c"}, "/?archive=/archives/a%20b%26c.wacz"),
+    ],
+    ("core/routes", "pagesAddress"): [({"kind": "group", "id": "g"}, "/?group=g#view=pages")],
+    ("core/routes", "pageAddress"): [
+        ({"kind": "group", "id": "g"}, "https://a.example/?b&c#d", "2024",
+         "/?group=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
+        ({"kind": "group", "id": "g"}, "urn:b", "/?group=g#url=urn%3Ab&ts="),
+    ],
+    ("core/routes", "tagAddress"): [("a & b", "/#tag=a%20%26%20b")],
+    ("replay/setup-texts", "stepText"): [
+        ("engine", "Starting the replay engine…"), ("file", 12.4, "Looking for the file… 12 %"),
+        ("file", 0, "Looking for the file…"), ("file", 100, "Looking for the file…"), ("toString", ""),
+    ],
+}
+
+
+@pytest.mark.parametrize("path, name", TABLES, ids=lambda part: part)
+def test_function(library, path, name):
+    """The last column is what comes back."""
+    rows = TABLES[path, name]
+    results = library.evaluate(CALL, [path, name, [row[:-1] for row in rows]])
+    differences = [(row, result) for row, result in zip(rows, results, strict=True) if row[-1] != result]
+    assert differences == []
+
+
+HERE = "http://localhost:8080"
+ROUTES = [
+    ("/", {"kind": "library", "tag": ""}),
+    ("/#tag=a%20b", {"kind": "library", "tag": "a b"}),
+    ("/?archive=/archives/a.wacz", {"kind": "archive", "name": "a", "view": "main"}),
+    ("/?archive=/archives/a%2520b.wacz&replay=ranges", {"kind": "archive", "name": "a b", "view": "main"}),
+    ("/?archive=http://127.0.0.1:8080/archives/a.wacz#view=pages", {"kind": "archive", "name": "a", "view": "pages"}),
+    ("/?archive=/archives/a.wacz#url=http%3A%2F%2Fb.example%2F%23c&ts=2024-01",
+     {"kind": "archive", "name": "a", "view": "page", "url": "http://b.example/#c", "timestamp": "202401"}),
+    ("/?group=g-1#view=other", {"kind": "group", "name": "g-1", "view": "main"}),
+    ("/?archive=", "no archive given"),
+    ("/?archive=/archives/a.zip", "names no archive"),
+    ("/?archive=/archives/a/b.wacz", "names no archive"),
+    ("/?archive=/archives/a%25.wacz", "percent sign"),
+    ("/?archive=http://[", "is not an address"),
+    ("/?archive=http://a.example:8080/archives/a.wacz", "is on another host"),
+    ("/?archive=http://localhost:8081/archives/a.wacz", "is on another host"),
+    ("/?archive=https://localhost:8080/archives/a.wacz", "is on another host"),
+    ("/?group=A", "is no id of a group"),
+]
+
+
+def test_addresses_are_read(library):
+    routes = library.evaluate("""async (addresses) => {
+        const { readRoute } = await import("/app/core/routes.js");
+        return addresses.map((address) => readRoute(new URL(address)));
+    }""", [HERE + address for address, _ in ROUTES])
+    for (address, expected), route in zip(ROUTES, routes, strict=True):
+        if isinstance(expected, str):
+            assert route["kind"] == "unknown" and expected in route["reason"], address
+        else:
+            assert route == expected, address
+
+
+def test_addresses_keep_the_way_to_replay(library):
+    made = library.evaluate("""async () => {
+        const { chosenWay, mainAddress } = await import("/app/core/routes.js");
+        const before = location.href;
+        const made = ["ranges", "lookups", "other"].map((way) => {
+            history.replaceState(null, "", `/?replay=${way}`);
+            return [chosenWay(location), mainAddress({ kind: "archive", id: "a" })];
+        });
+        history.replaceState(null, "", before);
+        return made;
+    }""")
+    address = "/?archive=/archives/a.wacz"
+    assert made == [["ranges", f"{address}&replay=ranges"], ["lookups", f"{address}&replay=lookups"], ["", address]]
+
+
+def test_only_the_newest_value_waits(library):
+    """While an action runs, and when five were done at once."""
+    seen = library.evaluate("""async () => {
+        const { newestOnly } = await import("/app/core/newest.js");
+        const seen = [];
+        const busy = newestOnly((value) => new Promise((done) => setTimeout(() => done(seen.push(value)))));
+        for (const value of ["a", "b", "c"]) busy.add(value);
+        seen.push(busy.waiting, busy.isSlow);
+        await new Promise((done) => setTimeout(done, 100));
+        busy.add("d");
+        busy.add("e");
+        busy.drop();
+        await new Promise((done) => setTimeout(done, 100));
+
+        const flood = newestOnly((value) => void seen.push(value));
+        for (let value = 1; value <= 8; value += 1) {
+            flood.add(value);
+            await null;
+            await null;
+        }
+        seen.push(flood.isSlow, flood.waiting);
+        await new Promise((done) => setTimeout(done, 1500));
+        return [...seen, flood.waiting];
+    }""")
+    assert seen == ["c", False, "a", "c", "d", 1, 2, 3, 4, 5, True, 8, 8, None]
+
+
+def test_answers_are_remembered(library):
+    """Up to a number of them, and no failures."""
+    asked = library.evaluate("""async () => {
+        const { createMemory } = await import("/app/core/newest.js");
+        const memory = createMemory(2);
+        const asked = [];
+        const get = (key) => memory.get(key, async () => {
+            asked.push(key);
+            if (key === "failure") throw new Error(key);
+            return key;
+        }).catch(() => "failed");
+        for (const key of ["a", "b", "a", "c", "a"]) await get(key);
+        for (const key of ["failure", "failure"]) await get(key);
+        memory.clear();
+        await get("a");
+        return asked;
+    }""")
+    assert asked == ["a", "b", "c", "a", "failure", "failure", "a"]
+
+
+@pytest.mark.parametrize("code, origin, known, hint", [
+    ("workers-refused", "http://a.replayhost.localhost:8080", "workers-refused",
+     "Allow it for `[*.]replayhost.localhost` (in Firefox: for `http://replayhost.localhost:8080`)"),
+    ("workers-refused", "http://localhost:8081", "workers-refused",
+     "Allow it for `localhost` (in Firefox: for `http://localhost:8081`)"),
+    ("archive-refused", "http://localhost:8081", "archive-refused", "Run `replayhost info my-archive`"),
+    ("toString", "http://localhost:8081", "worker-silent", "Load this page again."),
+])
+def test_failures_of_the_set_up(library, code, origin, known, hint):
+    text = library.evaluate(CALL, ["replay/setup-texts", "failureText", [[code, origin, "my-archive"]]])[0]
+    assert text["code"] == known
+    assert hint in text["hint"]

@@ -1,0 +1,50 @@
+"""What a page becomes after it was loaded: the answer to a form, a title that a script sets later."""
+
+import pytest
+from playwright.sync_api import expect
+
+from support.archives import write_captures
+from support.viewer import Viewer
+
+SITE = "http://site.example"
+FORM = b"""<!doctype html><title>A form</title>
+<form method="post" action="/answer"><input name="word" value="tide"><button>Send</button></form>"""
+ANSWER = b"<!doctype html><title>An answer</title><h1>The answer to tide</h1>"
+APPLICATION = b"""<!doctype html><title>Loading</title><h1>An application</h1><button id="go">Go</button><output></output><script>
+document.querySelector("output").textContent = document.cookie;
+document.title = "Set at once";
+document.getElementById("go").addEventListener("click", () => { document.title = "Set later"; });
+document.querySelector("h1").addEventListener("click", () => { document.querySelector("title").textContent = "In the element"; });
+</script>"""
+# By ranges the engine sees the last one only.
+COOKIES = [("Set-Cookie", "hidden=1; HttpOnly"), ("Set-Cookie", "seen=1; path=/")]
+
+
+@pytest.mark.parametrize("way", ["lookups", "ranges"])
+def test_page_changes_after_it_was_loaded(host, page, tmp_path, way):
+    """The answer to a form is still there after both kinds of reload. The tab has the title
+    that the page has now. A page's script reads the cookies that came with it."""
+    host.add(write_captures(tmp_path / "changes.wacz", "Changes", [
+        ({"url": f"{SITE}/"}, FORM), ({"url": f"{SITE}/answer", "form": "word=tide"}, ANSWER),
+        ({"url": f"{SITE}/application", "fields": COOKIES}, APPLICATION),
+    ]))
+    viewer = Viewer(page)
+    page.goto(f"{host.home}/?archive=/archives/changes.wacz&replay={way}")
+    viewer.read("button").click()
+    answer = viewer.archived.get_by_text("The answer to tide")
+    expect(answer).to_be_visible()
+    expect(viewer.address).to_have_value(f"{SITE}/answer")
+    viewer.read("body").evaluate("body => { body.dataset.before = 'reload'; }")
+    page.get_by_role("button", name="Reload this page").click()
+    expect(viewer.read("body:not([data-before])")).to_be_visible()
+    expect(answer).to_be_visible()
+    page.reload()
+    expect(answer).to_be_visible()
+    expect(viewer.address).to_have_value(f"{SITE}/answer")
+    viewer.visit(f"{SITE}/application")
+    expect(viewer.read("output")).to_have_text("seen=1")
+    expect(page).to_have_title("Set at once – Changes")
+    viewer.read("#go").click()
+    expect(page).to_have_title("Set later – Changes")
+    viewer.read("h1").click()
+    expect(page).to_have_title("In the element – Changes")

@@ -1,0 +1,164 @@
+/** One archive or group that is open: its page and its viewer, of which one is in front. */
+import { errorBlock } from "../components/messages.js";
+import { canReplay, pageHeader, showBanners } from "../components/shell.js";
+import * as api from "../core/api.js";
+import { make, plain } from "../core/dom.js";
+import { replaysOnPorts } from "../core/origins.js";
+import { chosenWay, pagesAddress, readRoute } from "../core/routes.js";
+import { openOwnPort } from "../replay/own-port.js";
+import { createViewer } from "../viewer/viewer.js";
+import { createArchivePage } from "./archive-page.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("../core/routes.js").PlaceRoute} firstRoute its name an id, or of an archive the file name without `.wacz`
+ * @param {{onRefused: () => boolean}} host `onRefused`: the browser allows no replay here; true when the host moves on
+ */
+export function showArchive(root, firstRoute, { onRefused }) {
+    const { kind, name } = firstRoute;
+    let archive = null;
+    let viewer = null;
+    let page = null;
+    let open = true;
+    // Where it is replayed, when it has a port of its own; of the viewer that is open.
+    let ownPort = null;
+    let ownOrigin = "";
+    const shown = {};
+    shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
+    shown.promise.catch(() => {});
+
+    async function start() {
+        try {
+            archive = await api.details({ kind, id: name });
+        } catch (error) {
+            if (open) showUnknown(error);
+            shown.reject(error);
+            return;
+        }
+        if (open) update(firstRoute);
+    }
+
+    function showUnknown(error) {
+        document.title = "Not opened – replayhost";
+        document.body.dataset.view = "pages";
+        root.replaceChildren(pageHeader([]), make("main", { class: "column" },
+            make("h1", { text: `This ${kind} cannot be opened` }), errorBlock(error),
+            make("p", {}, make("a", { class: "button", href: "/", text: "Go to the library" }))));
+        showBanners();
+    }
+
+    /**
+     * @param {import("../core/routes.js").PlaceRoute} route
+     * @param {boolean} [traversed] whether Back or Forward led here
+     */
+    function update(route, traversed = false) {
+        if (!archive) return;
+        const view = route.view === "main" && !archive.mainPage ? "pages" : route.view;
+        if (view === "pages") {
+            showPages(route.view === "main");
+        } else if (canReplay()) {
+            showViewer(route, traversed);
+        } else {
+            shown.reject(new Error("this browser does not find names such as name.replayhost.localhost on this "
+                + "computer, so archives cannot be visited in it"));
+            showPages(false);
+        }
+    }
+
+    function showPages(fromMain) {
+        viewer?.setVisible(false);
+        if (!page) {
+            page = createArchivePage(archive, change);
+            root.append(page);
+        }
+        page.hidden = false;
+        document.body.dataset.view = "pages";
+        document.title = `${plain(archive.title) || archive.id} – replayhost`;
+        if (fromMain) history.replaceState(history.state, "", pagesAddress(archive));
+        window.scrollTo(0, 0);
+        showBanners();
+        shown.resolve();
+    }
+
+    /** Shows it as it is after a change, with a viewer of what it holds now. */
+    function change(now) {
+        if (!open) return;
+        if (now.title !== archive.title || now.collection !== archive.collection) {
+            viewer?.close();
+            viewer = null;
+        }
+        archive = now;
+        const next = createArchivePage(archive, change);
+        page.replaceWith(next);
+        page = next;
+        document.title = `${plain(archive.title) || archive.id} – replayhost`;
+        showBanners();
+        page.querySelector("h1").focus({ preventScroll: true });
+    }
+
+    function showViewer(route, traversed) {
+        if (replaysOnPorts() && ownOrigin === "") {
+            openPort();
+            return;
+        }
+        if (page) page.hidden = true;
+        document.body.dataset.view = "viewer";
+        if (!viewer) {
+            const place = ownOrigin ? { ...archive, replayOrigin: ownOrigin } : archive;
+            viewer = createViewer(place, chosenWay(location), { onShown: shown.resolve, onFailed });
+            root.append(viewer.element);
+        }
+        const url = route.view === "main" ? archive.mainPage.url : route.url;
+        const timestamp = (route.view === "main" ? archive.mainPage.timestamp : route.timestamp) ?? "";
+        const isShown = viewer.shows(url, timestamp);
+        viewer.setVisible(true);
+        if (isShown) return;
+        viewer.visit(url, timestamp, { trust: route.view === "main", traversed });
+    }
+
+    async function openPort() {
+        if (ownPort) return;
+        ownPort = openOwnPort(archive, move);
+        try {
+            const origin = await ownPort.origin;
+            if (open) move(origin);
+        } catch (error) {
+            ownPort.close();
+            ownPort = null;
+            page = null;
+            if (open) showUnknown(error);
+            shown.reject(error);
+        }
+    }
+
+    /** It is replayed somewhere else from now on. */
+    function move(origin) {
+        ownOrigin = origin;
+        viewer?.close();
+        viewer = null;
+        const route = readRoute(location);
+        if (route.view !== "pages") update(route);
+    }
+
+    function onFailed(error) {
+        if (error.code === "workers-refused" && onRefused()) return;
+        shown.reject(error);
+    }
+
+    root.replaceChildren();
+    start();
+
+    return {
+        kind,
+        name,
+        update,
+        shown: shown.promise,
+        close() {
+            open = false;
+            shown.reject(new Error("another archive or view was opened before the page was there"));
+            viewer?.close();
+            ownPort?.close();
+            root.replaceChildren();
+        },
+    };
+}

@@ -1,0 +1,133 @@
+/** Building documents from text and elements only; nothing here reads markup. */
+
+// Control characters but tab and line feed, and line and paragraph separators.
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
+// Characters that reorder the text beside them (UAX #9).
+const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// What takes no room, or looks like a space. U+2800 is a Braille pattern without dots.
+const invisible = /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const spokenAttributes = new Set(["alt", "aria-label", "title"]);
+
+/** Text without the characters that are no text. Whatever is shown gets here: much of it comes from archives. */
+const readable = (text) => String(text).replace(controls, " ").replace(bidiControls, "");
+
+/**
+ * Makes an element. Its text, and the attributes that are read out, lose their control characters.
+ *
+ * @param {string} tag
+ * @param {Object<string, any>} [properties] `class`, `text`, `on: {event: handler}`; `true` sets an empty attribute,
+ *   `false`, `null` and `undefined` set none; anything else becomes an attribute.
+ * @param {...(Node|string|null|undefined|false)} children
+ * @returns {HTMLElement}
+ */
+export function make(tag, properties = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+        if (value === undefined || value === null || value === false) continue;
+        if (name === "text") {
+            element.textContent = readable(value);
+        } else if (name === "on") {
+            for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
+        } else {
+            const text = value === true ? "" : String(value);
+            element.setAttribute(name, spokenAttributes.has(name) ? readable(text) : text);
+        }
+    }
+    const shown = children.filter((child) => child !== null && child !== undefined && child !== false);
+    element.append(...shown.map((child) => (child instanceof Node ? child : readable(child))));
+    return element;
+}
+
+const shapes = {
+    back: "M15 5l-7 7 7 7",
+    forward: "M9 5l7 7-7 7",
+    reload: "M19 12a7 7 0 1 1-2.2-5.1M19 4v4h-4",
+    print: "M7 9V4h10v5M7 17H4v-8h16v8h-3M7 14h10v6H7z",
+    library: "M4 6h16M4 6v3h16V6M6 9v10h12V9M10 13h4",
+    file: "M7 3h7l4 4v14H7zM14 3v4h4",
+};
+
+/**
+ * A line drawing, hidden from assistive technology; whatever carries it needs a name of its own.
+ *
+ * @param {keyof typeof shapes} name
+ * @returns {SVGElement}
+ */
+export function icon(name) {
+    const space = "http://www.w3.org/2000/svg";
+    const drawing = document.createElementNS(space, "svg");
+    drawing.setAttribute("viewBox", "0 0 24 24");
+    drawing.setAttribute("aria-hidden", "true");
+    drawing.setAttribute("class", "icon");
+    const path = document.createElementNS(space, "path");
+    path.setAttribute("d", shapes[name]);
+    drawing.append(path);
+    return drawing;
+}
+
+/**
+ * Says something to people who listen instead of looking.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+    const region = document.getElementById("announcements");
+    const line = readable(text);
+    if (region.textContent !== line) region.textContent = line;
+}
+
+/**
+ * Text from an archive as text of ours: one line, bounded, without characters that reorder what stands beside them.
+ *
+ * @param {unknown} text
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function plain(text, charactersMax = 200) {
+    const line = readable(String(text ?? "").slice(0, charactersMax * 4)).replace(/[\t\n]/g, " ").trim();
+    return shortened(line, charactersMax);
+}
+
+/**
+ * A URL as text of ours: what cannot be seen in it is percent-encoded, as in the address bars of browsers.
+ *
+ * @param {string} url
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function plainURL(url, charactersMax = 4000) {
+    const start = url.slice(0, charactersMax * 4);
+    return shortened(start.replace(invisible, encodeURIComponent), charactersMax);
+}
+
+function shortened(text, charactersMax) {
+    const characters = Array.from(text);
+    return characters.length > charactersMax ? characters.slice(0, charactersMax - 1).join("") + "…" : text;
+}
+
+/**
+ * The same for what people wrote: its lines stay lines.
+ *
+ * @param {unknown} text
+ * @param {number} [linesMax]
+ * @returns {string}
+ */
+export function plainLines(text, linesMax = 2000) {
+    return String(text ?? "").split(/\r\n?|\n/).slice(0, linesMax).map((line) => plain(line, 4000)).join("\n").trim();
+}
+
+/**
+ * Makes the children of a list these elements. Those that stay are not touched, and keep the focus.
+ *
+ * @param {HTMLElement} list
+ * @param {HTMLElement[]} elements
+ */
+export function arrange(list, elements) {
+    const wanted = new Set(elements);
+    for (const child of [...list.children]) {
+        if (!wanted.has(child)) child.remove();
+    }
+    elements.forEach((element, index) => {
+        if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
+    });
+}

@@ -1,0 +1,167 @@
+/** Long work that is under way or has failed, with what can be done about it. */
+import { errorBlock, sentence } from "../components/messages.js";
+import * as api from "../core/api.js";
+import { announce, arrange, make, plain } from "../core/dom.js";
+import { size } from "../core/format.js";
+
+/**
+ * What can be done in each state. A state that is not here is over, and no longer shown. Pausing and trying again mean
+ * that the file is read again, which an upload can't be.
+ */
+const commands = {
+    waiting: ["pause", "cancel"],
+    running: ["pause", "cancel"],
+    paused: ["resume", "cancel"],
+    failed: ["retry", "dismiss"],
+};
+const readingAgain = new Set(["pause", "resume", "retry"]);
+// What another try doesn't change: the file is no archive that can be read.
+const finalCodes = new Set(["archive-refused"]);
+const labels = { pause: "Pause", resume: "Resume", cancel: "Cancel", retry: "Retry", dismiss: "Dismiss" };
+const kinds = { import: "Import of", hash: "Check sum of" };
+const endings = { done: "is done", failed: "failed", cancelled: "was cancelled" };
+
+/**
+ * @param {{isShownElsewhere: (job: import("../core/api.js").Job) => boolean}} host
+ * @returns {{element: HTMLElement, load: () => Promise<void>, update: (job: import("../core/api.js").Job) => void}}
+ */
+export function createWork({ isShownElsewhere }) {
+    const list = make("ul", { class: "imports" });
+    const dismissAll = make("button", { type: "button", class: "plain", text: "Dismiss all that failed", hidden: true, on: {
+        click: () => failed().forEach((row) => row.dismiss()),
+    } });
+    const element = make("section", { class: "work", hidden: true, "aria-labelledby": "work-title" },
+        make("div", { class: "list-head" }, make("h2", { id: "work-title", text: "Work" }), dismissAll), list);
+    const rows = new Map();
+
+    const failed = () => [...rows.values()].filter(({ state }) => state === "failed");
+
+    function show() {
+        const shown = [...rows.entries()].sort(([one], [other]) => one - other).map(([, row]) => row.element);
+        arrange(list, shown);
+        element.hidden = shown.length === 0;
+        dismissAll.hidden = failed().length < 2;
+    }
+
+    /** @returns {boolean} whether a job that was shown is in another state now */
+    function take(job) {
+        const row = rows.get(job.id);
+        const before = row?.state;
+        if (!Object.hasOwn(commands, job.state) || isShownElsewhere(job)) {
+            rows.delete(job.id);
+        } else if (row) {
+            row.update(job);
+        } else {
+            rows.set(job.id, createRow(job, update, () => {
+                rows.delete(job.id);
+                show();
+            }));
+        }
+        return before !== undefined && before !== job.state;
+    }
+
+    /** One job as it is now. */
+    function update(job) {
+        const isTurn = take(job);
+        if (isTurn && Object.hasOwn(endings, job.state)) announce(`${nameOf(job)} ${endings[job.state]}.`);
+        show();
+    }
+
+    return {
+        element,
+        update,
+
+        /** All jobs as they are now; without an answer none is shown. */
+        async load() {
+            const jobs = await api.jobs().catch(() => []);
+            const ids = new Set(jobs.map(({ id }) => id));
+            for (const id of [...rows.keys()]) {
+                if (!ids.has(id)) rows.delete(id);
+            }
+            jobs.forEach(update);
+            show();
+        },
+    };
+}
+
+function nameOf(job) {
+    return `${kinds[job.kind] ?? "Work on"} ${plain(job.subject, 200)}`;
+}
+
+function stateText({ state, done, total, attempt }) {
+    const share = total > 0 ? Math.floor(Math.min(1, done / total) * 100) : null;
+    const amount = share === null ? "" : `${share} %, ${size(done)} of ${size(total)}`;
+    const again = attempt > 1 ? `, attempt ${attempt}` : "";
+    return {
+        waiting: "waits for its turn",
+        running: (amount || "under way") + again,
+        paused: amount ? `paused at ${amount}` : "paused",
+        failed: `failed${again}`,
+    }[state];
+}
+
+function createRow(first, onChanged, onDismissed) {
+    const name = nameOf(first);
+    const state = make("span", { class: "quiet" });
+    const buttons = make("span", { class: "job-actions" });
+    const bar = make("progress", { "aria-label": name });
+    const reason = make("p", { class: "reason" });
+    const problems = make("div");
+    const element = make("li", {},
+        make("div", { class: "line" }, make("span", { class: "name", text: name }), state, buttons),
+        bar, reason, problems);
+    const row = { element, state: "", update, dismiss: () => steer(first.id, "dismiss") };
+
+    function update(job) {
+        state.textContent = stateText(job);
+        reason.textContent = job.reason ? sentence(plain(job.reason, 500)) : "";
+        reason.hidden = !job.reason;
+        reason.className = job.state === "failed" ? "reason failed" : "reason";
+        bar.hidden = job.state === "failed" || job.state === "waiting";
+        if (job.total > 0) {
+            bar.max = job.total;
+            bar.value = Math.min(job.done ?? 0, job.total);
+        } else {
+            bar.removeAttribute("value");
+        }
+        if (row.state !== job.state) showButtons(job);
+        row.state = job.state;
+    }
+
+    function showButtons({ id, state: now, repeatable, errorCode }) {
+        const isPossible = (command) => !readingAgain.has(command)
+            || repeatable && !(command === "retry" && finalCodes.has(errorCode));
+        const hadFocus = buttons.contains(document.activeElement);
+        buttons.replaceChildren(...commands[now].filter(isPossible).map((command) => make("button", { type: "button", class: "plain",
+            text: labels[command], "aria-label": `${labels[command]}: ${name}`,
+            on: { click: () => steer(id, command) } })));
+        if (hadFocus) buttons.firstElementChild.focus();
+    }
+
+    async function steer(id, command) {
+        disable(true);
+        problems.replaceChildren();
+        try {
+            if (command === "dismiss") {
+                await api.dismissJob(id).catch((error) => {
+                    // Somebody else has dismissed it.
+                    if (error.code !== "not-found") throw error;
+                });
+                onDismissed();
+                return;
+            }
+            const job = await (await api.steerJob(id, command)).json().catch(() => null);
+            if (job?.id === id) onChanged(job);
+        } catch (error) {
+            problems.replaceChildren(errorBlock(error));
+        }
+        disable(false);
+    }
+
+    function disable(isDisabled) {
+        for (const button of buttons.children) button.disabled = isDisabled;
+    }
+
+    update(first);
+    return row;
+}

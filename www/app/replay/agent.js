@@ -1,0 +1,177 @@
+/**
+ * The viewer's half of the talk with the agent: a hidden frame at the archive's own origin, which keeps the replay
+ * engine set up there. Archived scripts run at that origin too, so whatever comes from it is checked and never trusted.
+ */
+import { make } from "../core/dom.js";
+import { clearOrigin, forgetOrigin } from "./clear-origin.js";
+import { failureText, stepText } from "./setup-texts.js";
+
+const answerSecondsMax = 6;
+const silenceSecondsMax = 75;
+
+/** Why the archive's origin could not be set up. */
+export class AgentFailure extends Error {
+    /**
+     * @param {string} code as {@link failureText} knows it
+     * @param {string} origin the archive's
+     * @param {string} id the archive's, or the group's
+     */
+    constructor(code, origin, id) {
+        const { code: known, what, hint } = failureText(code, origin, id);
+        super(what);
+        this.code = known;
+        this.hint = known === "server-away" ? `${hint} This page will then load automatically.` : hint;
+    }
+}
+
+/**
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive
+ * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
+ * @param {{onProgress: (text: string) => void, onRestored: () => void, onTitle: (title: string) => void,
+ *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void}} listener `onTitle`: the page's
+ *   title changed; `onFile`: a frame asked for something that may be no document; `onScroll`: how far the page is
+ *   scrolled, in CSS pixels. All of it is untrusted.
+ */
+export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitle, onFile, onScroll }) {
+    const origin = new URL(archive.replayOrigin).origin;
+    const address = `${origin}/${chosenWay ? `?replay=${chosenWay}` : ""}`;
+    const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: "Replay engine", tabindex: "-1",
+        "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin" });
+    const failure = (code) => new AgentFailure(code, origin, archive.id);
+    const requests = new Map();
+    let requestCount = 0;
+    let attempt = null;
+    let worked = false;
+    let way = "";
+
+    function begin() {
+        const current = {};
+        current.promise = new Promise((resolve, reject) => Object.assign(current, { resolve, reject }));
+        current.promise.catch(() => {});
+        current.started = performance.now();
+        attempt = current;
+        return current;
+    }
+
+    function keepWaiting(current, seconds) {
+        clearTimeout(current.timer);
+        current.timer = setTimeout(() => {
+            forgetOrigin(origin);
+            settle("reject", failure("worker-silent"));
+        }, seconds * 1000);
+    }
+
+    function settle(how, value) {
+        clearTimeout(attempt.timer);
+        attempt[how](value);
+        attempt.settled = true;
+        attempt.failed = how === "reject";
+    }
+
+    /** Loads the agent's page anew: it then sets up by itself. */
+    function restart(current) {
+        current.rebuilt = worked;
+        frame.src = address;
+        keepWaiting(current, silenceSecondsMax);
+    }
+
+    const hearings = {
+        "boot-progress": ({ step, percent }) => {
+            if (attempt.settled) begin();
+            attempt.rebuilt = worked;
+            keepWaiting(attempt, silenceSecondsMax);
+            const text = stepText(step, percent);
+            if (text) onProgress(text);
+        },
+        ready: ({ collection, way: used }) => {
+            if (collection !== archive.collection) {
+                settle("reject", failure("file-missing"));
+                return;
+            }
+            const rebuilt = attempt.rebuilt;
+            worked = true;
+            way = used === "ranges" ? "ranges" : "lookups";
+            settle("resolve");
+            if (rebuilt) onRestored();
+        },
+        failed: ({ code }) => settle("reject", failure(String(code))),
+        icon: (data) => answer(data),
+        look: (data) => answer(data),
+        title: ({ title }) => onTitle(String(title)),
+        scroll: ({ x, y }) => onScroll({ x: Number(x) || 0, y: Number(y) || 0 }),
+        file: ({ url }) => onFile(String(url)),
+    };
+
+    function answer(data) {
+        const request = requests.get(data.request);
+        requests.delete(data.request);
+        request?.(data);
+    }
+
+    function hear(event) {
+        if (event.origin !== origin || event.source !== frame.contentWindow) return;
+        const kind = event.data?.replayhost;
+        if (Object.hasOwn(hearings, kind)) hearings[kind](event.data);
+    }
+
+    const send = (message) => frame.contentWindow?.postMessage(message, origin);
+
+    window.addEventListener("message", hear);
+    keepWaiting(begin(), silenceSecondsMax);
+    clearOrigin(origin, archive.collection).then(() => {
+        frame.src = address;
+    });
+
+    return {
+        element: frame,
+
+        /** @returns {""|"lookups"|"ranges"} how the engine gets at captures; empty as long as it is not set up */
+        get way() {
+            return way;
+        },
+
+        /** @returns {Promise<void>} when the engine is set up; rejects with an {@link AgentFailure} */
+        ready: () => attempt.promise,
+
+        /** Asks whether the engine is still set up, and has it set up again when it is not. */
+        check() {
+            if (!attempt.settled) return attempt.promise;
+            const failedBefore = attempt.failed;
+            const current = begin();
+            if (failedBefore) {
+                restart(current);
+            } else {
+                send({ replayhost: "check" });
+                current.timer = setTimeout(() => restart(current), answerSecondsMax * 1000);
+            }
+            return current.promise;
+        },
+
+        /**
+         * @param {"icon"|"look"} command
+         * @param {object} [details]
+         * @returns {Promise<object>} the answer, or an empty object when none came; untrusted
+         */
+        ask(command, details = {}) {
+            requestCount += 1;
+            const request = requestCount;
+            return new Promise((resolve) => {
+                requests.set(request, resolve);
+                setTimeout(() => answer({ request }), answerSecondsMax * 1000);
+                send({ ...details, replayhost: command, request });
+            });
+        },
+
+        /**
+         * @param {"reload"|"pause"|"scroll"} command
+         * @param {object} [details]
+         */
+        tell: (command, details = {}) => send({ ...details, replayhost: command }),
+
+        close() {
+            clearTimeout(attempt.timer);
+            window.removeEventListener("message", hear);
+            frame.remove();
+        },
+    };
+}

@@ -1,0 +1,122 @@
+/**
+ * The frame that shows an archived page, and what the page says about itself. The engine's script in the page posts
+ * `wb_type` messages to this window; so can any archived script, hence nothing in them is believed without a check.
+ */
+import { make } from "../core/dom.js";
+
+// Scripts and forms run as they did on the live web; a page cannot open windows or take the viewer's place.
+const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
+const urlCharactersMax = 8192;
+const titleCharactersMax = 1000;
+
+/**
+ * @typedef {object} Report
+ * @property {"load"|"move"|"not-found"|"title"|"hash"} kind `not-found`: the engine got nothing to show
+ * @property {string} [url] untrusted
+ * @property {string} [timestamp] untrusted, digits only
+ * @property {string} [title] untrusted
+ * @property {string[]} [icons] untrusted addresses at the replay origin
+ * @property {string} [hash] untrusted
+ */
+
+/**
+ * @param {import("../core/api.js").Archive} archive
+ * @param {{onReport: (report: Report) => void, onDocument: () => void}} listener `onDocument`: some document arrived
+ */
+export function createReplayFrame(archive, { onReport, onDocument }) {
+    const origin = new URL(archive.replayOrigin).origin;
+    let frame = null;
+    const element = make("div", { class: "replay-frame" });
+
+    function hear(event) {
+        if (!frame || event.source !== frame.contentWindow || event.origin !== origin) return;
+        const report = read(event.data);
+        if (report) onReport(report);
+    }
+    window.addEventListener("message", hear);
+
+    const address = (url, timestamp) => `${origin}/${archive.collection}/${timestamp}mp_/${url}`;
+
+    return {
+        element,
+
+        /** @returns {boolean} */
+        get exists() {
+            return frame !== null;
+        },
+
+        /**
+         * @param {string} url as captured
+         * @param {string} timestamp
+         */
+        visit(url, timestamp) {
+            const target = address(url, timestamp);
+            if (!frame) {
+                frame = make("iframe", { name: "___wb_replay_top_frame", title: "Archived page", sandbox,
+                    "aria-description": "F6 leads to the toolbar",
+                    allow: "autoplay; fullscreen", referrerpolicy: "no-referrer", src: target,
+                    on: { load: onDocument } });
+                element.replaceChildren(frame);
+            } else {
+                // Steps of the browser's history are made by the viewer.
+                frame.contentWindow.location.replace(target);
+            }
+        },
+
+        focus: () => frame?.focus(),
+
+        close() {
+            window.removeEventListener("message", hear);
+            element.remove();
+        },
+    };
+}
+
+/** Halves of characters cannot be sent to the server, nor be part of an address. */
+const wellFormed = (text) => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+
+function read(data) {
+    if (typeof data !== "object" || data === null) return null;
+    const url = typeof data.url === "string" && data.url.length <= urlCharactersMax ? wellFormed(data.url) : "";
+    const timestamp = typeof data.ts === "string" && /^\d{4,17}$/.test(data.ts) ? data.ts : "";
+    const title = typeof data.title === "string" ? data.title.slice(0, titleCharactersMax) : "";
+    switch (data.wb_type) {
+    case "load":
+        return url ? { kind: "load", url, timestamp, title, icons: readIcons(data.icons) } : null;
+    case "replace-url":
+        return url ? { kind: "move", url, timestamp, title } : null;
+    case "archive-not-found":
+    case "live-proxy-url-error":
+        return url ? { kind: "not-found", url, timestamp } : null;
+    case "title":
+        return { kind: "title", title };
+    case "hashchange":
+        return typeof data.hash === "string"
+            ? { kind: "hash", hash: wellFormed(data.hash.slice(0, urlCharactersMax)) } : null;
+    default:
+        return null;
+    }
+}
+
+function readIcons(icons) {
+    if (!Array.isArray(icons)) return [];
+    return icons.slice(0, 20).map((entry) => entry?.href)
+        .filter((href) => typeof href === "string" && href.length <= urlCharactersMax);
+}
+
+/**
+ * The archived address inside a replay address.
+ *
+ * @param {string} href
+ * @param {import("../core/api.js").Archive} archive
+ * @returns {{url: string, timestamp: string}|null} nothing when it is no replay address of this archive
+ */
+export function archivedAddress(href, archive) {
+    if (typeof href !== "string" || href.length > urlCharactersMax) return null;
+    const origin = new URL(archive.replayOrigin).origin;
+    const path = href.startsWith(`${origin}/`) ? href.slice(origin.length) : href;
+    const start = `/${archive.collection}/`;
+    if (!path.startsWith(start)) return null;
+    const match = /^(?::[\w-]+\/)?(\d*)(?:[a-z]+_)?\/(.+)$/s.exec(path.slice(start.length));
+    return match && { timestamp: match[1], url: wellFormed(match[2]) };
+}

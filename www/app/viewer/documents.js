@@ -1,0 +1,65 @@
+/** Captures that are no pages: PDF documents, and files that browsers save. */
+import { isPDF } from "../core/captures.js";
+import { icon, make, plainURL } from "../core/dom.js";
+
+const signature = "%PDF-";
+const signatureBytesMax = 1024;
+
+/** Whether the capture begins like a PDF; its index may say so of anything. */
+async function beginsLikePDF(archive, capture) {
+    try {
+        const answer = await fetch(`/c/${archive.id}/${capture.timestamp}id_/${capture.url}`,
+            { headers: { Range: `bytes=0-${signatureBytesMax - 1}` } });
+        const reader = answer.body.getReader();
+        let start = "";
+        for (;;) {
+            const { value, done } = await reader.read();
+            start += String.fromCharCode(...(value ?? []).slice(0, signatureBytesMax));
+            if (done || start.length >= signatureBytesMax) break;
+        }
+        reader.cancel().catch(() => {});
+        return answer.ok && start.slice(0, signatureBytesMax).includes(signature);
+    } catch {
+        return false;
+    }
+}
+
+/** A link in a PDF can lead the whole tab to the live web. The focus is in the document then. */
+function askBeforeLeaving(event) {
+    if (document.activeElement?.closest(".pdf-panel")) event.preventDefault();
+}
+
+/** What stands in place of something that is no page. */
+function reason(capture) {
+    if ([204, 205].includes(capture.status)) return "The site sent no content for this URL.";
+    return isPDF(capture) ? "This PDF can't be shown here. Save a copy to open it in another program."
+        : "This file can't be shown as a page. Save a copy instead.";
+}
+
+/**
+ * A PDF document in a frame, or a card for it and for any other file.
+ *
+ * Browsers show no PDF in a sandboxed frame. This frame has no sandbox, so it is on `127.0.0.1`, an origin without archived
+ * pages, and the server sends nothing but PDF there.
+ *
+ * @param {import("../core/api.js").Archive} archive
+ * @param {import("../core/api.js").Capture} capture
+ * @returns {Promise<HTMLElement>}
+ */
+export async function documentPanel(archive, capture) {
+    if (isPDF(capture) && navigator.pdfViewerEnabled && await beginsLikePDF(archive, capture)) {
+        window.addEventListener("beforeunload", askBeforeLeaving);
+        const port = location.port && `:${location.port}`;
+        return make("div", { class: "panel pdf-panel" },
+            make("h1", { class: "unseen", text: "A PDF document" }),
+            make("iframe", { title: "PDF document", allow: "fullscreen", referrerpolicy: "origin",
+                src: `http://127.0.0.1${port}/pdf/${archive.id}/${capture.timestamp}/${capture.url}` }));
+    }
+    return make("div", { class: "panel document-panel" }, make("div", { class: "panel-content" }, icon("file"),
+        make("h1", { text: isPDF(capture) ? "A PDF document" : "Not a page" }),
+        make("p", { class: "address wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
+        make("p", { text: reason(capture) }),
+        make("p", { class: "panel-actions" },
+            make("a", { class: "button primary", target: "_blank", rel: "noopener noreferrer", text: "Save a copy",
+                href: `${archive.replayOrigin}/c/${archive.id}/${capture.timestamp}dl_/${capture.url}` }))));
+}

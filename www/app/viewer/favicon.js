@@ -1,0 +1,95 @@
+/** The icon of the page that is shown, fetched out of the archive by the agent. */
+import { newestOnly } from "../core/newest.js";
+import { archivedAddress } from "../replay/replay-frame.js";
+
+// No SVG: it is a document with scripts, and the address made from it belongs to the viewer's origin.
+const types = new Set(["image/png", "image/x-icon", "image/vnd.microsoft.icon", "image/gif", "image/jpeg",
+    "image/webp"]);
+const bytesMax = 256 * 1024;
+const triesMax = 3;
+const millisecondsRead = 2000;
+
+/**
+ * @param {ReturnType<import("../replay/agent.js").createAgent>} agent
+ * @param {import("../core/api.js").Archive} archive
+ * @param {string[]} candidates addresses that the page named; untrusted
+ * @param {string} timestamp
+ * @param {() => boolean} isWanted whether another one is not asked for meanwhile
+ * @returns {Promise<string>} a `blob:` URL, or empty when there is none
+ */
+async function findIcon(agent, archive, candidates, timestamp, isWanted) {
+    for (const href of candidates.slice(0, triesMax)) {
+        if (!isWanted()) break;
+        const address = archivedAddress(href, archive);
+        if (!address || !/^https?:/.test(address.url)) continue;
+        const { type, bytes } = await agent.ask("icon", { url: address.url, timestamp });
+        if (types.has(type) && bytes instanceof ArrayBuffer && bytes.byteLength <= bytesMax) {
+            return URL.createObjectURL(new Blob([bytes], { type }));
+        }
+    }
+    return "";
+}
+
+/**
+ * The icon of the page that is shown: in the toolbar, and in the browser's tab while the viewer is in front.
+ *
+ * @param {ReturnType<import("../replay/agent.js").createAgent>} agent
+ * @param {import("../core/api.js").Archive} archive
+ * @param {(address: string) => void} show in the toolbar
+ */
+export function createIcons(agent, archive, show) {
+    let current = "";
+    let iconsWanted = "";
+    let visible = true;
+
+    const icons = newestOnly(async ({ wanted, candidates, timestamp }) => {
+        const isWanted = () => wanted === iconsWanted;
+        const address = await findIcon(agent, archive, candidates, timestamp, isWanted);
+        if (!isWanted()) {
+            if (address) URL.revokeObjectURL(address);
+            return;
+        }
+        const former = current;
+        current = address;
+        show(address);
+        if (visible) setTabIcon(address);
+        // The browser may still be reading the former one.
+        if (former) setTimeout(() => URL.revokeObjectURL(former), millisecondsRead);
+    });
+
+    return {
+        /**
+         * @param {string[]} candidates addresses that the page named; untrusted
+         * @param {string} timestamp
+         */
+        set(candidates, timestamp) {
+            const wanted = candidates.join(" ");
+            if (wanted === iconsWanted) return;
+            iconsWanted = wanted;
+            icons.add({ wanted, candidates, timestamp });
+        },
+
+        /** @param {boolean} now */
+        setVisible(now) {
+            visible = now;
+            setTabIcon(now ? current : "");
+        },
+
+        close() {
+            icons.drop();
+            setTabIcon("");
+            if (current) URL.revokeObjectURL(current);
+        },
+    };
+}
+
+/**
+ * Sets the icon of the browser's tab.
+ *
+ * @param {string} address empty for the host's own
+ */
+function setTabIcon(address) {
+    const link = document.querySelector('link[rel="icon"]');
+    link.type = address ? "" : "image/svg+xml";
+    link.href = address || "/app/icon.svg";
+}

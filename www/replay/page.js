@@ -1,0 +1,268 @@
+// Runs in every archived page, after the engine's script. It does what a page in a sandboxed frame can't do by itself:
+// open links in other frames, save files, print, answer dialogs, and keep cookies. And it tells the viewer what only a
+// page hears: that it goes somewhere, links to other programs, and the keys of the viewer.
+//
+// Archived scripts can change all of this, and the viewer doesn't trust what it is told from here.
+"use strict";
+(() => {
+    const viewer = window.top;
+    const charactersMax = 1000;
+    const say = (kind, text = "") => {
+        viewer.postMessage({ replayhost: "page", kind, text: String(text).slice(0, charactersMax) }, "*");
+    };
+
+    // Frames ---------------------------------------------------------------------------------------------------------
+
+    let archiveTop = window;
+    while (archiveTop.parent !== viewer && archiveTop.parent !== archiveTop) archiveTop = archiveTop.parent;
+
+    const documentOf = (target) => {
+        try {
+            return target.document;
+        } catch {
+            return null;
+        }
+    };
+
+    /** The frames of a document that a name can lead to: also those whose document can't be read. */
+    function* framesBelow(target) {
+        for (const element of documentOf(target)?.querySelectorAll("iframe, frame") ?? []) {
+            const inner = element.contentWindow;
+            if (!inner) continue;
+            let name = element.name;
+            try {
+                name = inner.name;
+            } catch {
+                // Another origin's document keeps its name to itself.
+            }
+            yield { window: inner, element, name };
+            yield* framesBelow(inner);
+        }
+    }
+
+    const find = (below, name) => [...framesBelow(below)].find((frame) => frame.name === name);
+
+    /**
+     * Where a link with this target leads, if the browser doesn't let this page go there: a sandboxed page can navigate
+     * itself and the frames in it, but none around it or beside it. A name that no frame has would open a window: its
+     * page is shown in place of the whole archived page.
+     */
+    function refusedTarget(target) {
+        const name = target || document.querySelector("base[target]")?.getAttribute("target") || "_self";
+        const keyword = name.toLowerCase();
+        if (keyword === "_self") return null;
+        if (keyword === "_parent") return window === archiveTop ? null : { window: window.parent };
+        if (["_top", "_blank"].includes(keyword) || name === archiveTop.name) {
+            return window === archiveTop && name === archiveTop.name ? null : { window: archiveTop };
+        }
+        if (name === window.name || find(window, name)) return null;
+        return find(archiveTop, name) ?? { window: archiveTop };
+    }
+
+    /** The URL as the engine serves it. */
+    const replayed = (url) => window._wb_wombat?.rewrite_url?.(url) ?? url;
+
+    /** A click on a link of the target's own document is no navigation from outside. */
+    function navigate({ window: target, element }, url) {
+        const page = documentOf(target);
+        if (page) {
+            const link = page.createElementNS("http://www.w3.org/1999/xhtml", "a");
+            link.setAttribute("href", replayed(url));
+            link.setAttribute("target", "_self");
+            target.HTMLElement.prototype.click.call(link);
+        } else if (element) {
+            element.src = replayed(url);
+        }
+    }
+
+    function send(form, submitter, target) {
+        const page = documentOf(target.window);
+        if (!page) return;
+        const copy = page.createElement("form");
+        const value = (name) => submitter?.getAttribute(`form${name}`) ?? form.getAttribute(name) ?? "";
+        copy.setAttribute("method", value("method"));
+        copy.setAttribute("enctype", value("enctype"));
+        copy.setAttribute("action", replayed(new URL(value("action"), document.baseURI).href));
+        copy.setAttribute("target", "_self");
+        for (const [name, text] of new FormData(form, submitter)) {
+            if (typeof text !== "string") continue;
+            const field = page.createElement("input");
+            field.type = "hidden";
+            field.name = name;
+            field.value = text;
+            copy.append(field);
+        }
+        page.documentElement.append(copy);
+        target.window.HTMLFormElement.prototype.submit.call(copy);
+        copy.remove();
+    }
+
+    // Files to save --------------------------------------------------------------------------------------------------
+
+    /** A replayed URL as the server has it, which names the file to save; others as they are. */
+    function fileURL(url) {
+        const match = /^\/([a-z0-9-]+)-[0-9a-f]{12}\/(?::[\w-]+\/)?(\d*)[a-z]*_?\/(.+)$/s
+            .exec(url.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : "");
+        return match ? `${location.origin}/c/${match[1]}/${match[2] || "9999"}id_/${match[3]}` : url;
+    }
+
+    // The engine takes the attribute away from links in the page's source.
+    const fileName = (link) => link.getAttribute("download") ?? link.getAttribute("_download");
+
+    /** Has the browser save a link's file when it follows the link: from the server, for it asks no service worker. */
+    function saveWhenFollowed(link) {
+        const url = new URL(link.href, document.baseURI).href;
+        const before = ["href", "target", "download"].map((name) => [name, link.getAttribute(name)]);
+        // The engine's script leaves an element with this property alone.
+        link._no_rewrite = true;
+        link.setAttribute("href", fileURL(replayed(url)));
+        link.setAttribute("download", fileName(link));
+        link.setAttribute("target", "_self");
+        link._no_rewrite = false;
+        setTimeout(() => {
+            for (const [name, value] of before) {
+                if (value === null) link.removeAttribute(name);
+                else link.setAttribute(name, value);
+            }
+        });
+    }
+
+    // Steps of the browser's history ---------------------------------------------------------------------------------
+
+    const { location } = window;
+    const goThere = location.replace.bind(location);
+
+    const ownSchemes = new Set(["http", "https", "javascript", "data", "blob", "about", "file", "ftp", "urn"]);
+
+    /** Whether another program would open a URL: the browser shows an error in the frame instead. */
+    const isForOthers = (protocol = "") => protocol !== "" && !ownSchemes.has(protocol.slice(0, -1));
+
+    /** The page takes the place of the one before; the viewer makes the step, for a frame's own are lost by a reload. */
+    function step(url) {
+        say("step");
+        goThere(url);
+    }
+
+    if (window === archiveTop) {
+        window.navigation?.addEventListener("navigate", (event) => {
+            const { navigationType, destination, hashChange, cancelable } = event;
+            if (navigationType === "traverse" && !destination.sameDocument) say("traverse");
+            if (navigationType !== "push" || !cancelable || event.formData || event.downloadRequest !== null) return;
+            // What `history.pushState` makes can't be made anew.
+            if (destination.sameDocument && !hashChange) return;
+            event.preventDefault();
+            if (isForOthers(new URL(destination.url).protocol)) say("link", destination.url);
+            else step(destination.url);
+        });
+    }
+
+    /** For browsers without the Navigation API: whether following a link shows another page, or part of it, in this frame. */
+    const isStep = (link) => typeof link.href === "string" && /^https?:$/.test(link.protocol) && fileName(link) === null;
+
+    /** The last listener of all follows the link, if none before it kept the browser from that. */
+    function stepWhenFollowed(link) {
+        const follow = (event) => {
+            if (event.defaultPrevented) return;
+            event.preventDefault();
+            step(replayed(new URL(link.href, document.baseURI).href));
+        };
+        window.addEventListener("click", follow);
+        setTimeout(() => window.removeEventListener("click", follow));
+    }
+
+    // What a page asks for -------------------------------------------------------------------------------------------
+
+    /** What is done in place of the browser when a link is followed, if anything. */
+    function actionOf(link) {
+        const url = new URL(link.href?.baseVal ?? link.href, document.baseURI);
+        if (fileName(link) !== null && typeof link.href === "string") saveWhenFollowed(link);
+        if (fileName(link) !== null || !/^https?:$/.test(url.protocol)) return null;
+        const target = refusedTarget(link.getAttribute("target"));
+        return target && (() => navigate(target, url.href));
+    }
+
+    /** Page scripts may cancel an event: the action is taken when all of them have seen it. */
+    const afterwards = (event, act) => setTimeout(() => {
+        if (!event.defaultPrevented) act();
+    });
+
+    const { click } = HTMLElement.prototype;
+    const { submit } = HTMLFormElement.prototype;
+    const isLink = (node) => (node.localName === "a" || node.localName === "area") && Boolean(node.href);
+    window.addEventListener("click", (event) => {
+        const link = event.composedPath().find(isLink);
+        if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+        if (isForOthers(link.protocol)) {
+            event.preventDefault();
+            say("link", link.href);
+            return;
+        }
+        const act = actionOf(link);
+        if (act) afterwards(event, act);
+        else if (!window.navigation && window === archiveTop && isStep(link)) stepWhenFollowed(link);
+    }, true);
+    HTMLElement.prototype.click = function () {
+        const act = isLink(this) && !this.isConnected ? actionOf(this) : null;
+        if (act) act();
+        else click.call(this);
+    };
+    window.addEventListener("submit", (event) => {
+        const { target: form, submitter } = event;
+        const target = refusedTarget(submitter?.getAttribute("formtarget") ?? form.getAttribute("target"));
+        if (target) afterwards(event, () => send(form, submitter, target));
+    }, true);
+    HTMLFormElement.prototype.submit = function () {
+        const target = refusedTarget(this.getAttribute("target"));
+        if (target) send(this, null, target);
+        else submit.call(this);
+    };
+    const { open } = window;
+    window.open = function (url, name, ...others) {
+        const target = url ? refusedTarget(name || "_blank") : null;
+        if (!target) return open.call(this, url, name, ...others);
+        navigate(target, new URL(url, document.baseURI).href);
+        return target.window;
+    };
+
+    // Cookies. WebKit keeps none for a frame of another site: then a page's own last until it is left.
+    function keepCookies() {
+        const cookies = new Map();
+        const keep = (text) => {
+            const [cookie, ...attributes] = String(text).split(";").map((part) => part.trim());
+            const [name] = cookie.split("=", 1);
+            const isOver = attributes.some((attribute) => /^max-age=(?:-|0+$)/i.test(attribute)
+                || /^expires=/i.test(attribute) && Date.parse(attribute.slice("expires=".length)) < Date.now());
+            if (isOver) cookies.delete(name);
+            else if (cookie) cookies.set(name, cookie);
+        };
+        Object.defineProperty(document, "cookie", {
+            configurable: true, enumerable: true, get: () => [...cookies.values()].join("; "), set: keep,
+        });
+        for (const cookie of window.wbinfo?.presetCookie?.split(";") ?? []) keep(cookie);
+    }
+    document.cookie = "___replayhost=1";
+    if (document.cookie.includes("___replayhost=1")) document.cookie = "___replayhost=; max-age=0";
+    else keepCookies();
+
+    // Dialogs. None is shown: a page could hold up the whole viewer with them. docs/safety.md
+    window.alert = (text = "") => say("alert", text);
+    window.confirm = (text = "") => {
+        say("confirm", text);
+        return true;
+    };
+    window.prompt = (text = "", answer = undefined) => {
+        say("prompt", text);
+        return answer === undefined ? null : String(answer);
+    };
+    window.print = () => say("print");
+    window.addEventListener("keydown", (event) => {
+        if (event.key === "F6" && event.isTrusted && !event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey) {
+            event.preventDefault();
+            say("toolbar");
+        }
+        const isPrint = event.key.toLowerCase() === "p" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+        if (!isPrint || !event.isTrusted) return;
+        event.preventDefault();
+        say("print");
+    }, true);
+})();
