@@ -1,4 +1,4 @@
-"""Measures Chromium with a page of a million captures open, in both ways to replay; called by Scripts/bench.d/30-browser-memory.
+"""Measures Chromium with a page of a million captures open, in both ways to replay; called by `Scripts/bench 30-browser-memory`.
 
 For each way, in an empty profile: seconds until the page is there, bytes that the server sent, and the proportional set size (PSS)
 of all of Chromium's processes ten seconds later, beside that of the same browser with an empty tab. COUNT= and MILLION= as in
@@ -12,14 +12,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-import million_captures
 import serving
+from writers import generated
 
 COUNT = int(os.environ.get("COUNT", "1000000"))
-CHROMIUM = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost",
-]
 
 
 def descendants(pid):
@@ -64,7 +60,7 @@ def sent_by(server):
 
 
 def open_page(playwright, profile, address, server):
-    context = playwright.chromium.launch_persistent_context(profile, executable_path="/usr/bin/chromium", args=CHROMIUM)
+    context = playwright.chromium.launch_persistent_context(profile, **serving.CHROMIUM)
     page = context.pages[0]
     browser = browser_of(profile)
     time.sleep(5)
@@ -86,12 +82,12 @@ def open_page(playwright, profile, address, server):
 def main(folder):
     path = Path(os.environ.get("MILLION", folder)) / "million.wacz"
     if not path.exists():
-        million_captures.write(path, COUNT)
+        generated.write_million(path, COUNT)
     archive, _, _ = serving.import_file(f"{folder}/store", path)
     with serving.serve(f"{folder}/store") as (process, port), sync_playwright() as playwright:
         for way in ["lookups", "ranges", "lookups", "ranges"]:
             address = (f"http://localhost:{port}/?archive=/archives/{archive}.wacz&replay={way}"
-                       f"#url=https://big.{million_captures.DOMAIN}/page/0200000&ts=20240101000000")
+                       f"#url=https://big.{generated.MILLION_DOMAIN}/page/{COUNT // 5:07}&ts=20240101000000")
             profile = f"{folder}/profile-{time.monotonic_ns()}"
             seconds, empty, memory, sent, requests = open_page(playwright, profile, address, process.pid)
             print(f"{way}: page there after {seconds:.1f} s, {requests} requests for the archive, {sent:,} bytes written by the server, "

@@ -11,10 +11,9 @@ import shutil
 import statistics
 import sys
 
-import large_wacz
-from measured import measured
+from serving import BINARY, measured
+from writers.generated import write_large
 
-BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 
 
 def main():
@@ -22,7 +21,7 @@ def main():
     size = int(float(sys.argv[2] if len(sys.argv) > 2 else 4.5) * 1e9)
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     source, copy, store = f"{folder}/source.wacz", f"{folder}/copy", f"{folder}/store"
-    large_wacz.write(source, size)
+    write_large(source, size)
     commands = {
         "cp": ["cp", source, copy],
         "cp, sync": ["sh", "-c", f"cp '{source}' '{copy}' && sync '{copy}'"],

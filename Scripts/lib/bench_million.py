@@ -1,5 +1,5 @@
-"""Measures a server that holds an archive of a million captures; called by Scripts/soak.d/30-million-captures and, with pywb
-beside it (`PYWB`), by Scripts/bench.d/10-million-captures, with an empty folder.
+"""Measures a server that holds an archive of a million captures; called by `Scripts/soak 30-million-captures` and, with pywb
+beside it (`PYWB`), by `Scripts/bench 10-million-captures`, with an empty folder.
 
 Prints import time and memory for a ZipNum index and for one that is deflated in the ZIP; p50 and p99 of lookups over connections of
 their own, pywb and ours in turn; first byte, total time and memory of a list of everything; and what a client that goes away
@@ -8,7 +8,6 @@ the files of an earlier run, to be kept.
 """
 
 import contextlib
-import json
 import os
 import random
 import re
@@ -17,14 +16,14 @@ import sys
 import time
 from pathlib import Path
 
-import million_captures
 import pywb_server
 import serving
+from writers import generated
 
 COUNT = int(os.environ.get("COUNT", "1000000"))
 REQUESTS = int(os.environ.get("REQUESTS", "2000"))
 MEMORY_MAX = 64 << 20
-DOMAIN = f"url={million_captures.DOMAIN}&matchType=domain&limit={COUNT * 2}"
+DOMAIN = f"url={generated.MILLION_DOMAIN}&matchType=domain&limit={COUNT * 2}"
 
 
 class Stream:
@@ -68,11 +67,11 @@ def samples():
     for _ in range(REQUESTS):
         number = chance.randrange(half) // 2
         if chance.random() < 0.5:
-            picks.append((f"https://big.{million_captures.DOMAIN}/page/{number:07}", chance.choice(million_captures.TIMES)))
+            picks.append((f"https://big.{generated.MILLION_DOMAIN}/page/{number:07}", chance.choice(generated.MILLION_TIMES)))
         else:
             number = chance.randrange(COUNT - half)
-            host = number * million_captures.HOSTS // (COUNT - half)
-            picks.append((f"https://host{host:04}.{million_captures.DOMAIN}/page/{number:07}", million_captures.TIMES[0]))
+            host = number * generated.MILLION_HOSTS // (COUNT - half)
+            picks.append((f"https://host{host:04}.{generated.MILLION_DOMAIN}/page/{number:07}", generated.MILLION_TIMES[0]))
     return picks
 
 
@@ -197,10 +196,10 @@ def make(folder, store):
     """Writes and imports both archives; returns their ids."""
     kept = Path(os.environ.get("MILLION", folder))
     ids = {}
-    for name, is_deflated in [("million", False), ("million-deflated", True)]:
+    for name, index in [("million", "zipnum"), ("million-deflated", "deflated")]:
         path = kept / f"{name}.wacz"
         if not path.exists():
-            million_captures.write(path, COUNT, is_deflated)
+            generated.write_million(path, COUNT, index)
         ids[name], seconds, memory = serving.import_file(store, path)
         print(f"import of {name}.wacz ({COUNT:,} captures, {path.stat().st_size:,} bytes): {seconds:.1f} s, "
               f"peak {memory / 1e6:.0f} MB", flush=True)
@@ -224,7 +223,7 @@ def measure(folder, ids, beside):
             lines, _, _, peak = list_everything(side, DOMAIN, "everything")
             assert lines == COUNT, (side.name, lines)
             rare, _, _, other = list_everything(side, f"{DOMAIN}&filter=%3Dstatus:404", "filter that passes 1 of 100,000")
-            assert rare == COUNT // million_captures.RARE, (side.name, rare)
+            assert rare == COUNT // generated.RARE, (side.name, rare)
             if side is not ours:
                 list_everything(side, re.sub("&limit.*", "", DOMAIN), "everything, no limit given")
                 leave_early(side)

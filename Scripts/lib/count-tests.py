@@ -1,4 +1,4 @@
-"""Counts what Scripts/test ran: one line for each suite, then the sum. Exits 1 unless all is well.
+"""Counts what Scripts/test or Scripts/sanitize ran: one line for each suite, then the sum. Exits 1 unless all is well.
 
 The argument is the folder of results: NAME.code and NAME.log of each runner, NAME.xml of pytest.
 """
@@ -35,17 +35,17 @@ def settled(suite, code):
     return suite
 
 
-def swift_suite(log, code):
+def swift_suite(name, log, code):
     lines = [ANSI.sub("", line) for line in log.splitlines()]
     run = next((match for line in lines if (match := RUN.search(line))), None)
     ends = [match["end"] for line in lines if (match := TEST.search(line))]
     failed, skipped = ends.count("failed after"), ends.count("skipped")
     if run is None:
         passed = ends.count("passed after")
-        return Suite("Swift tests", passed, failed + 1, skipped, f"the runner ended with code {code} before its count")
+        return Suite(name, passed, failed + 1, skipped, f"the runner ended with code {code} before its count")
     if run[2] == "failed":
         failed = max(failed, 1)
-    return settled(Suite("Swift tests", max(int(run[1]) - failed - skipped, 0), failed, skipped), code)
+    return settled(Suite(name, max(int(run[1]) - failed - skipped, 0), failed, skipped), code)
 
 
 def pytest_suite(name, report, code):
@@ -63,17 +63,20 @@ def pytest_suite(name, report, code):
 
 
 def step(name, title, results):
-    """A step without a count: silent when it succeeded, one failure when not."""
-    code = int((results / f"{name}.code").read_text())
+    """A step without a count: silent when it succeeded or was not run, one failure when not."""
+    path = results / f"{name}.code"
+    code = int(path.read_text()) if path.exists() else 0
     return [] if code == 0 else [Suite(title, failed=1, remark=f"see {results / name}.log")]
 
 
 def main():
     results = Path(sys.argv[1])
     suites = step("format", "Format", results) + step("build", "Build", results)
-    if (results / "swift.code").exists():
-        code = int((results / "swift.code").read_text())
-        suites.append(swift_suite((results / "swift.log").read_text(errors="replace"), code))
+    for name, title in [("swift", "Swift tests"), ("address", "Swift tests under AddressSanitizer"),
+            ("thread", "Swift tests under ThreadSanitizer")]:
+        if (results / f"{name}.code").exists():
+            code = int((results / f"{name}.code").read_text())
+            suites.append(swift_suite(title, (results / f"{name}.log").read_text(errors="replace"), code))
     for name, title in [("faults", "Fault tests"), ("packaging", "Packaging tests"), ("browser", "Browser tests"),
             ("browser-ports", "Browser tests, with ports")]:
         if (results / f"{name}.code").exists():

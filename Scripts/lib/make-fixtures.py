@@ -1,13 +1,16 @@
 """Makes the archives of Fixtures/. See Scripts/make-fixtures and Fixtures/README.md."""
 
 import argparse
+import io
 import json
 import re
 import struct
+import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from wacz_writer import WARC, index_lines, page_entry, page_list, write_wacz, write_zip, zipnum
+from writers.captures import WARC, index_lines, page_entry
+from writers.wacz import Package, page_list, write_zipnum, zip_entry
 
 FIXTURES = Path("Fixtures")
 SITE = FIXTURES / "site"
@@ -24,12 +27,17 @@ def make_site(name):
         warc.add_capture(capture, body)
         if capture.get("page"):
             pages.append(page_entry(capture, body))
-    files = [(f"archive/{warc.name}", warc.bytes(), False) for warc in warcs.values()]
-    index = b"".join(index_lines((warc.name, warc.bytes()) for warc in warcs.values()))
-    files.append(("indexes/index.cdx", index, False))
-    if pages:
-        files.append(("pages/pages.jsonl", page_list(pages), False))
-    write_wacz(FIXTURES / f"{name}.wacz", description, files)
+    with described(FIXTURES / f"{name}.wacz", description) as package:
+        for warc in warcs.values():
+            package.add(f"archive/{warc.name}", warc.bytes())
+        package.add("indexes/index.cdx", b"".join(index_lines(warcs.values())))
+        if pages:
+            package.add("pages/pages.jsonl", page_list(pages))
+
+
+def described(path, description):
+    page = description.get("mainPage")
+    return Package(path, description["title"], description["description"], description["created"], page and (page["url"], page["time"]))
 
 
 def make_debian_faq(folder):
@@ -54,15 +62,14 @@ def make_debian_faq(folder):
             capture["encoding"] = "gzip"
             (pages if name == "" else extra).append(page_entry(capture, file.read_bytes()))
         warc.add_capture(capture, file.read_bytes())
-    compressed, idx = zipnum(index_lines([(warc.name, warc.bytes())]), block=8)
-    files = [
-        (f"archive/{warc.name}", warc.bytes(), False),
-        ("indexes/index.cdx.gz", compressed, False),
-        ("indexes/index.idx", idx, True),
-        ("pages/pages.jsonl", page_list(pages, title="Seed Pages"), True),
-        ("pages/extraPages.jsonl", page_list(extra, "extraPages", "Other Pages"), True),
-    ]
-    write_wacz(FIXTURES / "debian-faq.wacz", description, files)
+    with described(FIXTURES / "debian-faq.wacz", description) as package:
+        package.add(f"archive/{warc.name}", warc.bytes())
+        blocks = io.BytesIO()
+        idx = write_zipnum(index_lines([warc]), blocks, block=8)
+        package.add("indexes/index.cdx.gz", blocks.getvalue())
+        package.add("indexes/index.idx", idx, deflated=True)
+        package.add("pages/pages.jsonl", page_list(pages, title="Seed Pages"), deflated=True)
+        package.add("pages/extraPages.jsonl", page_list(extra, "extraPages", "Other Pages"), deflated=True)
 
 
 def make_damaged():
@@ -77,27 +84,37 @@ def make_damaged():
     warc.add_capture(capture, body)
     for part in ("b", "a"):
         warc.add_capture(capture | {"url": f"https://leaf.example/{part}"}, body)
-    archive = (f"archive/{warc.name}", warc.bytes(), False)
-    lines = index_lines([(warc.name, warc.bytes())])
+    lines = index_lines([warc])
+
+    def write(name, index):
+        with described(folder / name, description) as package:
+            package.add(f"archive/{warc.name}", warc.bytes())
+            if index:
+                package.add("indexes/index.cdx", b"".join(index))
+
+    def write_zip(name, files):
+        with zipfile.ZipFile(folder / name, "w") as package:
+            for each, data in files.items():
+                package.writestr(zip_entry(each, description["created"]), data)
 
     (folder / "truncated.wacz").write_bytes(good[: len(good) * 2 // 3])
     (folder / "not-a-zip.wacz").write_bytes(b"<!doctype html>\n<title>Sign in</title>\n<p>Sign in to download this file.</p>\n")
-    write_zip(folder / "no-datapackage.wacz", [archive, ("indexes/index.cdx", b"".join(lines), False)], description["created"])
-    past = [re.sub(rb'"offset": "\d+"', b'"offset": "99999999"', line) for line in lines]
-    write_wacz(folder / "index-past-the-end.wacz", description, [archive, ("indexes/index.cdx", b"".join(past), False)])
-    write_wacz(folder / "unsorted-index.wacz", description, [archive, ("indexes/index.cdx", b"".join(reversed(lines)), False)])
-    write_wacz(folder / "no-index.wacz", description, [archive])
+    write_zip("no-datapackage.wacz", {f"archive/{warc.name}": warc.bytes(), "indexes/index.cdx": b"".join(lines)})
+    write("index-past-the-end.wacz", [re.sub(rb'"offset": "\d+"', b'"offset": "99999999"', line) for line in lines])
+    write("unsorted-index.wacz", reversed(lines))
+    write("no-index.wacz", [])
     other = WARC(warc.name, description["created"])
     other.add_capture(capture, body.replace(b"A single leaf", b"A single lead"))
-    index = ("indexes/index.cdx", b"".join(index_lines([(other.name, other.bytes())])), False)
-    write_wacz(folder / "wrong-hash.wacz", description, [(archive[0], other.bytes(), False), index], hashed=[archive, index])
+    with described(folder / "wrong-hash.wacz", description) as package:
+        package.add(f"archive/{warc.name}", other.bytes(), listed=warc.bytes())
+        package.add("indexes/index.cdx", b"".join(index_lines([other])))
     (folder / "nul-name.wacz").write_bytes(with_nul_in_name(good, b"indexes/index.cdx"))
     (folder / "encrypted.wacz").write_bytes(with_encrypted_flag(good))
     multi = {
         "profile": "multi-wacz-package",
         "resources": [{"name": "a.wacz", "path": "https://leaf.example/a.wacz", "hash": "sha256:" + "0" * 64, "bytes": 1}],
     }
-    write_zip(folder / "multi-wacz.wacz", [("datapackage.json", json.dumps(multi, indent=2).encode(), False)], description["created"])
+    write_zip("multi-wacz.wacz", {"datapackage.json": json.dumps(multi, indent=2)})
 
 
 def with_nul_in_name(data, name):

@@ -15,6 +15,14 @@ from urllib.parse import quote
 BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
+CHROMIUM = {
+    "executable_path": "/usr/bin/chromium",
+    "args": [
+        "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost",
+    ],
+}
 
 
 class Refused(Exception):
@@ -36,10 +44,10 @@ def import_file(store, path):
 
 
 @contextlib.contextmanager
-def serve(store):
+def serve(store, *options):
     """A server of this store; gives its process and port."""
     process = subprocess.Popen(
-        [BINARY, "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error"],
+        [BINARY, "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error", *options],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         yield process, int(json.loads(process.stdout.readline())["address"].rsplit(":", 1)[1])
@@ -84,10 +92,26 @@ def parameter(text):
     return quote(text, safe="")
 
 
+def measured(command):
+    """Runs a program: wall seconds, processor seconds, peak resident memory in MB. Fails when the program does."""
+    began = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command} ended with {process.returncode}")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+
+
+def memory(pid, field):
+    """Bytes of a field of /proc/PID/status: VmRSS is resident memory, VmHWM its peak."""
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(row.split()[1]) * 1024 for row in file if row.startswith(field))
+
+
 def resident(pid):
-    """Resident bytes of a process."""
-    with open(f"/proc/{pid}/statm") as file:
-        return int(file.read().split()[1]) * PAGE
+    return memory(pid, "VmRSS")
 
 
 def private(pid):

@@ -1,4 +1,4 @@
-"""The soak test of a 5 GB archive; called by Scripts/soak.d/10-large-archive with an empty folder.
+"""The soak test of a 5 GB archive; called by `Scripts/soak 10-large-archive` with an empty folder.
 
 Fails when the import or the server needs more than 64 MB of memory, when a range is not the file's bytes, or when opening the
 large archive in Chromium takes more requests than opening a small one with as many captures.
@@ -6,43 +6,19 @@ large archive in Chromium takes more requests than opening a small one with as m
 
 import hashlib
 import http.client
-import json
 import os
 import random
-import subprocess
 import sys
-import time
 
 from playwright.sync_api import sync_playwright
 
-import large_wacz
+import serving
+from writers.generated import write_large
 
-BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 MEMORY_MAX = 64 << 20
 CAPTURES = 5_000
 BYTES_EACH = {"small": 1_000, "large": 1_000_000}
 WAYS = ["lookups", "ranges"]
-CHROMIUM = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]
-
-
-def import_measured(store, path):
-    """Imports a file; returns its id, the seconds it took and the peak of resident memory in bytes."""
-    began = time.monotonic()
-    process = subprocess.Popen([BINARY, "import", "--json", "--store", store, path], stdout=subprocess.PIPE)
-    line = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0, f"the import of {path} failed"
-    return json.loads(line)["archive"]["id"], time.monotonic() - began, usage.ru_maxrss * 1024
-
-
-def peak_memory(pid):
-    for line in open(f"/proc/{pid}/status"):
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("no VmHWM")
 
 
 def check_ranges(port, name, path):
@@ -100,21 +76,19 @@ def main(folder):
     files = {"small": f"{folder}/small.wacz", "large": f"{folder}/large.wacz"}
     ids = {}
     for name, path in files.items():
-        large_wacz.write(path, CAPTURES * BYTES_EACH[name], BYTES_EACH[name])
-        ids[name], seconds, memory = import_measured(store, path)
+        write_large(path, CAPTURES * BYTES_EACH[name], BYTES_EACH[name])
+        ids[name], seconds, memory = serving.import_file(store, path)
         print(f"import of {name} ({os.path.getsize(path):,} bytes): {seconds:.1f} s, peak {memory / 1e6:.1f} MB")
         assert memory < MEMORY_MAX, f"the import of {name} needed {memory} bytes"
-    server = subprocess.Popen(
-        [BINARY, "serve", "--store", store, "--port", "0", "--json"], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True)
-    try:
-        address = json.loads(server.stdout.readline())["address"]
-        check_ranges(int(address.rsplit(":", 1)[1]), ids["large"], files["large"])
-        print(f"200 ranges of the large archive are right; server peak {peak_memory(server.pid) / 1e6:.1f} MB")
+    with serving.serve(store) as (server, port):
+        check_ranges(port, ids["large"], files["large"])
+        memory = serving.memory(server.pid, "VmHWM")
+        print(f"200 ranges of the large archive are right; server peak {memory / 1e6:.1f} MB")
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+            browser = playwright.chromium.launch(**serving.CHROMIUM)
             results = {
-                (way, name): requests_to_open(browser, address, ids[name], way) for way in WAYS for name in files}
+                (way, name): requests_to_open(browser, f"http://localhost:{port}", ids[name], way)
+                for way in WAYS for name in files}
             browser.close()
         for (way, name), (counts, received) in results.items():
             print(f"opening {name} by {way}: {counts[0]} requests to the first page, {counts[1]} to the last, "
@@ -122,12 +96,9 @@ def main(folder):
         for way in WAYS:
             large, small = results[way, "large"][0][0], results[way, "small"][0][0]
             assert large <= small, f"the large archive takes more requests to open by {way}"
-        memory = peak_memory(server.pid)
+        memory = serving.memory(server.pid, "VmHWM")
         print(f"server peak {memory / 1e6:.1f} MB")
         assert memory < MEMORY_MAX, f"the server needed {memory} bytes"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
 
 
 if __name__ == "__main__":

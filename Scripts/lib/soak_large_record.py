@@ -1,4 +1,4 @@
-"""One record of 3 GB, as gzip member and uncompressed; called by Scripts/soak.d/40-large-record with an empty folder.
+"""One record of 3 GB, as gzip member and uncompressed; called by `Scripts/soak 40-large-record` with an empty folder.
 
 Fails when the server's memory grows with the record, when a byte is wrong, or when a client that sleeps makes the server read on.
 SIZE= is another number of bytes.
@@ -11,17 +11,16 @@ import os
 import random
 import sys
 import time
-import zipfile
 import zlib
 
 import serving
+from writers.wacz import Package, page_list, response_head
 
 SIZE = int(os.environ.get("SIZE", "3000000000"))
 #: Resident memory that import and server may reach; what matters is that it does not depend on SIZE.
 MEMORY_MAX = 96 << 20
 URL = "https://large.example/film"
 TIMESTAMP = "20240101000000"
-FIXED = (2024, 1, 1, 0, 0, 0)
 PART = 1 << 20
 
 
@@ -43,50 +42,21 @@ class Payload:
         return whole[first % PART :][:length]
 
 
-class Member:
-    """Writes a gzip member, or plain bytes, and counts what was written."""
-
-    def __init__(self, file, is_compressed):
-        self.file, self.size = file, 0
-        self.deflater = zlib.compressobj(1, zlib.DEFLATED, 31) if is_compressed else None
-
-    def write(self, data):
-        self.put(self.deflater.compress(data) if self.deflater else data)
-
-    def close(self):
-        if self.deflater:
-            self.put(self.deflater.flush())
-
-    def put(self, data):
-        self.file.write(data)
-        self.size += len(data)
-
-
 def write(path, is_compressed):
     """A WACZ of one capture; returns the SHA-256 of its payload."""
     warc, payload, sha256 = "data.warc.gz" if is_compressed else "data.warc", Payload(), hashlib.sha256()
-    http_head = f"HTTP/1.1 200 OK\r\nContent-Type: video/webm\r\nContent-Length: {SIZE}\r\n\r\n".encode()
-    head = (
-        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {URL}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
-        f"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\n"
-        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http_head) + SIZE}\r\n\r\n"
-    ).encode()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as package:
-        with package.open(zipfile.ZipInfo(f"archive/{warc}", FIXED), "w", force_zip64=True) as file:
-            member = Member(file, is_compressed)
-            member.write(head + http_head)
+    with Package(path, "A large record") as package:
+        with package.open(f"archive/{warc}") as file:
+            deflater = zlib.compressobj(1, zlib.DEFLATED, 31)
+            compress = deflater.compress if is_compressed else bytes
+            file.write(compress(response_head(URL, "video/webm", SIZE)))
             for part in payload.parts():
                 sha256.update(part)
-                member.write(part)
-            member.write(b"\r\n\r\n")
-            member.close()
-        entry = {"url": URL, "mime": "video/webm", "status": "200", "length": str(member.size), "offset": "0", "filename": warc}
-        line = f"example,large)/film {TIMESTAMP} {json.dumps(entry)}\n"
-        package.writestr(zipfile.ZipInfo("indexes/index.cdx", FIXED), line)
-        package.writestr(zipfile.ZipInfo("pages/pages.jsonl", FIXED), '{"format": "json-pages-1.0", "id": "pages"}\n')
-        package.writestr(zipfile.ZipInfo("datapackage.json", FIXED), json.dumps({
-            "profile": "data-package", "wacz_version": "1.1.1", "title": "A large record", "created": "2024-01-01T00:00:00Z",
-            "resources": []}))
+                file.write(compress(part))
+            file.write(compress(b"\r\n\r\n") + (deflater.flush() if is_compressed else b""))
+        entry = {"url": URL, "mime": "video/webm", "status": "200", "length": str(file.size), "offset": "0", "filename": warc}
+        package.add("indexes/index.cdx", f"example,large)/film {TIMESTAMP} {json.dumps(entry)}\n".encode())
+        package.add("pages/pages.jsonl", page_list([]))
     return sha256.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Refers to 250, 500 and 1,000 files, twice each; called by Scripts/soak.d/50-many-files with an empty folder.
+"""Refers to 250, 500 and 1,000 files, twice each; called by `Scripts/soak 50-many-files` with an empty folder.
 
 Prints seconds and peak memory of the first time and of the second, when nothing has changed, and of the list.
 """
@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 
-import large_wacz
-from measured import measured
+from serving import BINARY, measured
+from writers.generated import write_large
 
-BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 
 
 def main():
@@ -20,7 +19,7 @@ def main():
         os.mkdir(files)
         for _ in range(count):
             number += 1
-            large_wacz.write(f"{files}/file-{number}.wacz", 60_000, 3_000, seed=number)
+            write_large(f"{files}/file-{number}.wacz", 60_000, 3_000, seed=number)
         command = [BINARY, "import", "--reference", "--store", store, "--quiet", files]
         for name, line in [
             ("first", command), ("again", command), ("list", [BINARY, "list", "--store", store, "--quiet"]),

@@ -1,9 +1,10 @@
-"""Opens 1,000 archives on ports of their own; called by Scripts/soak.d/60-own-ports with an empty folder.
+"""Opens 1,000 archives on ports of their own; called by `Scripts/soak 60-own-ports` with an empty folder.
 
 Prints what listens and how many descriptors are open: with none open, with 50 opened in turn, with all opened in turn. Then
 another program takes the port of one archive between two runs.
 """
 
+import contextlib
 import http.client
 import json
 import os
@@ -13,9 +14,9 @@ import sys
 import time
 from urllib.parse import urlsplit
 
-import large_wacz
+import serving
+from writers.generated import write_large
 
-BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 COUNT = 1000
 # OwnPorts.Limits.openMax; each port has a socket for 127.0.0.1 and one for ::1.
 OPEN_MAX = 100
@@ -24,11 +25,8 @@ OPEN_MAX = 100
 class Server:
     """`replayhost serve --origins ports` on a store."""
 
-    def __init__(self, store):
-        self.store = store
-        command = [BINARY, "serve", "--store", store, "--port", "0", "--origins", "ports", "--json", "--log-level", "error"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        self.port = urlsplit(json.loads(self.process.stdout.readline())["address"]).port
+    def __init__(self, store, process, port):
+        self.process, self.port = process, port
         with open(f"{store}/server.json", encoding="utf-8") as file:
             self.token = json.load(file)["token"]
 
@@ -72,18 +70,18 @@ class Server:
                     count += columns[3] == "0A" and f"socket:[{columns[9]}]" in own
         return count
 
-    def memory(self):
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) / 1000 for line in file if line.startswith("VmRSS"))
-
     def report(self, what):
         listeners, descriptors = self.listeners(), self.descriptors()
-        print(f"{what:34} {listeners:5} listeners {descriptors:5} descriptors {self.memory():6.1f} MB", flush=True)
+        memory = serving.resident(self.process.pid) / 1e6
+        print(f"{what:34} {listeners:5} listeners {descriptors:5} descriptors {memory:6.1f} MB", flush=True)
         return listeners
 
-    def stop(self):
-        self.process.terminate()
-        assert self.process.wait(60) == 0
+
+@contextlib.contextmanager
+def serve(store):
+    with serving.serve(store, "--origins", "ports") as (process, port):
+        yield Server(store, process, port)
+    assert process.returncode == 0
 
 
 def main():
@@ -91,11 +89,10 @@ def main():
     files, store = f"{folder}/files", f"{folder}/store"
     os.mkdir(files)
     for number in range(COUNT):
-        large_wacz.write(f"{files}/file-{number}.wacz", 60_000, 3_000, seed=number)
-    subprocess.run([BINARY, "import", "--store", store, "--quiet", files], check=True, stdout=subprocess.DEVNULL)
+        write_large(f"{files}/file-{number}.wacz", 60_000, 3_000, seed=number)
+    subprocess.run([serving.BINARY, "import", "--store", store, "--quiet", files], check=True, stdout=subprocess.DEVNULL)
 
-    server = Server(store)
-    try:
+    with serve(store) as server:
         archives = [archive["id"] for archive in json.loads(server.ask("GET", "/api/archives")[1])["archives"]]
         assert len(archives) == COUNT
         assert server.report("none opened") == 2
@@ -108,29 +105,20 @@ def main():
         assert len(set(ports.values())) == COUNT, "two archives had one port"
         # Long closed by then: again at the same place.
         assert server.open(archives[0]) == ports[archives[0]]
-    finally:
-        server.stop()
 
     victim = archives[0]
-    with socket.create_server(("127.0.0.1", ports[victim])):
-        server = Server(store)
-        try:
-            server.report("after a restart")
-            now = server.open(victim)
-            assert now != ports[victim]
-            print(f"port {ports[victim]} was taken by another program: the archive is on {now}")
-        finally:
-            server.stop()
-    server = Server(store)
-    try:
+    with socket.create_server(("127.0.0.1", ports[victim])), serve(store) as server:
+        server.report("after a restart")
+        now = server.open(victim)
+        assert now != ports[victim]
+        print(f"port {ports[victim]} was taken by another program: the archive is on {now}")
+    with serve(store) as server:
         assert server.open(victim) == now
         again = {archive: server.open(archive) for archive in archives[1:]}
         assert ports[victim] not in again.values(), "the lost port was given to another archive"
         # Others may have lost theirs to programs of this machine; none has that of another.
         assert not any(ports[archive] != port and port in ports.values() for archive, port in again.items())
         print(f"{sum(ports[archive] == port for archive, port in again.items())} of {COUNT - 1} others are where they were")
-    finally:
-        server.stop()
 
 
 if __name__ == "__main__":

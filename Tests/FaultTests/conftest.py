@@ -3,13 +3,10 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path.append(str(CHECKOUT / "Scripts" / "lib"))
 pytest.register_assert_rewrite("program")
 
 from program import Store
@@ -21,7 +18,7 @@ def shim(tmp_path_factory):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     library = tmp_path_factory.mktemp("shim") / "shim.so"
-    source = CHECKOUT / "Scripts" / "lib" / "fault-shim.c"
+    source = Path(__file__).parent / "fault-shim.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     return library
 

@@ -6,16 +6,14 @@ import os
 import re
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import large_wacz
+from support.places import BINARY, WEB_INTERFACE
+from writers.generated import write_large
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("REPLAYHOST_BINARY", str(CHECKOUT / ".build" / "debug" / "replayhost"))
-FIXTURES = CHECKOUT / "Fixtures"
 SECONDS = 60
 
 
@@ -38,7 +36,7 @@ class Store:
 
     def environment(self, **faults):
         environment = {**os.environ, "NO_COLOR": "1", "REPLAYHOST_STORE": str(self.root)}
-        environment["REPLAYHOST_ASSETS"] = str(CHECKOUT / "www")
+        environment["REPLAYHOST_ASSETS"] = str(WEB_INTERFACE)
         if faults:
             environment.update({name: str(value) for name, value in faults.items()}, LD_PRELOAD=str(self.shim))
         return environment
@@ -70,12 +68,11 @@ class Store:
     def everything(self):
         """All that a person can see of the archives and groups."""
         archives = self.listed()
-        return {
-            "archives": archives,
-            "info": {name: self.done("info", name, "--json").lines() for name in archives},
-            "pages": {name: self.done("pages", name, "--json").lines() for name in archives},
-            "groups": self.done("group", "list", "--json").lines(),
-        }
+        with ThreadPoolExecutor() as pool:
+            info = pool.map(lambda name: self.done("info", name, "--json").lines(), archives)
+            pages = pool.map(lambda name: self.done("pages", name, "--json").lines(), archives)
+            groups = self.done("group", "list", "--json").lines()
+            return {"archives": archives, "info": dict(zip(archives, info)), "pages": dict(zip(archives, pages)), "groups": groups}
 
     def told_by_doctor(self, *arguments):
         """What `doctor` says of the store; not of engine, port and names."""
@@ -98,7 +95,7 @@ class Store:
 
     def file(self, name, size=200_000, each=20_000, is_sorted=True, seed=1, folder=None):
         path = Path(folder or self.folder) / name
-        large_wacz.write(str(path), size, each, is_sorted, seed=seed)
+        write_large(str(path), size, each, is_sorted, seed=seed)
         return path
 
 
@@ -130,10 +127,3 @@ class Server:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as answer:
             return answer.code, answer.headers, answer.read()
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, f"not within {SECONDS} s: {what}"
-        time.sleep(0.05)

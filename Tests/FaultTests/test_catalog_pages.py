@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from program import FIXTURES
+from support.places import FIXTURES
 
 SEED = 20261121
 

@@ -5,7 +5,8 @@ import os
 import subprocess
 
 import pytest
-from program import FIXTURES, Server, Store, sha256
+from program import Server, Store, sha256
+from support.places import FIXTURES
 
 
 def error(result):

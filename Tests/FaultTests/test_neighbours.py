@@ -7,7 +7,9 @@ import socket
 import subprocess
 
 import pytest
-from program import FIXTURES, Server, sha256, wait_until
+from program import Server, sha256
+from support.places import FIXTURES
+from support.waiting import wait_until
 
 
 def ids(server):
@@ -151,16 +153,15 @@ def test_many_referenced_files(store):
     count = int(os.environ.get("REFERENCES", "60"))
     folder = store.folder / "many"
     folder.mkdir()
-    for number in range(count):
-        store.file(f"file-{number}.wacz", 20_000, 10_000, seed=number, folder=folder)
+    files = [store.file(f"file-{number}.wacz", 20_000, 10_000, seed=number, folder=folder) for number in range(count)]
+    hashes = [sha256(file) for file in files]
     first = store.done("import", "--reference", folder)
     assert f"{count} imported, 0 already there, 0 failed" in first.errors
     assert len(store.listed()) == count
     # Unchanged files are not even opened.
     again = store.run("import", "--reference", folder, FAIL_CALL="read", FAIL_PATH="/many/", FAIL_ERRNO=5)
     assert f"0 imported, {count} already there, 0 failed" in again.errors
-    for number in range(count):
-        assert sha256(folder / f"file-{number}.wacz")
+    assert [sha256(file) for file in files] == hashes
     assert [name for name in os.listdir(store.root / "files") if name.endswith(".wacz")] == []
 
 

@@ -7,7 +7,8 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from program import BINARY, FIXTURES, Store
+from program import Store
+from support.places import BINARY, FIXTURES
 
 
 def open_one(store, *arguments):

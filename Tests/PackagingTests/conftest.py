@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-BINARY = CHECKOUT / os.environ.get("REPLAYHOST_BINARY", ".build/debug/replayhost")
+from support.places import BINARY, CHECKOUT
+
 SECONDS = 120
 
 

@@ -7,13 +7,13 @@ import pwd
 import re
 import shutil
 import stat
-import time
 from xml.etree import ElementTree
 
 import pytest
-from conftest import BINARY, CHECKOUT, files, install, run
+from conftest import files, install, run
+from support.places import BINARY, CHECKOUT, FIXTURES
+from support.waiting import wait_until
 
-FIXTURES = CHECKOUT / "Fixtures"
 OTHERS_FILES = ["bin", "share/applications", "share/mime/packages", "share/man/man1"]
 
 
@@ -132,7 +132,7 @@ def test_another_user_opens_a_file_from_another_folder(prefix, public_folder, so
     port = int(opened["address"].rsplit(":", 1)[1])
     status, page = get(port, "/")
     assert status == 200 and b"<html" in page
-    for name in ["app/routes.js", "sw.js"]:
+    for name in ["app/core/routes.js", "sw.js"]:
         status, body = get(port, f"/{name}")
         source = CHECKOUT / "www" / ("vendor/sw.js" if name == "sw.js" else name)
         assert (status, body) == (200, source.read_bytes())
@@ -188,9 +188,7 @@ def test_a_double_click_that_fails_is_told_of(somebody, public_folder, tmp_path,
     assert told.returncode == 4
     notice = somebody.home / "notice"
     if is_told:
-        end = time.monotonic() + 30
-        while not notice.exists() and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_until(notice.exists, "the notice is shown")
         words = notice.read_text().split("|")
         assert words[2:4] == ["--", "replayhost"]
         assert told.stderr.split("error: ")[1].split("\n")[0] in words[4]

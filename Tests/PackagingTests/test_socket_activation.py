@@ -8,7 +8,8 @@ import socket
 import subprocess
 
 import pytest
-from conftest import BINARY, CHECKOUT, SECONDS, run
+from conftest import SECONDS, run
+from support.places import BINARY, FIXTURES, WEB_INTERFACE
 
 pytestmark = pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="there is no systemd here")
 
@@ -20,7 +21,7 @@ def activated(tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = {
-        **os.environ, "REPLAYHOST_STORE": str(tmp_path / "store"), "REPLAYHOST_ASSETS": str(CHECKOUT / "www"),
+        **os.environ, "REPLAYHOST_STORE": str(tmp_path / "store"), "REPLAYHOST_ASSETS": str(WEB_INTERFACE),
         "XDG_STATE_HOME": str(tmp_path / "state")}
     with open(tmp_path / "log", "wb") as log:
         process = subprocess.Popen(
@@ -49,7 +50,7 @@ def test_the_first_visitor_starts_it_and_is_answered(activated, address):
 def test_open_wakes_it_and_uses_it(activated):
     """It is asked before another one is started: both would want the store."""
     port, process, environment = activated
-    file = CHECKOUT / "Fixtures" / "sample.wacz"
+    file = FIXTURES / "sample.wacz"
     told = run(BINARY, "open", file, "--no-browser", "--json", "--port", port, env=environment).stdout
     opened = json.loads(told)
     assert (opened["started"], opened["pid"]) == (False, process.pid), told

@@ -1,12 +1,8 @@
-"""Writes WARC and WACZ files from a description, the same bytes for the same input."""
+"""Writes WARCs of described captures, and their index, with warcio and cdxj-indexer: the same bytes for the same input."""
 
 import gzip
-import hashlib
 import io
-import json
-import re
 import uuid
-import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,18 +11,16 @@ from cdxj_indexer.main import CDXJIndexer
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-SOFTWARE = "replayhost Scripts/make-fixtures"
+from .wacz import SOFTWARE
+
 NAMESPACE = uuid.UUID("5f0c0f0e-7c2f-4b0e-9a53-3a1d3c1b7a10")
 TYPES = {
     ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
     ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg",
-    ".ico": "image/x-icon", ".webm": "video/webm",
+    ".ico": "image/x-icon", ".webm": "video/webm", ".txt": "text/plain; charset=utf-8", ".pdf": "application/pdf", ".zip": "application/zip",
+    ".xml": "application/xml", ".wav": "audio/wav",
 }
-REASONS = {200: "OK", 301: "Moved Permanently", 404: "Not Found", 500: "Internal Server Error"}
-
-
-def sha256(data):
-    return "sha256:" + hashlib.sha256(data).hexdigest()
+REASONS = {200: "OK", 204: "No Content", 301: "Moved Permanently", 404: "Not Found", 500: "Internal Server Error"}
 
 
 class PageText(HTMLParser):
@@ -102,7 +96,7 @@ class WARC:
                 },
             )
         suffix = Path(capture.get("file", "")).suffix or ".html"
-        fields = [("Content-Type", TYPES[suffix]), ("Server", "fieldguide/1.0"), ("Cache-Control", "max-age=3600")]
+        fields = [("Content-Type", capture.get("type", TYPES[suffix])), ("Server", "fieldguide/1.0"), ("Cache-Control", "max-age=3600")]
         if "location" in capture:
             fields.append(("Location", capture["location"]))
         if suffix == ".webm":
@@ -124,38 +118,25 @@ class WARC:
     def bytes(self):
         return self.buffer.getvalue()
 
+    def add_to(self, package):
+        """Puts the WARC into a package, and a plain index of it."""
+        package.add(f"archive/{self.name}", self.bytes())
+        package.add("indexes/index.cdx", b"".join(index_lines([self])))
+
 
 def split(data, size):
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
 def index_lines(warcs):
-    """The CDXJ lines of some WARC files, as the indexer of pywb and py-wacz writes them, sorted by bytes."""
+    """The CDXJ lines of some WARCs, as the indexer of pywb and py-wacz writes them, sorted by bytes."""
     lines = []
-    for name, data in warcs:
+    for warc in warcs:
         output = io.StringIO()
-        source = io.BytesIO(data)
-        indexer = CDXJIndexer(output, [], post_append=True, filename=name)
-        indexer.process_one(source, output, name)
+        indexer = CDXJIndexer(output, [], post_append=True, filename=warc.name)
+        indexer.process_one(io.BytesIO(warc.bytes()), output, warc.name)
         lines += output.getvalue().splitlines(keepends=True)
     return sorted(line.encode() for line in lines)
-
-
-def zipnum(lines, block):
-    """The two files of a ZipNum index with `block` lines in each gzip member."""
-    data, idx = b"", ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n']
-    for start in range(0, len(lines), block):
-        member = gzip.compress(b"".join(lines[start : start + block]), mtime=0)
-        key = " ".join(lines[start].decode().split(" ", 2)[:2])
-        place = {"offset": len(data), "length": len(member), "digest": sha256(member)}
-        idx.append(f"{key} {json.dumps(place)}\n")
-        data += member
-    return data, "".join(idx).encode()
-
-
-def page_list(pages, identifier="pages", title="All Pages"):
-    head = {"format": "json-pages-1.0", "id": identifier, "title": title, "hasText": True}
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in [head, *pages]).encode()
 
 
 def page_entry(capture, body):
@@ -165,34 +146,3 @@ def page_entry(capture, body):
         "id": str(identifier), "url": capture["url"], "ts": capture["time"], "title": page.title, "text": page.text,
         "mime": "text/html", "status": capture.get("status", 200),
     }
-
-
-def write_wacz(path, description, files, hashed=None):
-    """`files` are (name, bytes, deflated) in the order in which they are to lie in the ZIP. `hashed`, for a package
-    that does not tell the truth, are the files that datapackage.json describes instead.
-    """
-    resources = [
-        {"name": Path(name).name.lower(), "path": name, "hash": sha256(data), "bytes": len(data)} for name, data, _ in hashed or files
-    ]
-    package = {
-        "profile": "data-package", "wacz_version": "1.1.1", "title": description["title"],
-        "description": description["description"], "created": description["created"], "software": SOFTWARE,
-    }
-    if "mainPage" in description:
-        package |= {"mainPageUrl": description["mainPage"]["url"], "mainPageDate": description["mainPage"]["time"]}
-    package["resources"] = resources
-    package = (json.dumps(package, indent=2, ensure_ascii=False) + "\n").encode()
-    digest = (json.dumps({"path": "datapackage.json", "hash": sha256(package)}, indent=2) + "\n").encode()
-    last = [("datapackage.json", package, False), ("datapackage-digest.json", digest, False)]
-    write_zip(path, [*files, *last], description["created"])
-
-
-def write_zip(path, files, time):
-    date = tuple(int(part) for part in re.findall(r"\d+", time)[:6])
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data, deflated in files:
-            entry = zipfile.ZipInfo(name, date)
-            entry.compress_type = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
-            entry.create_system = 3
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, data)

@@ -1,14 +1,11 @@
 """Kills the program at random instants of everything that changes a store, and holds the store against its files after each.
 
-    python3 Scripts/lib/killed_work.py FOLDER [KILLS] [SEED]
-
 Imports (copied, moved, referenced, into the place of another archive, packages of several), removals, edits, groups, hashing,
 rebuilds and backups. A kill comes at any instant, or before any call that changes the file system. After each the next start must leave the store as it was before the work or as it would be after it,
 in everything that a person sees, and with nothing else lying about. Rounds whose work ended before its kill do not count. The seed repeats a run: the same work in the same order, and
 the same share of it done before each kill. WORK= narrows it down to some kinds.
 """
 
-import hashlib
 import json
 import os
 import random
@@ -16,23 +13,17 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 import zipfile
 from collections import Counter
 
-import large_wacz
+from program import sha256 as digest
+from support.places import BINARY
+from writers.generated import write_large
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 BYSTANDER = "file-1"
-BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
 ALL = "import move reference remove edit replace package group regroup ungroup hash rebuild backup"
 WORK = os.environ.get("WORK", ALL).split()
-
-
-def digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Failure(Exception):
@@ -42,10 +33,8 @@ class Failure(Exception):
 class Work:
     """A store, what is in it, and the next thing to do with it."""
 
-    def __init__(self, folder, seed):
-        self.folder, self.chance = folder, random.Random(seed)
-        self.shim = f"{folder}/shim.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.shim, f"{HERE}/fault-shim.c", "-ldl"], check=True)
+    def __init__(self, folder, seed, shim):
+        self.folder, self.chance, self.shim = folder, random.Random(seed), str(shim)
         self.store, self.backup = f"{folder}/store", f"{folder}/backup"
         self.number = self.resumed = 0
         self.paths = {}
@@ -114,7 +103,7 @@ class Work:
             "small": (60_000, 20_000, True), "many": (400_000, 400, True), "unsorted": (800_000, 400, False),
             "large": (6_000_000, 500_000, True),
         }[kind]
-        large_wacz.write(path, size, each, is_sorted, seed=self.chance.randrange(1 << 30))
+        write_large(path, size, each, is_sorted, seed=self.chance.randrange(1 << 30))
         self.paths[path] = digest(path)
         return name, path
 
@@ -385,8 +374,8 @@ class Work:
             self.run("remove", "--yes", name)
 
 
-def run(folder, kills, seed):
-    work, outcomes, durations = Work(folder, seed), Counter(), {}
+def run(folder, kills, seed, shim):
+    work, outcomes, durations = Work(folder, seed, shim), Counter(), {}
     work.run("import", work.file()[1], work.file()[1])
     order, killed, checked = [], 0, 0
     while killed < kills:
@@ -405,23 +394,13 @@ def run(folder, kills, seed):
     return outcomes, work
 
 
-def main():
-    folder = sys.argv[1]
-    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 500
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)
-    print(f"seed {seed}, {kills} kills; again: python3 Scripts/lib/killed_work.py FOLDER {kills} {seed}", flush=True)
-    began = time.monotonic()
-    outcomes, work = run(folder, kills, seed)
+def report(outcomes, work):
     now = work.seen()
     for kind in WORK:
         parts = [f"{count} {outcome}" for (name, outcome), count in sorted(outcomes.items()) if name == kind]
         if parts:
             print(f"  {kind:10} {', '.join(parts)}")
     print(
-        f"{sum(outcomes.values())} rounds, {kills} killed at work, {work.resumed} imports done again by their jobs, in "
-        f"{time.monotonic() - began:.0f} s: nothing lost, nothing half there; {len(now['archives'])} archives, {len(now['groups'])} groups at the end"
+        f"{sum(outcomes.values())} rounds, {work.resumed} imports done again by their jobs: nothing lost, nothing half there; "
+        f"{len(now['archives'])} archives, {len(now['groups'])} groups at the end"
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,307 @@
+"""hostile_shapes.py FOLDER PROGRAM[:NAME] …: what importing and serving hostile files costs, in one table for each program.
+
+Writes some 30 small files into FOLDER that ask a reader for much memory, time or disk. Imports each with each PROGRAM into a
+store of its own, serves it, and asks for lists, captures and ranges. Peaks are of resident memory. `--only WORD` takes only
+shapes whose name holds WORD; `--check` fails when a file under 1 MB costs more than 96 MB or 10 s.
+"""
+
+import argparse
+import gzip
+import http.client
+import io
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+import serving
+from writers.wacz import response_head, write_zipnum
+
+MB = 1_000_000
+URL = "http://example.com/"
+PACKAGE = b'{"profile":"data-package","wacz_version":"1.1.1","title":"Shape","resources":[%s]}'
+LISTED = b'{"name":"data.warc.gz","path":"archive/data.warc.gz"}'
+
+
+def deflated(data):
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+def write_zip(path, files):
+    """`files` are (name, bytes, is deflated). Zipfile would take minutes and a gigabyte for a million of them, and refuse equal names."""
+    central, offset, count = [], 0, 0
+    with open(path, "wb") as out:
+        for name, data, packed in files:
+            name, body = name.encode(), deflated(data) if packed else data
+            fields = struct.pack(
+                "<HHHHHIIIHH", 20, 0, 8 if packed else 0, 0, 33, zlib.crc32(data), len(body), len(data), len(name), 0)
+            out.write(b"PK\3\4" + fields + name + body)
+            central.append(b"PK\1\2\x14\0" + fields + struct.pack("<HHHII", 0, 0, 0, 0, offset) + name)
+            offset += 30 + len(name) + len(body)
+            count += 1
+        size = sum(map(len, central))
+        out.writelines(central)
+        if count >= 0xFFFF:
+            out.write(struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, count, count, size, offset))
+            out.write(struct.pack("<IIQI", 0x07064B50, 0, offset + size, 1))
+        short = min(count, 0xFFFF)
+        out.write(struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, short, short, size, offset, 0))
+
+
+def record(body, fields=b""):
+    return gzip.compress(response_head(URL, "text/html", len(body), fields=fields) + body + b"\r\n\r\n", mtime=0)
+
+
+WARC = record(b"<p>A page</p>")
+
+
+def line(number="", length=len(WARC)):
+    """An index line; `number` is part of the path, so that equal widths sort."""
+    return (
+        f'com,example)/{number} 20240101000000 {{"url":"{URL}{number}","mime":"text/html","status":"200","offset":"0",'
+        f'"length":"{length}","filename":"data.warc.gz"}}\n').encode()
+
+
+def page(number="", more=""):
+    return f'{{"url":"{URL}{number}","ts":"2024-01-01T00:00:00Z"{more}}}\n'.encode()
+
+
+def parts(**replaced):
+    """The files of a small archive; arguments replace some, with a list of (name, bytes, is deflated)."""
+    usual = {
+        "warc": [("archive/data.warc.gz", WARC, False)],
+        "index": [("indexes/index.cdx", line(), False)],
+        "pages": [("pages/pages.jsonl", b'{"format":"json-pages-1.0"}\n' + page(), False)],
+        "package": [("datapackage.json", PACKAGE % LISTED, False)],
+        "more": [],
+    }
+    return [file for group in (usual | replaced).values() for file in group]
+
+
+def package(data):
+    return parts(package=[("datapackage.json", data, True)])
+
+
+def filled(head, unit, tail, size):
+    """`unit` again and again, up to `size` bytes."""
+    return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
+
+
+def numbered(make, count):
+    return b"".join(make(f"{number:07}") for number in range(count))
+
+
+def zipnum(blocks, idx_lines=None):
+    """A gzipped index of one member for each of `blocks`, and its .idx."""
+    data = io.BytesIO()
+    idx = write_zipnum(blocks, data, block=1)
+    if idx_lines is not None:
+        idx = idx.split(b"\n", 1)[0] + b"\n" + idx_lines
+    return [("indexes/index.cdx.gz", data.getvalue(), False), ("indexes/index.idx", idx, True)]
+
+
+def with_body(body, fields):
+    """An archive whose one capture has this body."""
+    warc = record(body, fields)
+    return parts(warc=[("archive/data.warc.gz", warc, False)], index=[("indexes/index.cdx", line(length=len(warc)), False)])
+
+
+def wacz_bytes(folder, files):
+    path = folder / "member.tmp"
+    write_zip(path, files)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+def many_entries(count):
+    return parts(more=((f"x/{number}", b"", False) for number in range(count)))
+
+
+def shapes(folder):
+    """(name, function that gives the files)."""
+    resource = b'{"name":"a","path":"archive/a","hash":"sha256:","bytes":1},'
+    comma_end = LISTED + b"]}"
+    yield "resources, 31 MB", lambda: package(filled(PACKAGE[:-4], resource, comma_end, 31 * MB))
+    yield "resources, 15 MB", lambda: package(filled(PACKAGE[:-4], resource, comma_end, 15 * MB))
+    yield "resources, 90,000", lambda: package(
+        PACKAGE[:-4] + b"".join(b'{"path":"archive/%d"},' % number for number in range(90_000)) + comma_end)
+    multi = PACKAGE.replace(b"data-package", b"multi-wacz-package")
+    yield "multi-WACZ, 31 MB", lambda: [
+        ("datapackage.json", filled(multi[:-4], resource, comma_end, 31 * MB), True),
+        ("a.wacz", wacz_bytes(folder, parts()), False)]
+    yield "multi-WACZ, deflated member", lambda: [
+        ("datapackage.json", multi % b"", False),
+        ("a.wacz", wacz_bytes(folder, parts(index=[("indexes/index.cdx", numbered(line, 1_000_000), False)])), True)]
+    yield "multi-WACZ, 1,000 members", lambda: [("datapackage.json", multi % b"", False)] + [
+        (f"{number}.wacz", wacz_bytes(folder, [
+            ("archive/data.warc.gz", WARC[:1], False), ("indexes/index.cdx", line(number), False)]), True)
+        for number in range(1_000)]
+    yield "requirements, 15 MB", lambda: package(
+        filled(b'{"relation":{"requires":[', b"{},", b'{}]},' + (PACKAGE % LISTED)[1:], 15 * MB))
+    yield "JSON, nested", lambda: package(b'{"a":' + b"[" * (15 * MB))
+    yield "JSON, one string", lambda: package(b'{"title":"' + b"a" * (15 * MB) + b'",' + (PACKAGE % LISTED)[1:])
+    yield "JSON, one path", lambda: package(PACKAGE % (b'{"path":"' + b"a" * (15 * MB) + b'"}'))
+    yield "JSON, one number", lambda: package(b'{"created":' + b"1" * (15 * MB) + b"," + (PACKAGE % LISTED)[1:])
+    yield "JSON, one key", lambda: package(b'{"' + b"a" * (15 * MB) + b'":1,' + (PACKAGE % LISTED)[1:])
+    yield "datapackage-digest.json, 31 MB", lambda: parts(
+        more=[("datapackage-digest.json", filled(b'{"a":[', b'{"a":"b"},', b"1]}", 31 * MB), True)])
+    yield "webarchive.yaml, 31 MB", lambda: parts(
+        pages=[], package=[("webarchive.yaml", filled(b"title: a\npages:\n", b"- url: http://a/\n", b"", 31 * MB), True)])
+    yield "webarchive.yaml, 3 MB", lambda: parts(
+        pages=[], package=[("webarchive.yaml", filled(b"title: a\npages:\n", b"- url: x\n", b"", 3 * MB), True)])
+    yield "990,000 ZIP entries", lambda: many_entries(990_000)
+    yield "99,000 ZIP entries", lambda: many_entries(99_000)
+    yield "9,000 ZIP entries", lambda: many_entries(9_000)
+    yield "9,000 equal names", lambda: parts(more=[("x", b"", False)] * 9_000)
+    yield "600,000 pages", lambda: parts(pages=[("pages/pages.jsonl", numbered(
+        lambda number: b'{"url":"a%s"}\n' % number.encode(), 600_000), True)])
+    yield "60 MB of equal pages", lambda: parts(pages=[("pages/pages.jsonl", b'{"url":"a"}\n' * 5_000_000, True)])
+    yield "240,000 pages, 1 MB", lambda: parts(pages=[("pages/pages.jsonl", b"".join(
+        b'{"url":"%s"}\n' % os.urandom(2).hex().encode() for _ in range(240_000)), True)])
+    yield "page titles of 15 MB", lambda: parts(pages=[("pages/pages.jsonl", page(
+        more=',"title":"' + "a" * (15 * MB) + '"') * 4, True)])
+    yield "3,000 page lists", lambda: parts(
+        pages=[(f"pages/{number}.jsonl", page(number), True) for number in range(3_000)])
+    yield "index, one line of 31 MB", lambda: parts(
+        index=[("indexes/index.cdx", line() + b"a" * (31 * MB), True)])
+    yield "index, lines of 1 MB", lambda: parts(index=[("indexes/index.cdx", line() + b"".join(
+        line(number).replace(b'"status"', b'"a":[' + b"{}," * 300_000 + b'1],"status"') for number in range(60)), True)])
+    yield "index, 400,000 lines", lambda: parts(index=[("indexes/index.cdx", numbered(line, 400_000), True)])
+    yield "index, 240,000 lines, 1 MB", lambda: parts(index=[("indexes/index.cdx", b"".join(sorted(
+        line(os.urandom(2).hex()) for _ in range(240_000))), True)])
+    yield "index, gzip in deflate", lambda: parts(
+        index=[("indexes/index.cdx.gz", gzip.compress(line() * 3_000_000, mtime=0), True)])
+    yield "3,000 indexes", lambda: parts(
+        index=[(f"indexes/{number}.cdx", line(number), True) for number in range(3_000)])
+    yield "3,000 stored indexes", lambda: parts(
+        index=[(f"indexes/{number}.cdx", line(number), False) for number in range(3_000)])
+    yield "ZipNum, .idx of 31 MB", lambda: parts(index=zipnum(
+        [line()], b'com,example)/ 20240101000000 {"offset":0,"length":150}\n' * 550_000))
+    yield "ZipNum, block of 1-byte lines", lambda: parts(index=zipnum([b"a\n" * (8 * MB - 100_000)]))
+    yield "ZipNum, 60 blocks of 15 MB", lambda: parts(index=zipnum(
+        [line(f"{number:02}") + b"\n" * (15 * MB) for number in range(60)]))
+    yield "WARC, header of 1 MB", lambda: parts(index=[], warc=[
+        ("archive/data.warc", b"WARC/1.1\r\n" + b"a:\n" * 340_000, True)])
+    yield "WARC, 700,000 records", lambda: parts(index=[], warc=[("archive/data.warc.gz", WARC * 700_000, True)])
+    yield "WARC, 900 MB of zeros", lambda: parts(index=[], warc=[("archive/data.warc.gz", record(bytes(900 * MB)), False)])
+    yield "body, gzip", lambda: with_body(gzip.compress(bytes(200 * MB), mtime=0), b"Content-Encoding: gzip\r\n")
+    yield "body, gzip in gzip", lambda: with_body(
+        gzip.compress(gzip.compress(bytes(900 * MB), mtime=0), mtime=0), b"Content-Encoding: gzip, gzip\r\n")
+
+
+def files(folder, word):
+    for name, make in shapes(folder):
+        if word and word not in name:
+            continue
+        path = folder / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".wacz")
+        if not path.exists():
+            # In a process of its own: the peak of a program counts what its parent had when it was started.
+            writer = os.fork()
+            if writer == 0:
+                write_zip(path, make())
+                os._exit(0)
+            assert os.waitpid(writer, 0)[1] == 0, name
+        yield name, path
+
+
+def catalog_size(store):
+    return sum(path.stat().st_size for path in Path(store).glob("catalog*"))
+
+
+def drain(port, path, **fields):
+    """Reads an answer and drops it: what this process holds would count for the programs that it starts."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request("GET", path, headers={"Host": f"localhost:{port}"} | fields)
+    answer = connection.getresponse()
+    try:
+        while answer.read(1 << 20):
+            pass
+    except http.client.IncompleteRead:
+        pass
+    connection.close()
+
+
+def serve(store, archive):
+    """Seconds and peak of a server that answers for an archive, and what it keeps."""
+    with serving.serve(store) as (process, port):
+        began = time.monotonic()
+        for path in [
+            f"/api/archives/{archive}", f"/api/archives/{archive}/pages?limit=100", f"/c/{archive}/20240101000000id_/{URL}",
+            f"/c/{archive}/20240101000000ir_/{URL}", f"/c/{archive}/cdx?url={URL}",
+        ]:
+            drain(port, path)
+        drain(port, f"/archives/{archive}.wacz", Range="bytes=0-99")
+        seconds = time.monotonic() - began
+        return seconds, serving.memory(process.pid, "VmHWM"), serving.resident(process.pid)
+
+
+def import_file(program, path, store):
+    """Exit code, output and errors, seconds and peak memory in bytes."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        began = time.monotonic()
+        process = subprocess.Popen([program, "import", "--json", "--store", store, path], stdout=out, stderr=err)
+        _, result, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - began
+        process.returncode = os.waitstatus_to_exitcode(result)
+        texts = []
+        for file in [out, err]:
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+    return process.returncode, *texts, seconds, usage.ru_maxrss * 1024
+
+
+def measure(program, path, store):
+    """Seconds and peak of the import with the catalog's size, the same of the server with what it keeps, and words."""
+    shutil.rmtree(store, ignore_errors=True)
+    code, out, err, seconds, peak = import_file(program, path, store)
+    imported = seconds, peak, catalog_size(store)
+    if code != 0:
+        words = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
+        return imported, None, f"exit {code}: {words[1] if words else err[:200]}"
+    answer = json.loads(out.splitlines()[0])
+    if "archive" not in answer:
+        return imported, None, "became a group"
+    codes = sorted({finding["code"] for finding in answer["archive"]["findings"]})
+    serving.BINARY = program
+    return imported, serve(store, answer["archive"]["id"]), " ".join(codes)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("programs", nargs="+")
+    arguments.add_argument("--only", default="")
+    arguments.add_argument("--check", action="store_true")
+    given = arguments.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    print(f"{'shape':31}{'kB':>7}  {'program':9}{'import s':>9}{'peak MB':>9}{'catalog':>9}{'serve s':>9}{'peak MB':>9}{'rest MB':>9}")
+    failures = 0
+    for name, path in files(given.folder, given.only):
+        size = path.stat().st_size
+        for number, program in enumerate(given.programs):
+            program, _, label = program.partition(":")
+            imported, served, words = measure(program, path, given.folder / "store")
+            cells = [f"{name if number == 0 else '':31}{size / 1000:7.0f}  {label or Path(program).name:9}"]
+            for seconds, *sizes in filter(None, [imported, served]):
+                cells.append(f"{seconds:9.2f}" + "".join(f"{value / MB:9.1f}" for value in sizes))
+            print("".join(cells) + (f"  {words[:150]}" if words else ""), flush=True)
+            if number == len(given.programs) - 1:
+                costs = [row for row in [imported, served] if row and size < MB]
+                has_crashed = words.startswith("exit") and not words.startswith("exit 4")
+                failures += has_crashed or any(row[0] > 10 or row[1] > 96 * MB for row in costs)
+    shutil.rmtree(given.folder / "store", ignore_errors=True)
+    if given.check and failures:
+        sys.exit(f"{failures} of the files cost more than 96 MB or 10 s, or ended the program")
+
+
+if __name__ == "__main__":
+    main()
