@@ -1,8 +1,9 @@
 # Each target is one script or one swift command; `make` alone lists them.
-# PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup; PREFIX=DIR and DESTDIR=DIR to install.
-export PORT ENGINE_DIR ENGINE PREFIX DESTDIR
+# PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup; PREFIX=DIR and DESTDIR=DIR to install;
+# MINUTES=5 and READER=zip to fuzz; ONLY=PART to soak and bench.
+export PORT ENGINE_DIR ENGINE PREFIX DESTDIR MINUTES READER ONLY
 
-.PHONY: help run build install uninstall dist test test-portable soak bench docs setup format lint clean
+.PHONY: help run build install uninstall dist test test-portable soak fuzz sanitize bench docs setup format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -29,10 +30,16 @@ test: ## all tests: Swift and browser; ends with the count
 test-portable: ## build and test without libzip, brotli, zstd and RE2, as for iOS
 	@Scripts/test-portable
 
-soak: ## long tests with large archives; needs time and disk
+soak: ## long tests with large archives, about 4 hours; ONLY="35-clients" runs some, Scripts/soak --list names them
 	@Scripts/soak
 
-bench: ## measure beside pywb; needs `make build`, time and disk
+fuzz: ## feed hostile input to the readers (MINUTES=1 for each, READER=zip for one)
+	@Scripts/fuzz
+
+sanitize: ## the Swift tests under AddressSanitizer and ThreadSanitizer; takes an hour or more
+	@Scripts/sanitize
+
+bench: ## measure beside pywb; needs `make build`, time and disk; ONLY= and --list as for soak
 	@Scripts/bench
 
 docs: ## the libraries' documentation, into .build/docs/
@@ -42,10 +49,10 @@ setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup
 
 format: ## format the Swift sources in place
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples Fuzz
 
 lint: ## check the format of the Swift sources
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples Fuzz
 
 clean: ## remove what was built; keeps archives/, www/vendor/ and .venv/
 	@rm -rf .build

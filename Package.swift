@@ -13,8 +13,13 @@ let defines: [SwiftSetting] =
     isPortable
     ? [] : ["WITH_LIBZIP", "WITH_BROTLI", "WITH_ZSTD", "WITH_RE2"].map { .define($0, .when(platforms: haveLibraries)) }
 
+// `make fuzz` only. What the fuzzers run knows which of its lines were run; what it depends on is built as ever.
+let isFuzzed = Context.environment["REPLAYHOST_FUZZ"] == "1"
+let instrumented: [SwiftSetting] =
+    isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer", "-profile-generate", "-profile-coverage-mapping"])] : []
+
 let settings: [SwiftSetting] =
-    defines + [
+    defines + instrumented + [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
@@ -51,7 +56,10 @@ let package = Package(
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2", .when(platforms: haveLibraries))]),
         .target(
             name: "WebArchive",
-            dependencies: libraries + ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: libraries + [
+                "CZlib", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             resources: [.embedInCode("Fuzzy/fuzzy-rules.json")],
             swiftSettings: settings),
         .target(
@@ -86,14 +94,14 @@ let package = Package(
             dependencies: [
                 "ReplayServer", "ArchiveStore", "WebArchive",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "replayhost",
             dependencies: [
-                "ReplayHostKit", "CLinux",
+                "ReplayHostKit", "ReplayServer", "ArchiveStore", "WebArchive", "CLinux",
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -104,6 +112,10 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "ReadArchive", dependencies: ["WebArchive"], path: "Examples/ReadArchive", packageAccess: false,
+            swiftSettings: settings),
+        .target(
+            name: "FuzzReaders", dependencies: ["WebArchive", "ArchiveStore", "ReplayServer", "CZlib"],
+            path: "Fuzz/Readers",
             swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
@@ -139,7 +151,10 @@ let package = Package(
             dependencies: ["ReplayHostKit", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .testTarget(name: "ExampleTests", dependencies: ["ReadArchive", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzReaders", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "TidyTests", dependencies: ["TestSupport"], exclude: ["Golden"], swiftSettings: settings),
     ],
     cxxLanguageStandard: .cxx17
 )
@@ -147,4 +162,14 @@ let package = Package(
 // `make docs` only: nobody else fetches it.
 if Context.environment["REPLAYHOST_DOCS"] == "1" {
     package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"))
+}
+
+// `make fuzz` only: it links libFuzzer, which not every toolchain has.
+if isFuzzed {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzer", dependencies: ["FuzzReaders"], path: "Fuzz/Program", swiftSettings: settings,
+            linkerSettings: [
+                .linkedLibrary("stdc++"), .linkedLibrary("m"), .unsafeFlags(["-profile-generate"]),
+            ]))
 }

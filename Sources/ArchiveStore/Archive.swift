@@ -223,6 +223,8 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
 /// One entry of an archive's index, for "was this captured, and when".
 package struct CaptureSummary: Sendable, Hashable, Encodable {
     package let url: String
+    /// The URL with method and body in its query, of a request other than `GET`: replay finds the capture by it.
+    package var request: String?
     package let timestamp: String
     package let status: Int?
     package let mime: String?
@@ -230,12 +232,13 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
     package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
-        case url, timestamp, capturedAt, status, mime, archive
+        case url, request, timestamp, capturedAt, status, mime, archive
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(url, forKey: .url)
+        try container.encodeIfPresent(request, forKey: .request)
         try container.encode(timestamp, forKey: .timestamp)
         try container.encodeIfPresent(RFC3339.text(ofTimestamp: timestamp), forKey: .capturedAt)
         try container.encodeIfPresent(status, forKey: .status)
@@ -266,6 +269,13 @@ package enum RFC3339 {
 
     /// Reads both forms.
     package static func date(_ text: String) -> Date? {
+        parsed(text).flatMap { abs($0.timeIntervalSince1970) <= secondsMax ? $0 : nil }
+    }
+
+    /// Seconds from 1970 to the year 10000. A time from elsewhere can be in any year, and its microseconds must fit into 64 bits.
+    private static let secondsMax = 253_402_300_800.0
+
+    private static func parsed(_ text: String) -> Date? {
         guard let dot = text.lastIndex(of: "."), text.hasSuffix("Z") else {
             return try? Date(text, strategy: .iso8601)
         }

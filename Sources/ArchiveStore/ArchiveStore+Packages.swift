@@ -48,7 +48,7 @@ extension ArchiveStore {
             case .reference: return .archive(try importReference(to: path, options: options, progress: progress))
             }
         } catch let error as StoreError where error.code == .refused {
-            guard let package = try? PackageOfPackages.open(path: path) else { throw error }
+            guard let package = try package(at: path) else { throw error }
             guard mode != .reference else {
                 throw StoreError(
                     .refused, "the package holds \(package.members.count) archives, which cannot stay inside of it",
@@ -86,10 +86,21 @@ extension ArchiveStore {
         progress: (ImportProgress) throws -> Void
     ) throws -> PackageOutcome {
         let path = incoming.file.path
-        let opened = try? PackageOfPackages.open(path: path, displayName: incoming.originalName)
-        guard let package = opened else { throw error }
+        guard let package = try package(at: path, displayName: incoming.originalName) else { throw error }
         return try importMembers(
             of: package, at: path, source: incoming.source, options: options, progress: progress)
+    }
+
+    /// The package in a file that is no archive itself; `nil` when it is none either.
+    ///
+    /// - Throws: `StoreError` `refused` for a package that is an attack.
+    private func package(at path: String, displayName: String? = nil) throws(StoreError) -> PackageOfPackages? {
+        do throws(WebArchiveError) {
+            return try PackageOfPackages.open(path: path, displayName: displayName)
+        } catch {
+            guard error.code == .tooLarge else { return nil }
+            throw StoreError.refused(error)
+        }
     }
 
     private func checkOwnCopy(
@@ -134,8 +145,7 @@ extension ArchiveStore {
 
     private func checkSpace(for package: PackageOfPackages, in path: String) throws {
         // What lies in the store's own folder already is only passing through.
-        let size = package.members.reduce(UInt64(0)) { $0 &+ $1.uncompressedSize }
-        try layout.checkSpace(for: size, what: "the archives in the package")
+        try layout.checkSpace(for: package.members.uncompressedSize, what: "the archives in the package")
     }
 
     private func copy(

@@ -46,13 +46,16 @@ package struct ArchiveStore: Sendable {
 
     /// The store is its owner's alone: archives can hold what others must not read.
     static func makeFolders(_ layout: StoreLayout) throws {
+        let isShared = layout.isAmongOtherThings()
         do {
-            for folder in [layout.root, layout.files, layout.groups, layout.incoming] { try Folder.create(folder) }
+            try Folder.create(layout.root)
+            try StoreOwner.check(layout.root)
+            for folder in [layout.files, layout.groups, layout.incoming] { try Folder.create(folder) }
         } catch {
             throw StoreError(
                 .unusable, error.what, place: layout.root, hint: error.hint ?? "choose another store with --store")
         }
-        Folder.makePrivate(layout.root)
+        if !isShared { Folder.makePrivate(layout.root) }
     }
 
     /// All archives, newest import first, each with whether its file can be read now.
@@ -67,8 +70,10 @@ package struct ArchiveStore: Sendable {
         if let id = ArchiveID(text), let archive = try catalog.archive(id: id) { return archive }
         let candidates = try catalog.ids(startingWith: text)
         if text.isEmpty || candidates.isEmpty {
+            let meant = try catalog.archive(named: text) ?? catalog.archive(named: text.lowercased())
             throw StoreError(
-                .notFound, "no archive has the id \"\(text)\"", hint: "run `replayhost list` for those there are")
+                .notFound, "no archive has the id \"\(text)\"",
+                hint: meant.map { "did you mean `\($0.id)`?" } ?? "run `replayhost list` for those there are")
         }
         guard candidates.count == 1, let archive = try catalog.archive(id: candidates[0]) else {
             let names = candidates.map(\.text).joined(separator: ", ")
@@ -134,34 +139,6 @@ package struct ArchiveStore: Sendable {
                     severity: .error, code: "file-missing", what: "The file is gone from the store.", location: path,
                     consequence: "Nothing of it can be shown; import it again, or take it from a backup.")
             ]
-        }
-    }
-
-    /// Captures of exactly this URL, http and https alike, earliest first.
-    package func captures(of archive: Archive, url: String, limit: Int) throws -> [CaptureSummary] {
-        try refusingDamage { try Self.captures(in: openArchives.lookups(archive), url: url) }
-            .sorted { $0.timestamp < $1.timestamp }.prefix(limit).map { $0 }
-    }
-
-    /// The same, of archives that are replayed as one; each capture says which of them has it. Those whose files are away are passed
-    /// over.
-    ///
-    /// - Throws: When the files of all of them are away, why that of the first is.
-    package func captures(ofAny archives: [Archive], url: String, limit: Int) throws -> [CaptureSummary] {
-        try refusingDamage {
-            try readable(archives).flatMap { indexed in
-                try Self.captures(in: indexed, url: url).map { capture in
-                    var capture = capture
-                    capture.archiveID = indexed.archive.id
-                    return capture
-                }
-            }
-        }.sorted { $0.timestamp < $1.timestamp }.prefix(limit).map { $0 }
-    }
-
-    private static func captures(in indexed: IndexedArchive, url: String) throws -> [CaptureSummary] {
-        try indexed.wacz.captures(ofURL: url, trustsOrder: indexed.trustsOrder).map {
-            CaptureSummary(url: $0.url, timestamp: $0.timestamp, status: $0.status, mime: $0.mime)
         }
     }
 

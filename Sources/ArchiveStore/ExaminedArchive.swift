@@ -52,19 +52,18 @@ struct ExaminedArchive {
         }
     }
 
-    /// What the package names, else the first page of its list.
+    /// What the package names, else the most likely page of its list.
     private func mainPage() -> (url: String, timestamp: String?)? {
         if let main = wacz.mainPage, main.url.utf8.count <= TextLimits.url {
             return (main.url, main.timestamp?.digits14)
         }
-        var first: (url: String, timestamp: String?)?
-        // Damage in the list is among the findings already; here it only means that there is no first page.
+        var choice = MainPageChoice()
+        // Damage in the list is among the findings already; here it only means that there are fewer pages to choose from.
         _ = try? wacz.forEachPage { page in
             guard page.url.utf8.count <= TextLimits.url else { return true }
-            first = (page.url, page.captureTime?.digits14)
-            return false
+            return choice.add(page)
         }
-        return first
+        return choice.page.map { ($0.url, $0.captureTime?.digits14) }
     }
 }
 

@@ -263,6 +263,10 @@ extension ArchiveStore {
             return try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
         } catch let error where error.code == .unusable {
             throw StoreError(.failed, "this user may not read the file", place: path)
+        } catch let error where error.code == .notFound && path.unicodeScalars.contains("\u{FFFD}") {
+            // What stands for bytes that are no UTF-8; the file is there, under a name that a String cannot have.
+            throw StoreError(
+                .failed, "the file's name is not valid UTF-8", place: path, hint: "rename the file, then import it")
         }
     }
 

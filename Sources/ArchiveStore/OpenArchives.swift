@@ -30,6 +30,8 @@ package final class OpenArchiveFile: Sendable {
             ?? Int(archive.importedAt.timeIntervalSince1970)
     }
 
+    fileprivate var tailBytes: Int { tail?.bytes.count ?? 0 }
+
     fileprivate var isDeleted: Bool {
         guard let status = try? file.status() else { return true }
         return status.st_nlink == 0
@@ -59,11 +61,13 @@ package final class OpenArchives: Sendable {
         /// Whether the replay engine reads it: then a misleading ZIP directory is replaced by a plainer one.
         package let isForReplay: Bool
 
-        /// - Parameter path: The last part of a path, percent-encoded, with or without `.wacz`; `nil` when it is not well-formed.
-        package init?(path: some StringProtocol, isForReplay: Bool) {
+        /// - Parameters:
+        ///   - path: The last part of a path, percent-encoded, with or without `.wacz`; `nil` when it is not well-formed.
+        ///   - query: In which the engine says `view=replay`.
+        package init?(path: some StringProtocol, query: Substring?) {
             guard let name = path.removingPercentEncoding, !name.isEmpty else { return nil }
             self.name = name.hasSuffix(".wacz") ? String(name.dropLast(5)) : name
-            self.isForReplay = isForReplay
+            isForReplay = query?.split(separator: "&").contains("view=replay") ?? false
         }
     }
     private struct OpenPackage {
@@ -114,7 +118,10 @@ package final class OpenArchives: Sendable {
                 tail: request.isForReplay ? wacz(of: archive).plainerTail() : nil)
         }
         state.withLock { state in
-            if state.files.count >= Self.filesMax, state.files[request] == nil { state.files.removeAll() }
+            let tailBytes = state.files.values.reduce(file.tailBytes) { $0 + $1.file.tailBytes }
+            if state.files[request] == nil, state.files.count >= Self.filesMax || tailBytes > Self.tailBytesMax {
+                state.files.removeAll()
+            }
             state.files[request] = CachedFile(file: file, checkedAt: .now)
         }
         return file
@@ -125,7 +132,8 @@ package final class OpenArchives: Sendable {
 
     /// The package behind an archive, opened once, with all that lookups need.
     ///
-    /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a referenced file.
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a referenced file, `notFound` for an archive
+    ///   that is being removed.
     package func lookups(_ archive: Archive) throws -> IndexedArchive {
         if archive.reference != nil {
             do {
@@ -143,23 +151,38 @@ package final class OpenArchives: Sendable {
         if let open, open.archive.lookups == archive.lookups, open.archive.reference == archive.reference {
             return open
         }
-        let opened = try IndexedArchive.open(archive, layout: layout)
+        let opened: IndexedArchive
+        do {
+            opened = try IndexedArchive.open(archive, layout: layout)
+        } catch {
+            // Its row outlives its file by a moment.
+            guard archive.availability(in: layout) == .missing,
+                try Folder.exists(layout.removed(archive.key)) || catalog.archive(key: archive.key) == nil
+            else { throw error }
+            throw StoreError(.notFound, "the archive was removed", place: archive.id.text)
+        }
         state.withLock { state in
-            if state.packages.count >= Self.packagesMax { state.packages.removeAll() }
+            let entryCount = state.packages.values.reduce(opened.entryCount) { $0 + $1.package.entryCount }
+            if state.packages.count >= Self.packagesMax || entryCount > Self.entriesMax { state.packages.removeAll() }
             state.packages[archive.key] = OpenPackage(package: opened, usedAt: .now)
         }
         return opened
     }
 
-    /// The same, for a query of its index: an archive whose file is away is one that cannot be read.
-    package func indexed(_ archive: Archive) throws(WebArchiveError) -> IndexedArchive {
-        do {
-            return try lookups(archive)
-        } catch let error as WebArchiveError {
-            throw error
-        } catch {
-            let words = (error as? StoreError)?.what ?? "\(error)"
-            throw WebArchiveError(code: .io, problem: words, file: "\(archive.id).wacz")
+    /// An archive to be asked by a query of its index.
+    ///
+    /// - Parameter isOneOfSeveral: Whether it's passed over when its file can't be found by the time it is asked.
+    package func querySource(_ archive: Archive, isOneOfSeveral: Bool) -> CDXQuerySource {
+        CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
+            do {
+                let indexed = try self.lookups(archive)
+                return (indexed.wacz, indexed.trustsOrder)
+            } catch {
+                if isOneOfSeveral, archive.availability(in: self.layout) != .here { return nil }
+                if let error = error as? WebArchiveError { throw error }
+                let words = (error as? StoreError)?.what ?? "\(error)"
+                throw WebArchiveError(code: .io, problem: words, file: "\(archive.id).wacz")
+            }
         }
     }
 
@@ -188,4 +211,8 @@ package final class OpenArchives: Sendable {
     private static let idle = Duration.seconds(2)
     private static let filesMax = 256
     private static let packagesMax = 32
+    /// ZIP entries and listed files of all opened packages together: some 60 MB of memory.
+    private static let entriesMax = 200_000
+    /// Bytes of all directories that were written anew.
+    private static let tailBytesMax = 32 << 20
 }

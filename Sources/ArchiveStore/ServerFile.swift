@@ -34,7 +34,7 @@ package final class ServerFile: Sendable {
     package init(layout: StoreLayout) throws {
         var attempt = 0
         while true {
-            let file = try Descriptor(path: layout.serverFile, flags: O_RDWR | O_CREAT)
+            let file = try Self.open(at: layout.serverFile, flags: O_RDWR | O_CREAT)
             guard file.lock() != .heldByAnother else {
                 attempt += 1
                 // Somebody who only asks whether a server runs holds the lock for an instant.
@@ -53,6 +53,23 @@ package final class ServerFile: Sendable {
             self.file = file
             return
         }
+    }
+
+    /// Opens a `server.json` that somebody else can't have prepared: a file, no link, of the folder's owner.
+    ///
+    /// - Throws: `StoreError`: `notFound`, `unusable`.
+    package static func open(at path: String, flags: Int32) throws(StoreError) -> Descriptor {
+        // What is no file is not waited for.
+        let file = try Descriptor(path: path, flags: flags | O_NOFOLLOW | O_NONBLOCK)
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1,
+            status.st_uid == Folder.owner(of: (path as NSString).deletingLastPathComponent)
+        else {
+            throw StoreError(
+                .unusable, "replayhost didn't write this file", place: path,
+                hint: "check who created it, then delete it")
+        }
+        return file
     }
 
     package func write(_ description: ServerDescription) throws {
@@ -75,7 +92,7 @@ package final class ServerFile: Sendable {
     /// The server that holds the store's lock now; `nil` when none runs or it has not said its address yet.
     package static func running(layout: StoreLayout) -> ServerDescription? {
         // Read first: a server that is just starting must not find its lock taken by those who wait for it.
-        guard let file = try? Descriptor(path: layout.serverFile, flags: O_RDWR), let told = description(in: file),
+        guard let file = try? open(at: layout.serverFile, flags: O_RDWR), let told = description(in: file),
             file.lock() == .heldByAnother
         else { return nil }
         return told

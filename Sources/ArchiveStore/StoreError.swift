@@ -83,6 +83,10 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             return StoreError(
                 .unusable, "not allowed: \(action) (\(reason))", place: path,
                 hint: "check who owns it and whether it is read-only, or choose another store with --store")
+        case ELOOP:
+            return StoreError(
+                .unusable, "this is a symbolic link, which replayhost doesn't follow here", place: path,
+                hint: "check who created it, then delete it")
         case ENOENT:
             return StoreError(.notFound, "no such file or folder", place: path)
         case EIO:

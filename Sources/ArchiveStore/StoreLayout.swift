@@ -49,6 +49,18 @@ package struct StoreLayout: Sendable, Hashable {
     /// What a process that runs jobs keeps locked. `owner` is random.
     func runnerFile(_ owner: String) -> String { "\(incoming)/\(Self.runnerPrefix)\(owner)" }
 
+    /// Whether the folder is there and holds anything that no store makes.
+    func isAmongOtherThings() -> Bool {
+        guard Folder.isFolder(root), let names = try? Folder.names(in: root) else { return false }
+        return !names.allSatisfy { name in
+            Self.names.contains(name) || name.hasPrefix("catalog.sqlite") || name.hasPrefix(Self.ownerTestPrefix)
+        }
+    }
+
+    private static let names: Set<String> = [
+        "files", "groups", "incoming", "reserve", "ports.json", "ports.json.new", "server.json",
+    ]
+
     /// Whether `text` is a key: a SHA-256 in hex, or what stands for one until it is known.
     static func isKey(_ text: String) -> Bool {
         if text.hasPrefix(referencePrefix) {
@@ -69,4 +81,5 @@ package struct StoreLayout: Sendable, Hashable {
     static let copyPrefix = "copy-"
     static let runnerPrefix = "runner-"
     static let removedPrefix = "removed-"
+    static let ownerTestPrefix = ".owner-"
 }

@@ -5,10 +5,14 @@
 #include <sys/uio.h>
 
 #ifdef __linux__
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <sys/vfs.h>
 
 extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,
                                unsigned int flags);
+extern void *memmem(const void *text, size_t text_length, const void *wanted, size_t wanted_length);
 extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, off_t offset, int flags);
 
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);

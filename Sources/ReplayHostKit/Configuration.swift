@@ -13,6 +13,8 @@ extension ReplayHost {
         public var port: Port
         /// How archives are kept apart in the browser.
         public var origins: Origins
+        /// The users of this computer whose programs the server answers.
+        public var allowedUsers: AllowedUsers
         /// Gets what happens; visited addresses only at `debug` and below.
         public var logger: Logger
         /// Sockets that listen already, which are used at the first start instead of `port`.
@@ -21,12 +23,13 @@ extension ReplayHost {
         /// - Parameters: As the properties of the same names.
         public init(
             storeFolder: URL, assetsFolder: URL, port: Port = .any, origins: Origins = .automatic,
-            logger: Logger = Logger(label: "replayhost")
+            allowedUsers: AllowedUsers = .own(), logger: Logger = Logger(label: "replayhost")
         ) {
             self.storeFolder = storeFolder
             self.assetsFolder = assetsFolder
             self.port = port
             self.origins = origins
+            self.allowedUsers = allowedUsers
             self.logger = logger
         }
     }
@@ -58,6 +61,23 @@ extension ReplayHost {
             case .automatic: .auto
             case .names: .names
             case .ports: .ports
+            }
+        }
+    }
+
+    /// The users of this computer whose programs the server answers; those of others get a 403.
+    ///
+    /// Only Linux says whose connection it is. Other systems do not, and every user is answered there, whatever is set.
+    public enum AllowedUsers: Sendable, Hashable {
+        /// The user that runs your program, root, and the users with these IDs.
+        case own(and: Set<UInt32> = [])
+        /// Every user.
+        case everyone
+
+        var identifiers: Set<UInt32>? {
+            switch self {
+            case .own(let others): others
+            case .everyone: nil
             }
         }
     }

@@ -65,7 +65,8 @@ public final class ReplayHost: Sendable {
     ///
     /// After a `stop` the same port is taken again, also where any was to be had at first.
     ///
-    /// - Throws: `ReplayHostError`: `store-locked` when another server runs on the store, `port-in-use`, `port-unavailable`.
+    /// - Throws: `ReplayHostError`: `store-locked` when another server runs on the store, `port-in-use`, `port-unavailable`,
+    ///   `users-unknown` when the system can't tell whose connection it is (Linux).
     @discardableResult
     public func start() async throws(ReplayHostError) -> Addresses {
         try await turns.take { [self] () async throws(ReplayHostError) -> Addresses in
@@ -86,7 +87,7 @@ public final class ReplayHost: Sendable {
             let port = try takePort(former)
             let server = ReplayServer(
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
-                version: Self.version, logger: configuration.logger)
+                version: Self.version, users: configuration.allowedUsers.identifiers, logger: configuration.logger)
             let number = port.number
             if !store.isReadOnly, configuration.origins != .names { try store.keepLibraryPort(number) }
             try serverFile?.write(

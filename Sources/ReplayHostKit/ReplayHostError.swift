@@ -30,6 +30,10 @@ public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertibl
                 hint: "stop that program, or choose another port: 0 takes any free one")
         case let error as ListenFailure:
             self.init(code: "port-unavailable", what: error.description, hint: "choose a port above 1023")
+        case let error as ClientsUnknown:
+            self.init(
+                code: "users-unknown", what: error.description,
+                hint: "answer every user of this computer, if you trust them: allowedUsers = .everyone")
         default: self.init(code: "failed", what: "\(error)")
         }
     }

@@ -30,6 +30,9 @@ struct ErrorResponse: Error, Hashable {
         switch error {
         case let error as ErrorResponse:
             self = error
+        case let error as FailedUpload:
+            self.init(error.reason)
+            fields[.replayhostJob] = String(error.job)
         case let error as StoreError:
             self.init(Self.status(of: error.code), code: error.code.rawValue, error.what, hint: error.hint)
             // An absolute path is the server's own business; the name of an archive and a place in it is the client's.
@@ -71,13 +74,22 @@ struct ErrorResponse: Error, Hashable {
 
     /// JSON for the API, plain text for everything else.
     func response(asJSON: Bool) throws -> Response {
-        guard asJSON else {
-            var lines = ["\(status.code) \(status.reasonPhrase)", "", what]
-            if let hint { lines.append(hint) }
-            return Responses.text(lines.joined(separator: "\n") + "\n", status: status, fields: fields)
-        }
-        let body = Body(error: .init(code: code, what: what, where: place, hint: hint))
+        guard asJSON else { return Responses.text(text, status: status, fields: fields) }
         return try Responses.json(body, status: status, fields: fields)
+    }
+
+    /// The same as bytes, for a connection that is refused before any route is asked.
+    func bytes(asJSON: Bool) throws -> (fields: HTTPFields, body: [UInt8]) {
+        let bytes = asJSON ? try JSONText.encoded(body) + Array("\n".utf8) : Array(text.utf8)
+        return (try response(asJSON: asJSON).headers, bytes)
+    }
+
+    private var body: Body { Body(error: .init(code: code, what: what, where: place, hint: hint)) }
+
+    private var text: String {
+        var lines = ["\(status.code) \(status.reasonPhrase)", "", what]
+        if let hint { lines.append(hint) }
+        return lines.joined(separator: "\n") + "\n"
     }
 
     // The refusals that more than one route makes.
@@ -108,7 +120,28 @@ struct ErrorResponse: Error, Hashable {
     static let stopping = ErrorResponse(
         .serviceUnavailable, code: "stopping", "the server is about to stop", hint: "load the page again")
 
+    static func urlTooLong(_ url: String) -> ErrorResponse {
+        ErrorResponse(
+            .uriTooLong, code: "url-too-long", "the URL has \(url.utf8.count) bytes",
+            hint: "URLs of up to \(Limits.standard.urlBytesMax) bytes can be looked up")
+    }
+
     static func forbidden(_ what: String) -> ErrorResponse {
         ErrorResponse(.forbidden, code: "forbidden", what)
+    }
+
+    /// Why a connection is refused; `nil` when it isn't.
+    init?(refusing client: ClientCheck.Verdict) {
+        switch client {
+        case .allowed: return nil
+        case .otherUser(let user):
+            self.init(
+                .forbidden, code: "other-user", "this server belongs to another user of this computer",
+                hint: "its owner can let you in with --allow-user \(user)")
+        case .unknownUser:
+            self.init(
+                .forbidden, code: "unknown-user", "can't find out which user of this computer this connection is from",
+                hint: "keep the connection open until the response arrives; containers may need --allow-other-users")
+        }
     }
 }

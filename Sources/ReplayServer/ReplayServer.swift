@@ -22,20 +22,23 @@ package struct ReplayServer: Sendable {
     private let events = EventHub()
     private let running = Running()
     private let limits: OwnPorts.Limits
+    private let users: Set<UInt32>?
 
     /// - Parameters:
     ///   - port: The one that the library is on. Connections wait there until `start`.
     ///   - origins: How archives are kept apart in the browser.
     ///   - token: `nil` for one that nobody can guess.
     ///   - limits: Of the ports of archives.
+    ///   - users: IDs of the users who are answered beside root and the one that runs this program; `nil` for everyone.
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
         version: String,
-        limits: OwnPorts.Limits = OwnPorts.Limits(), logger: Logger
+        limits: OwnPorts.Limits = OwnPorts.Limits(), users: Set<UInt32>? = [], logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
         self.logger = logger
         self.limits = limits
+        self.users = users
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
             version: version, blocking: BlockingReads(threads: NIOThreadPool.singleton))
@@ -50,16 +53,19 @@ package struct ReplayServer: Sendable {
     package func replayOrigin(of replayable: Replayable) -> String? { site.replayOrigin(of: replayable) }
 
     /// Answers from now on, also on the ports of archives that a server on this store had open last.
+    ///
+    /// - Throws: `ClientsUnknown` when not everyone may be answered and the system does not tell users apart.
     package func start(on port: LoopbackPort) async throws {
+        let clients = try ClientCheck(allowing: users, port: port)
         let ports = OwnPorts(store: site.store, blocking: site.blocking, limits: limits, logger: logger) { port, own in
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
-            return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil))
+            return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorsInOurWords())
         ControlRoutes(site: site, ports: ports).add(to: router)
         APIRoutes(site: site, ports: ports).add(to: router, events: events)
-        let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()))
+        let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()), clients)
         let background = BackgroundWork(
             store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
         await running.begin(
@@ -77,11 +83,13 @@ package struct ReplayServer: Sendable {
 
     private typealias Dispatch = HostDispatch<RouterResponder<ConnectionContext>>
 
-    private func listen(on port: LoopbackPort, _ dispatch: Dispatch) async throws -> PortListener {
+    private func listen(
+        on port: LoopbackPort, _ dispatch: Dispatch, _ clients: ClientCheck
+    ) async throws -> PortListener {
         let answering = Answering(dispatch: dispatch, logger: logger)
         let channel = ReplayChannel(
             responder: { try await answering.answer($0, $1, $2) }, archives: site.store.openArchives,
-            hosts: dispatch.site.hosts, threads: NIOThreadPool.singleton, stop: stopSignal)
+            hosts: dispatch.site.hosts, threads: NIOThreadPool.singleton, stop: stopSignal, clients: clients)
         return try await PortListener(on: port, channel: channel, logger: logger)
     }
 

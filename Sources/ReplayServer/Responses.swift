@@ -21,9 +21,11 @@ enum Responses {
             fields: fields.adding([.cacheControl: "no-store"]))
     }
 
-    static func page(_ html: String, policy: String, fields: HTTPFields = HTTPFields()) -> Response {
+    static func page(
+        _ html: String, policy: String, status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()
+    ) -> Response {
         bytes(
-            Data(html.utf8), type: "text/html; charset=utf-8", status: .ok, policy: policy,
+            Data(html.utf8), type: "text/html; charset=utf-8", status: status, policy: policy,
             fields: fields.adding([.cacheControl: "no-store"]))
     }
 

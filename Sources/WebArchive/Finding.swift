@@ -42,6 +42,17 @@ public struct Finding: Sendable, Hashable, Codable {
     }
 }
 
+extension Finding {
+    /// The same, with texts that a hostile file made long cut off.
+    fileprivate var bounded: Finding {
+        func bounded(_ text: String) -> String {
+            text.utf8.count > 2000 ? text.prefix(400) + "…" : text
+        }
+        return Finding(
+            severity: severity, code: code, what: bounded(what), location: bounded(location), consequence: consequence)
+    }
+}
+
 /// Collects findings and keeps only the first few of each code, so that a damaged index cannot fill the memory.
 struct FindingLog: Sendable {
     private let perCodeMax: Int
@@ -55,7 +66,7 @@ struct FindingLog: Sendable {
     mutating func add(_ finding: Finding) {
         let seen = counts[finding.code, default: 0]
         counts[finding.code] = seen + 1
-        if seen < perCodeMax { kept.append(finding) }
+        if seen < perCodeMax { kept.append(finding.bounded) }
     }
 
     mutating func add(

@@ -1,5 +1,7 @@
+import ArchiveStore
 import Foundation
 import ReplayHostKit
+import WebArchive
 
 /// An error as a person (or a program that reads JSON) gets it, with its exit code. The one place that makes these.
 struct Fault: Error {
@@ -21,6 +23,9 @@ struct Fault: Error {
             status = .portInUse
             hint = "stop that program, or choose another port: --port 0 takes any free one"
         case "port-unavailable": status = .portInUse
+        case "users-unknown":
+            status = .failed
+            hint = "to let every user of this computer connect, add --allow-other-users"
         default: status = StoreError.Code(rawValue: error.code).map(Self.status) ?? .failed
         }
     }
@@ -36,9 +41,7 @@ struct Fault: Error {
     init(_ error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
-        case let error as WebArchiveError: self.init(StoreError.refused(error))
-        case let error as ReplayHostError: self.init(error)
-        default: self.init(StoreError(.failed, "\(error)"))
+        default: self.init(ReplayHostError(error))
         }
     }
 

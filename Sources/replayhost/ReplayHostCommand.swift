@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ReplayHostKit
+import ReplayServer
 
 /// The program. Each verb is a file in `Commands/`.
 @main
@@ -28,7 +29,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
     private static var versionText: String {
         let assets = AssetsLocation.choose(
             option: nil, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
-        guard let engine = try? ReplayHost.engine(assetsFolder: assets) else {
+        guard let engine = try? Assets(folder: assets).engine() else {
             return "replayhost \(ReplayHost.version)\nreplay engine: not installed"
         }
         return
@@ -68,12 +69,14 @@ struct ReplayHostCommand: AsyncParsableCommand {
 
     /// What the argument parser has to say: help and version end well, a wrong call ends with 2.
     private static func exitAsParser(_ error: any Error) {
-        let text = fullMessage(for: error)
-        if exitCode(for: error) == .success {
-            print(text)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        // The parser shows all commands when it is asked for help about one that there isn't.
+        let isUnknown = arguments.first == "help" && UnknownCommand(in: arguments) != nil
+        if exitCode(for: error) == .success, !isUnknown {
+            print(fullMessage(for: error))
             Foundation.exit(ExitStatus.done.rawValue)
         }
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        Fault(refused: error, arguments: arguments).report(asJSON: arguments.contains("--json"))
         Foundation.exit(ExitStatus.usage.rawValue)
     }
 }

@@ -57,6 +57,17 @@ struct PackagesTests {
         #expect(try store.catalog.allGroups().count == 1)
     }
 
+    @Test func compressedMembersThatAreTooLargeForTheirSizeAreRefused() throws {
+        let test = try TestStore()
+        let zeros = [UInt8](repeating: 0, count: 5 << 20)
+        let bytes = GeneratedArchive.packageOfPackages(title: nil, [("a.wacz", zeros, nil)], areDeflated: true)
+        let path = try test.folder.write(bytes, to: "bomb.wacz")
+        let error = #expect(throws: StoreError.self) { _ = try test.store.importAny(at: path) }
+        #expect(error?.code == .refused)
+        #expect(error?.what.contains("\(zeros.count) bytes") == true)
+        #expect(error?.hint == "extract the ZIP, and import the WACZ files in it")
+    }
+
     @Test func titleIDAndTagsAreTheGroups() async throws {
         let package = try await package(title: nil)
         let options = ImportOptions(title: "Mine", id: ArchiveID("chosen"), tags: ["t"])

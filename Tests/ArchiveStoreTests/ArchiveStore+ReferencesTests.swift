@@ -90,7 +90,7 @@ struct ReferencesTests {
         try change(path)
         #expect(archive.availability(in: test.layout) == .changed)
         #expect(code { _ = try test.store.openArchives.lookups(archive) } == .changed)
-        let request = try #require(OpenArchives.Request(path: "elsewhere.wacz", isForReplay: false))
+        let request = try #require(OpenArchives.Request(path: "elsewhere.wacz", query: nil))
         #expect(code { _ = try test.store.openArchives.file(for: request) } == .changed)
         #expect(code { _ = try test.store.finishHashing(key: archive.key, sha256: "0") } == .changed)
         #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-changed"))

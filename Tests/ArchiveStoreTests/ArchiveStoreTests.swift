@@ -6,7 +6,7 @@ import Testing
 
 struct ArchiveStoreTests {
     private func request(_ name: String) throws -> OpenArchives.Request {
-        try #require(OpenArchives.Request(path: name, isForReplay: false))
+        try #require(OpenArchives.Request(path: name, query: nil))
     }
 
     @Test func aRemovedArchiveIsGoneAndIsReadWholeByWhoHasItOpen() throws {

@@ -162,6 +162,38 @@ struct CaptureLookupTests {
         #expect(try text("http://a.example/other.js?v=2", in: archive) == nil)
     }
 
+    @Test func aLookupThatNobodyWaitsForEnds() throws {
+        let archive = try add(RecordedArchive([Record("http://a.example/x.js?v=1", "script")]), as: "crawl")
+        for url in ["http://a.example/x.js?v=1", "http://a.example/x.js?v=2"] {
+            let request = ArchiveStore.CaptureRequest(url: url, time: nil)
+            #expect(throws: WebArchiveError.self) {
+                _ = try store.closestCapture(request, in: [archive], isWanted: { false })
+            }
+            #expect(throws: WebArchiveError.self) {
+                _ = try store.openCapture(request, in: [archive], allowsStandIn: true, isWanted: { false })
+            }
+        }
+    }
+
+    /// Removed between the moment when a request learns which archives there are and the moment when it opens them.
+    @Test func anArchiveThatIsRemovedMeanwhileIsPassedOver() throws {
+        let kept = try add(RecordedArchive([Record("http://a.example/", "kept")]), as: "kept")
+        let removed = try add(
+            RecordedArchive([Record("http://a.example/", "removed", timestamp: "20250101000000")]), as: "removed")
+        try store.remove(removed)
+        let request = ArchiveStore.CaptureRequest(url: "http://a.example/", time: nil)
+        #expect(try store.closestCapture(request, in: [removed, kept])?.archive.id == kept.id)
+        #expect(code { _ = try store.closestCapture(request, in: [removed]) } == .notFound)
+        let sources = [removed, kept].map { store.openArchives.querySource($0, isOneOfSeveral: true) }
+        let run = CDXQueryRun(
+            try CDXQuery(parameters: [("url", "a.example"), ("fields", "source"), ("output", "text")]),
+            sources: sources,
+            namesSources: true, temporaryFolder: folder.path)
+        var lines: [String] = []
+        while let line = try run.next() { lines.append(String(decoding: line, as: UTF8.self)) }
+        #expect(lines == ["kept\n"])
+    }
+
     @Test func recordsWithoutAMessageAreTheirBlock() throws {
         let resource = Record("urn:thing:1", "text").with {
             $0.type = "resource"

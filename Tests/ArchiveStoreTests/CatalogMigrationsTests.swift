@@ -78,6 +78,10 @@ struct CatalogMigrationsTests {
         try expectEveryCapture(of: prepared, in: store, count: 5)
         #expect(try store.catalog.integrityCheck() == ["ok"])
         #expect(RFC3339.text(of: prepared.importedAt) == "2025-01-02T03:04:05Z")
+        let indexes = try await store.catalog.database.read {
+            try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'page'")
+        }
+        #expect(!indexes.contains("pageByURL"))
         // The catalog as it was before lies beside it, readable by anybody.
         let copy = try DatabaseQueue(path: folder.path("store/catalog.sqlite.schema-1"))
         let title = try await copy.read { try String.fetchOne($0, sql: "SELECT title FROM archive") }

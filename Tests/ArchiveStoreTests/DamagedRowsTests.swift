@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ struct DamagedRowsTests {
             _ = try $0.catalog.revision()
         },
         Damage(sql: "\(job) INSERT INTO job (kind) VALUES (NULL)") {
-            _ = try $0.catalog.jobs(includingOver: true, limit: 9)
+            _ = try $0.catalog.jobs(in: nil, limit: 9)
         },
         Damage(
             sql: "DROP TABLE groupMember; DROP TABLE archiveGroup; CREATE TABLE archiveGroup (id, documentStamp); "
@@ -55,5 +56,24 @@ struct DamagedRowsTests {
                     """)
         }
         #expect(try test.store.catalog.revision() == CatalogRevision(archives: 3, jobs: 2))
+    }
+
+    /// The largest numbers that a column holds, in each archive: totals of them stay what JSON can say, and a backup finds no room.
+    @Test func numbersThatAddUpToTooMuchAreNoCrash() throws {
+        let made = try BackedUpStore()
+        let members = try (1...3).map { try made.add("Crawl \($0)", seed: UInt64($0)).id }
+        let group = try made.store.makeGroup(title: "All", members: members)
+        try made.store.catalog.writing { database in
+            try database.execute(
+                sql: """
+                    UPDATE archive SET size = 9223372036854775807, captureCount = 9223372036854775807,
+                        pageCount = 9223372036854775807
+                    """)
+        }
+        let details = try made.store.details(of: group)
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(details)) as? [String: Any]
+        #expect(json?["size"] as? UInt64 == .max)
+        #expect(json?["captureCount"] as? Int == .max)
+        #expect(throws: StoreError.self) { try made.store.backUp(to: made.folder) }
     }
 }

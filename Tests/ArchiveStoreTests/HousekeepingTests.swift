@@ -61,7 +61,7 @@ struct HousekeepingTests {
     @Test func filesElsewhereAreLetGo() throws {
         let test = try TestStore()
         let (path, archive) = try test.makeReference("a")
-        let request = try #require(OpenArchives.Request(path: archive.id.text, isForReplay: false))
+        let request = try #require(OpenArchives.Request(path: archive.id.text, query: nil))
         weak let file = try test.store.openArchives.file(for: request)
         #expect(file != nil)
         var housekeeping = Housekeeping(test.store)

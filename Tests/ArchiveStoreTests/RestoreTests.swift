@@ -172,6 +172,8 @@ struct RestoreTests {
         #"{"key":"KEY","size":1,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":SIDECAR},{"key":"KEY","sha256":"KEY","size":1,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"KEY","size":-1,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","sha256":"KEY","size":18446744073709551615,"sidecar":SIDECAR}"#,
+        #"{"key":"KEY","sha256":"KEY","size":9223372036854775808,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":{"id":"../x","title":"","originalName":"","source":"","importedAt":"","format":2}}"#,
     ])
     func aManifestThatSaysSomethingImpossibleIsRefused(entry: String) throws {
@@ -183,5 +185,19 @@ struct RestoreTests {
         )
         #expect(code { _ = try made.restored() } == .documentDamaged)
         #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
+    }
+
+    /// Each size is one that a file can have; their sum is more than 64 bits hold.
+    @Test func sizesThatAddUpToTooMuchAreRefused() throws {
+        let made = try BackedUpStore()
+        let entries = (0..<3).map { number in
+            let key = String(repeating: "\(number)", count: 64)
+            let sidecar = #"{"format":2,"id":"a\#(number)","title":"","originalName":"","source":"","importedAt":""}"#
+            return #"{"key":"\#(key)","sha256":"\#(key)","size":9223372036854775807,"sidecar":\#(sidecar)}"#
+        }
+        try made.test.folder.write(
+            #"{"format":1,"madeAt":"2026-01-01T00:00:00Z","groups":[],"archives":[\#(entries.joined(separator: ","))]}"#,
+            to: "backup/backup.json")
+        #expect(code { _ = try made.restored() } == .noSpace)
     }
 }

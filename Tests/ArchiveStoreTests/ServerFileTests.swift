@@ -46,6 +46,34 @@ struct ServerFileTests {
             "nothing of the longer one is left")
     }
 
+    /// Somebody who could write in the folder once may have put it there.
+    @Test func aLinkIsNotFollowed() throws {
+        let test = try TestStore()
+        let victim = try test.folder.write("mine", to: "victim")
+        try FileManager.default.createSymbolicLink(
+            atPath: test.layout.serverFile, withDestinationPath: victim)
+        let error = #expect(throws: StoreError.self) { _ = try ServerFile(layout: test.layout) }
+        #expect(error?.code == .unusable)
+        #expect(error?.place == test.layout.serverFile)
+        #expect(ServerFile.running(layout: test.layout) == nil)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+    }
+
+    @Test func anotherNameOfAFileIsNotWrittenTo() throws {
+        let test = try TestStore()
+        let victim = try test.folder.write("mine", to: "victim")
+        try FileManager.default.linkItem(atPath: victim, toPath: test.layout.serverFile)
+        #expect(code { _ = try ServerFile(layout: test.layout) } == .unusable)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+    }
+
+    @Test func whatIsNoFileIsNotWaitedFor() throws {
+        let test = try TestStore()
+        #expect(mkfifo(test.layout.serverFile, 0o600) == 0)
+        #expect(code { _ = try ServerFile(layout: test.layout) } == .unusable)
+        #expect(ServerFile.running(layout: test.layout) == nil)
+    }
+
     @Test func oneOfManyAtOnceGetsTheLock() async throws {
         let test = try TestStore()
         let layout = test.layout

@@ -110,3 +110,10 @@ extension ImportResult {
         if case .archive(let outcome) = self { outcome } else { nil }
     }
 }
+
+extension ArchiveStore {
+    /// The first captures of a URL in one archive.
+    func captures(of archive: Archive, url: String, limit: Int) throws -> [CaptureSummary] {
+        try captures(CaptureList.Request(url: url, limit: limit), in: .archive(archive)).captures
+    }
+}

@@ -22,11 +22,12 @@ struct IsolatedLaunchTests {
         #expect(
             arguments.contains(
                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE replayhost.localhost, "
-                    + "EXCLUDE *.replayhost.localhost"))
+                    + "EXCLUDE *.replayhost.localhost, EXCLUDE 127.0.0.1"))
         #expect(arguments.contains("--proxy-server=http://127.0.0.1:1"))
         #expect(
             arguments.contains(
-                "--proxy-bypass-list=<-loopback>;localhost:8080;replayhost.localhost:8080;*.replayhost.localhost:8080"))
+                "--proxy-bypass-list=<-loopback>;localhost:8080;replayhost.localhost:8080;*.replayhost.localhost:8080;"
+                    + "127.0.0.1:8080"))
         #expect(arguments.contains("--webrtc-ip-handling-policy=disable_non_proxied_udp"))
         #expect(arguments.contains("--user-data-dir=/tmp/profile"))
         #expect(arguments.last == Self.url)
@@ -34,8 +35,10 @@ struct IsolatedLaunchTests {
 
     @Test func chromiumReachesTheServerAndOneArchiveByPorts() {
         let arguments = chromium(.ports(server: 8080, archive: 20_000)).arguments
-        #expect(arguments.contains("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"))
-        #expect(arguments.contains("--proxy-bypass-list=<-loopback>;localhost:8080;localhost:20000"))
+        #expect(arguments.contains("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"))
+        #expect(
+            arguments.contains(
+                "--proxy-bypass-list=<-loopback>;localhost:8080;localhost:20000;127.0.0.1:8080;127.0.0.1:20000"))
     }
 
     @Test func chromiumKeepsItsSandbox() {
@@ -60,11 +63,12 @@ struct IsolatedLaunchTests {
             #"user_pref("network.dns.disabled", true);"#,
             #"user_pref("media.peerconnection.enabled", false);"#,
             #"user_pref("network.proxy.no_proxies_on", "localhost:8080, replayhost.localhost:8080, "#
-                + #".replayhost.localhost:8080");"#,
+                + #".replayhost.localhost:8080, 127.0.0.1:8080");"#,
         ] { #expect(lines.contains(line)) }
         #expect(
             try firefox(.ports(server: 8080, archive: 20_000)).contains(
-                #"user_pref("network.proxy.no_proxies_on", "localhost:8080, localhost:20000");"#))
+                #"user_pref("network.proxy.no_proxies_on", "localhost:8080, localhost:20000, "#
+                    + #"127.0.0.1:8080, 127.0.0.1:20000");"#))
         #expect(Set(lines).count == lines.count)
     }
 

@@ -16,7 +16,7 @@ struct JobsCommandTests {
     }
 
     private func hashJob(_ store: CommandStore) throws -> Job {
-        let jobs = try ArchiveStore(at: store.store).catalog.jobs(includingOver: true, limit: 99)
+        let jobs = try ArchiveStore(at: store.store).catalog.jobs(in: nil, limit: 99)
         return try #require(jobs.first { $0.kind == .hash })
     }
 
@@ -33,7 +33,7 @@ struct JobsCommandTests {
         let hash = try #require(try objects(try await store.run("list", "--json").outputLines).first?["sha256"])
         #expect(hash as? String == (try await sha256ByOpenSSL(path)))
         #expect(try await store.run("jobs").output.isEmpty)
-        #expect(try await store.run("jobs").errors.contains("nothing waits and nothing runs"))
+        #expect(try await store.run("jobs").errors.contains("nothing runs, nothing waits, nothing failed"))
         let all = try await store.run("jobs", "--all", "--json")
         let jobs = try objects(all.outputLines)
         #expect(jobs.map { $0["kind"] as? String } == ["hash", "import"])
@@ -93,6 +93,10 @@ struct JobsCommandTests {
         #expect(job["state"] as? String == "failed")
         #expect(job["errorCode"] as? String == "archive-changed")
         #expect(job["finishedAt"] != nil)
+        #expect(try await store.run("jobs").output.contains("failed"), "what failed is shown without --all")
+        #expect(try await store.run("jobs", "dismiss", "2").output == "job 2 is forgotten\n")
+        #expect(try await store.run("jobs").output.isEmpty)
+        #expect(try await store.run("jobs", "dismiss", "2").code == 3)
     }
 
     @Test func aFileThatIsAwayIsLeft() async throws {
@@ -119,7 +123,7 @@ struct JobsCommandTests {
     private static func awaitProgress(_ store: CommandStore) throws {
         let catalog = try ArchiveStore(at: store.store).catalog
         for _ in 0..<3000 {
-            let jobs = try catalog.jobs(includingOver: false, limit: 99)
+            let jobs = try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
             if jobs.contains(where: { $0.state == .running && $0.done > 0 }) { return }
             try #require(!jobs.isEmpty, "all were over before they could be looked at")
             usleep(5000)
@@ -137,7 +141,8 @@ struct JobsCommandTests {
         }
         #expect(result.code == 130)
         #expect(!result.wasKilled)
-        let left = try ArchiveStore(at: store.store).catalog.jobs(includingOver: false, limit: 99)
+        let left = try ArchiveStore(at: store.store).catalog.jobs(
+            in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
         #expect(!left.isEmpty)
         #expect(left.allSatisfy { $0.state == .waiting && [nil, "interrupted"].contains($0.reason) })
     }
@@ -152,7 +157,7 @@ struct JobsCommandTests {
         }
         #expect(killed.wasKilled)
         let catalog = try ArchiveStore(at: store.store).catalog
-        let left = try catalog.jobs(includingOver: false, limit: 99)
+        let left = try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
         let job = try #require(left.first { $0.state == .running }, "nobody was there to say otherwise")
         // One is enough to be hashed to its end.
         for other in left where other.id != job.id { _ = try catalog.change(jobID: other.id, .cancel) }
@@ -181,7 +186,7 @@ struct JobsCommandTests {
             #expect(!imported.errors.contains("to be hashed"), "somebody is there who does it")
             let catalog = try ArchiveStore(at: store.store).catalog
             for _ in 0..<3000 {
-                if try catalog.jobs(includingOver: false, limit: 9).isEmpty { break }
+                if try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).isEmpty { break }
                 usleep(5000)
             }
             program.send(SIGTERM)
@@ -198,7 +203,11 @@ struct JobsCommandTests {
         let killed = try await store.start("import", "large.wacz", "--title", "Given") { program in
             let catalog = try ArchiveStore(at: store.store).catalog
             for _ in 0..<6000 {
-                if try catalog.jobs(includingOver: false, limit: 9).contains(where: { $0.done > 0 }) { break }
+                if try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).contains(where: {
+                    $0.done > 0
+                }) {
+                    break
+                }
                 usleep(2000)
             }
             program.send(SIGKILL)

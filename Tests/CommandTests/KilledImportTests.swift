@@ -5,7 +5,7 @@ import Testing
 /// `kill -9` at random instants of an import: afterwards the archive is there whole, with the index that its lookups need, or
 /// nothing of it is.
 ///
-/// `Scripts/soak.d/20-killed-imports` does the same more often and with larger archives.
+/// `make soak` does the same more often and with larger archives.
 struct KilledImportTests {
     private static let rounds = 6
 

@@ -56,10 +56,13 @@ struct QueryCommandTests {
     @Test func aTableLinesUpAndAnEmptyStoreSaysSo() async throws {
         let store = try CommandStore()
         let none = try await store.run("list")
-        #expect(none.code == 3)
-        #expect(none.errors.contains("there is no store yet"))
+        #expect(none.code == 0)
+        #expect(none.errors.contains("there is no store here yet"))
+        #expect(try await store.run("jobs").code == 0)
+        #expect(try await store.run("doctor", "--port", "0").output.contains("not made yet"))
+        #expect(try await store.run("serve", "--assets", store.folder.path("none")).code == 3)
         #expect(!FileManager.default.fileExists(atPath: store.store), "asking makes none")
-        #expect(try await store.run("doctor", "--port", "0").output.contains("0 archives"))
+        #expect(try await store.run("import", "missing.wacz").code == 3)
         let empty = try await store.run("list")
         #expect(empty.code == 0)
         #expect(empty.output.isEmpty)
@@ -73,6 +76,40 @@ struct QueryCommandTests {
         // Wide characters take two columns: two of them and seven blanks, as wide as `Latin title`.
         #expect(lines.contains { $0.hasPrefix("a            漢字         1      1 ") })
         #expect(lines.contains { $0.hasPrefix("longer-name  Latin title  1      1 ") })
+    }
+
+    @Test func aListIsSortedAndFilteredByTags() async throws {
+        let store = try CommandStore()
+        let pages = (1...3).map { GeneratedArchive.Page(url: "http://example.org/\($0)", title: "Page \($0)") }
+        try store.write(GeneratedArchive(title: "Zebra", seed: 1), to: "one.wacz")
+        try store.write(GeneratedArchive(title: "apple", pages: pages, seed: 2), to: "two.wacz")
+        try store.write(GeneratedArchive(title: "Apple 10", seed: 3), to: "three.wacz")
+        _ = try await store.run("import", "one.wacz", "--tag", "harbour", "--tag", "old")
+        _ = try await store.run("import", "two.wacz", "--tag", "harbour")
+        _ = try await store.run("import", "three.wacz")
+        func ids(_ arguments: String...) async throws -> [String] {
+            try objects(try await store.run(["list", "--json"] + arguments).outputLines).compactMap {
+                $0["id"] as? String
+            }
+        }
+        #expect(try await ids("--sort", "title") == ["two", "three", "one"])
+        #expect(try await ids("--sort", "pages").first == "two")
+        #expect(try await ids("--sort", "size").first == "two")
+        #expect(try await Set(ids("--tag", "harbour")) == ["one", "two"])
+        #expect(try await ids("--tag", "harbour", "--tag", "old") == ["one"])
+        let none = try await store.run("list", "--tag", "nothing")
+        #expect(none.code == 0)
+        #expect(none.errors.contains("no archive has this tag. Tags in use: harbour, old"))
+    }
+
+    @Test(arguments: ["One", "one.wacz", "one.WACZ"])
+    func aNameThatIsAlmostAnIDIsAnsweredWithTheID(name: String) async throws {
+        let store = try CommandStore()
+        try store.write(GeneratedArchive(seed: 1), to: "one.wacz")
+        _ = try await store.run("import", "one.wacz")
+        let result = try await store.run("info", name)
+        #expect(result.code == 3)
+        #expect(result.errors.contains("hint: did you mean `one`?"))
     }
 
     @Test func aUniqueBeginningIsEnough() async throws {
@@ -160,7 +197,7 @@ struct QueryCommandTests {
         let busy = try await store.run("doctor", "--port", "\(taken.port)")
         #expect(busy.code == 0)
         #expect(busy.output.contains("note  port: port \(taken.port) is in use on [::1]"))
-        let badStore = try await store.run("doctor", "--port", "0", "--store", "/proc/store")
+        let badStore = try await store.run("doctor", "--port", "0", "--store", store.folder.path("www/index.html"))
         #expect(badStore.code == 5)
         try store.folder.write(String(repeating: "no database ", count: 1000), to: "bad/catalog.sqlite")
         let badCatalog = try await store.run("doctor", "--port", "0", "--store", store.folder.path("bad"))

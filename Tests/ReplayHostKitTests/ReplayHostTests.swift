@@ -14,7 +14,8 @@ struct ReplayHostTests {
         init() throws {
             folder = try TemporaryFolder()
             for (name, text) in [
-                ("index.html", "<!doctype html>library"), ("boot.html", "<style>p{}</style><script>1</script>{{boot}}"),
+                ("index.html", "<!doctype html>library"),
+                ("replay/boot.html", "<style>p{}</style><script>1</script>{{boot}}"),
                 ("vendor/sw.js", "1"),
             ] { try folder.write(text, to: "www/\(name)") }
             configuration = ReplayHost.Configuration(
@@ -71,7 +72,7 @@ struct ReplayHostTests {
         #expect(try await host.archives.map(\.title) == ["Mine"])
     }
 
-    /// What a browser or a web view is sent to: `www/app/routes.js` reads it.
+    /// What a browser or a web view is sent to: `www/app/core/routes.js` reads it.
     @Test func addressesOfPagesAreOfTheLibrary() async throws {
         var setting = try Setting()
         setting.configuration.port = .fixed(8099)

@@ -127,4 +127,20 @@ struct HostPolicyTests {
     func replayAddressesBelongToTheirArchive(path: String, expected: Bool) throws {
         #expect(ReplayRoutes.isReplayAddress(path, of: try #require(ArchiveID("crawl"))) == expected)
     }
+
+    private static let coll = "/crawl-0123456789ab"
+
+    // HTML, "The img element": a URL is relative to the document's; RFC 3986 §5.2.2 for a path from the root.
+    @Test(arguments: [
+        ("/a.png", "\(Self.coll)/2024mp_/https://site.example/a/b", "/c/crawl/2024id_/https://site.example/a.png"),
+        ("/a.png", "\(Self.coll)/:0a1b/2024mp_/https://site.example/", "/c/crawl/2024id_/https://site.example/a.png"),
+        ("/p?a=/b", "\(Self.coll)/2024mp_/http://site.example:81", "/c/crawl/2024id_/http://site.example:81/p?a=/b"),
+        ("/sw.js", "\(Self.coll)/2024mp_/http://site.example/", "/c/crawl/2024id_/http://site.example/sw.js"),
+        ("\(Self.coll)/2024im_/http://o.example/x", "", "/c/crawl/2024id_/http://o.example/x"),
+        ("/a.png", "/other-0123456789ab/2024mp_/http://site.example/", nil), ("/a.png", "/", nil),
+        ("/a.png", "\(Self.coll)/2024mp_/data:text/html,x", nil), ("/a.png", "", nil),
+    ])
+    func mediaOfFramesWithoutURLAreThoseOfThePage(path: String, page: String, expected: String?) throws {
+        #expect(ReplayRoutes.mediaAddress(path, askedBy: page, of: try #require(ArchiveID("crawl"))) == expected)
+    }
 }

@@ -17,7 +17,7 @@ struct SecurityHeadersTests {
         let policy = directives(SecurityHeaders.controlPage(hosts, at: "http://replayhost.localhost:8080"))
         #expect(policy["default-src"] == "'none'")
         #expect(policy["script-src"] == "'self'")
-        #expect(policy["frame-src"] == "http://*.replayhost.localhost:8080")
+        #expect(policy["frame-src"] == "http://*.replayhost.localhost:8080 http://127.0.0.1:8080")
         #expect(policy["frame-ancestors"] == "'none'")
         #expect(policy["base-uri"] == "'none'")
         #expect(policy["form-action"] == "'none'")
@@ -30,9 +30,22 @@ struct SecurityHeadersTests {
             let hosts = HostPolicy(port: 8080, origins: origins)
             return directives(SecurityHeaders.controlPage(hosts, at: "http://localhost:8080"))["frame-src"]
         }
-        #expect(frames(.ports) == "http://localhost:*")
-        #expect(frames(.names) == "http://*.replayhost.localhost:8080")
-        #expect(frames(.auto) == "http://*.replayhost.localhost:8080 http://localhost:*")
+        #expect(frames(.ports) == "http://localhost:* http://127.0.0.1:8080")
+        #expect(frames(.names) == "http://*.replayhost.localhost:8080 http://127.0.0.1:8080")
+        #expect(frames(.auto) == "http://*.replayhost.localhost:8080 http://localhost:* http://127.0.0.1:8080")
+    }
+
+    @Test func thePrintedPageRunsOneScriptByHash() {
+        let policy = directives(SecurityHeaders.printPage(hosts, scriptHash: "S="))
+        #expect(policy["script-src"] == "'sha256-S='")
+        #expect(policy["default-src"]?.hasPrefix("'self' ") == true)
+    }
+
+    @Test func pdfDocumentsLoadNothing() {
+        let policy = directives(SecurityHeaders.pdf(hosts))
+        #expect(policy["default-src"] == "'none'")
+        #expect(policy["script-src"] == nil)
+        #expect(policy["frame-ancestors"] == "http://localhost:8080 http://replayhost.localhost:8080")
     }
 
     @Test func theBootPageRunsOneScriptByHashAndIsFramedByTheLibraryOnly() {

@@ -11,7 +11,7 @@ package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> 
 
 /// Waits until something that happens elsewhere has happened; `false` when it has not within the time.
 package func eventually(
-    within limit: Duration = .seconds(15), _ condition: @Sendable () throws -> Bool
+    within limit: Duration = .seconds(120), _ condition: @Sendable () throws -> Bool
 ) async throws -> Bool {
     let deadline = ContinuousClock.now.advanced(by: limit)
     while true {

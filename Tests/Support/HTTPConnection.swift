@@ -43,7 +43,7 @@ package final class HTTPConnection {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
         // A server that never answers fails the test instead of holding it.
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        var limit = timeval(tv_sec: 180, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard Self.connect(descriptor, port: port, isIPv6: isIPv6) == 0 else {
             let number = errno
@@ -171,7 +171,7 @@ package final class HTTPConnection {
         let number = errno
         if count > 0 { received.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count])) }
         if count < 0, number != ECONNRESET {
-            throw HTTPConnectionError(description: number == EAGAIN ? "no answer within 30 s" : "errno \(number)")
+            throw HTTPConnectionError(description: number == EAGAIN ? "no answer within 180 s" : "errno \(number)")
         }
         return count > 0
     }

@@ -31,16 +31,20 @@ package final class ProgramRun: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let status = Mutex<Int32>(0)
     package let processID: Int32
+    private static let sanitizers: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS"]
+
     /// Between the making of a pipe and its being kept from other programs, none is started.
     private static let starting = NSLock()
 
-    /// - Parameter environment: Set over a small fixed one, so that nobody's own settings change what is tested.
+    /// - Parameter environment: Set over a small fixed one, so that nobody's own settings change what is tested. Only those of a
+    ///   sanitizer are passed on: `make sanitize` runs programs that have one.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: String? = nil
     ) throws {
         let variables = [
             "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8", "TZ": "UTC",
-        ].merging(environment) { $1 }
+        ].merging(ProcessInfo.processInfo.environment.filter { Self.sanitizers.contains($0.key) }) { $1 }
+            .merging(environment) { $1 }
         let started = try Self.starting.withLock {
             try StartedProgram(
                 ["/usr/bin/env", "-C", folder ?? NSTemporaryDirectory(), program] + arguments,
@@ -79,7 +83,7 @@ package final class ProgramRun: Sendable {
     }
 
     /// Waits for its end; kills it when that takes too long.
-    package func wait(within seconds: Double = 60) -> ProgramResult {
+    package func wait(within seconds: Double = 300) -> ProgramResult {
         if ended.wait(timeout: .now() + seconds) == .timedOut {
             send(SIGKILL)
             ended.wait()

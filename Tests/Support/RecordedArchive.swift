@@ -51,19 +51,25 @@ package struct RecordedArchive: Sendable {
         for record in records {
             let bytes = isCompressed ? GeneratedArchive.gzip(Self.bytes(of: record)) : Self.bytes(of: record)
             index.append(
-                "\(record.key ?? Self.key(record.url)) \(record.timestamp) {\"url\":\"\(record.url)\",\(record.index),"
+                "\(record.key ?? Self.key(record.url)) \(record.timestamp) {\"url\":\"\(Self.escaped(record.url))\","
+                    + "\(record.index),"
                     + "\"filename\":\"\(name)\",\"offset\":\"\(warc.count)\",\"length\":\"\(bytes.count)\"}\n")
             warc += bytes
         }
+        index.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let relation = requires.map {
             "\"relation\":{\"requires\":[{\"filename\":\"a.wacz\",\"hash\":\"sha256:\($0)\"}]},"
         }
         let package = "{\"profile\":\"data-package\",\(relation ?? "")\"wacz_version\":\"1.1.1\",\"resources\":[]}"
         return GeneratedArchive.zip([
-            .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.sorted().joined().utf8)),
+            .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.joined().utf8)),
             .init("pages/pages.jsonl", Array("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n".utf8)),
             .init("datapackage.json", Array(package.utf8)),
         ])
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
     /// The SURT of an address with a plain host name and no `www`.

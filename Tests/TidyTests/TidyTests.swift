@@ -130,6 +130,7 @@ struct TidyTests {
         Forbidden(pattern: #"\bTask\.detached\b"#, why: "nobody awaits it"),
         Forbidden(pattern: #"\bDispatchSemaphore\b"#, why: "structured concurrency only"),
         Forbidden(pattern: #"@_spi\b"#, why: "our API is public, package or internal"),
+        Forbidden(pattern: #"@_exported\b"#, why: "whoever embeds the kit would get the names of all libraries below"),
         Forbidden(pattern: #"\bopen (class|func|var)\b"#, why: "nothing is made for subclasses"),
     ])
     func sourcesDoNotUse(_ forbidden: Forbidden) throws {
@@ -178,6 +179,20 @@ struct TidyTests {
                 for home in homes {
                     #expect(!line.text.contains(home), "\(file.path):\(line.number): \(home)")
                 }
+            }
+        }
+    }
+
+    /// A script may start a test, and a test a script; neither imports the other's modules. Both use `Fixtures/writers`.
+    @Test func scriptsAndTestsDoNotImportEachOther() {
+        let scripts = Self.files(in: "Scripts", endings: ["", "py", "sh"])
+        let tests = Self.files(in: "Tests", endings: ["py", "ini"])
+        #expect(scripts.count > 20 && tests.count > 20)
+        for file in scripts + tests {
+            // "pythonpath" of pytest.ini names folders of Tests and Fixtures.
+            let ways = ["sys.path", "PYTHONPATH"] + (file.path.hasPrefix("Tests/") ? ["Scripts/lib"] : ["pythonpath"])
+            for line in file.lines {
+                #expect(!ways.contains { line.text.contains($0) }, "\(file.path):\(line.number): \(line.text)")
             }
         }
     }

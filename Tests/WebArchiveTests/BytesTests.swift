@@ -106,6 +106,20 @@ struct InflaterTests {
         #expect(code { _ = try inflated(packed, .gzip, chunk: 10_000) } == .badGzip)
     }
 
+    /// Expected: what Python's zlib gives of the same bytes, all 4,000.
+    @Test(arguments: [1, 3, 5000])
+    func aMemberThatIsCutGivesAllThatItHolds(_ step: Int) throws {
+        let stream = GzipStream(SourceStream(MemoryByteSource(Array(Deflater.gzip(text).dropLast(8)), name: "x")))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
+        defer { buffer.deallocate() }
+        var out: [UInt8] = []
+        let error = #expect(throws: WebArchiveError.self) {
+            while case let count = try stream.read(into: buffer), count > 0 { out += buffer[..<count] }
+        }
+        #expect(error?.code == .truncated)
+        #expect(out == text)
+    }
+
     @Test func gzipMembersFollowEachOther() throws {
         let bytes = Deflater.gzip(Array("one\n".utf8)) + Deflater.gzip(Array("two\n".utf8)) + [0, 0, 0, 0]
         let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")))
@@ -119,7 +133,9 @@ struct InflaterTests {
     }
 
     @Test func boundedStreamStops() {
-        let stream = BoundedStream(SourceStream(ten), bytesMax: 9)
+        var limits = Limits.standard
+        limits.inflatedBytesAlwaysAllowed = 9
+        let stream = BoundedStream(SourceStream(ten), compressed: 0, limits: limits)
         #expect(code { _ = try stream.readAll(limit: 100) } == .tooLarge)
     }
 }

@@ -100,6 +100,19 @@ private enum ReferenceKeys {
         ("http://example.org/?sid=short", "org,example)/?sid=short"),
         ("http://example.org/?ASPSESSIONIDAABBCCDD=aaaaaaaaaaaaaaaaaaaaaaaa&x=1", "org,example)/?x=1"),
         ("http://example.org/?cfid=1&cftoken=2&x=3", "org,example)/?x=3"),
+        ("http://example.org/?cfid=cfid=1&cftoken=2", "org,example)/?cfid="),
+        ("http://example.org/?cfid=&cftoken=2&x=1", "org,example)/?cfid=&cftoken=2&x=1"),
+        ("http://example.org/?cfid=cfid=&cftoken=2", "org,example)/"),
+        ("http://example.org/?a=1&cfid=1&cftoken=&x=3", "org,example)/?a=1&cfid=1&cftoken=&x=3"),
+        ("http://example.org/?xcfid=1&CFTOKEN=2&cfid=3&cftoken=4&y=1", "org,example)/?cftoken=2&xcfid=1&y=1"),
+        ("http://example.org/?cfid=1&cftoken=2&cfid=3&cftoken=", "org,example)/?cfid=3&cftoken="),
+        ("http://example.org/(abcdefghij0123456789abcd)/.aspx", "org,example)/(abcdefghij0123456789abcd)/.aspx"),
+        ("http://example.org/(abcdefghij0123456789abcd)/.aspx/y.aspx", "org,example)/.aspx/y.aspx"),
+        ("http://example.org/(abcdefghij0123456789abcd)/a/b.aspx", "org,example)/a/b.aspx"),
+        (
+            "http://example.org/b.aspx/(abcdefghij0123456789abcd)/a",
+            "org,example)/b.aspx/(abcdefghij0123456789abcd)/a"
+        ),
         (
             "http://example.org/a;jsessionid=\(session)?b=1",
             "org,example)/a;jsessionid=aaaaaaaabbbbbbbbbbbbbbbbbbbbbbbb?b=1"
@@ -177,6 +190,21 @@ struct SURTReferenceTests {
         let worst =
             "http://user:x@www.xn--bcher-kva.example:81/A/./B%41/caf\u{E9}/?Z=1&a=%2d&sid=\(ReferenceKeys.session)"
         #expect(SURT.candidates(for: worst).count <= 40)
+    }
+
+    @Test func candidatesOfUsualURLsAreFewer() {
+        #expect(SURT.candidates(for: "https://example.org/a?b=1").count == 1)
+        #expect(SURT.candidates(for: "https://example.org/a?v=1&w=2").count == 1)
+        #expect(SURT.candidates(for: "https://example.org/a?q=a,b&v=1").count <= 3)
+    }
+
+    /// Each takes a moment when its cost grows with the length, and minutes when it grows with the square of the length.
+    @Test(arguments: ["a%20&", "&a", "www1", "www.", "=&", "/../", "\u{E9}", "%25", "?/"])
+    func longURLsCostNoMoreThanTheirLength(_ repeated: String) {
+        for start in ["http://a.example/", "http://a.example/?"] {
+            let url = start + String(repeating: repeated, count: (1 << 15) / repeated.utf8.count)
+            #expect((1...40).contains(SURT.candidates(for: url).count))
+        }
     }
 
     // From RFC 3492 §7.1: Chinese, Czech, Japanese, Russian, Spanish.

@@ -118,6 +118,18 @@ struct CDXJSequentialReaderTests {
         #expect(found.codes == ["index-unsorted indexes/index.cdx line 2"])
     }
 
+    /// The replay engine loads all lines of a plain index, so that their order doesn't matter to it.
+    @Test(arguments: [("index.cdx", false), ("index.cdxj", false), ("index.cdx.gz", true)])
+    func onlyACompressedIndexLosesCapturesByItsOrder(_ name: String, _ losesCaptures: Bool) throws {
+        let text = "b 2024 {\(required)}\na 2024 {\(required)}\n"
+        let reader = CDXJSequentialReader(
+            SourceStream(MemoryByteSource(Array(text.utf8), name: "x")), file: "indexes/\(name)", limits: .standard)
+        var log = FindingLog(perCodeMax: 10)
+        while try reader.next(&log) != nil {}
+        #expect(log.findings.map(\.code) == ["index-unsorted"])
+        #expect(log.findings.first?.consequence.contains("may miss captures") == losesCaptures)
+    }
+
     @Test func sortingIsBytewise() throws {
         // In bytes, `)` (29) sorts before `,` (2C), and `Z` before `a`.
         let found = try read("com,a)/Z 2024 {\(required)}\ncom,a)/a 2024 {\(required)}\ncom,a,b)/ 2024 {\(required)}\n")

@@ -25,6 +25,27 @@ import Testing
             "https://vod-progressive.akamaized.net/exp=1~hmac=2/vimeo/01/2/3.mp4",
             "https://gcs-vimeo.akamaized.net/exp=9/other/01/2/3.mp4", true
         ),
+        (
+            "https://static.wixstatic.com/media/a.png/v1/fill/w_300,h_200/a.png",
+            "https://static.wixstatic.com/media/a.png/v1/fill/w_600,h_400/a.png", true
+        ),
+        (
+            "https://static.wixstatic.com/media/a.png/v1/fill/w_300,h_200/a.png",
+            "https://static.wixstatic.com/media/b.png/v1/fill/w_300,h_200/a.png", false
+        ),
+        (
+            "https://pbs.twimg.com/profile_images/1/AbC_normal.jpg",
+            "https://pbs.twimg.com/profile_images/1/AbC_bigger.jpg", true
+        ),
+        (
+            "https://pbs.twimg.com/profile_images/1/AbC_normal.jpg",
+            "https://pbs.twimg.com/profile_images/2/AbC_normal.jpg", false
+        ),
+        (
+            "https://www.facebook.com/ajax/pagelet/generic.php/photoviewerinitpagelet?data=%7B%22fbid%22%3A%2212%22%7D&__a=1",
+            "https://www.facebook.com/ajax/pagelet/generic.php/photoviewerinitpagelet?data=%7B%22fbid%22%3A%2213%22%7D&__a=1",
+            false
+        ),
     ])
     func rulesSayWhatIsTheSame(_ url: String, _ other: String, _ isSame: Bool) throws {
         let match = try #require(FuzzyMatch(url, rules: .standard))
@@ -38,6 +59,30 @@ import Testing
         }
         #expect(scores[1] > scores[2] && scores[2] > scores[3] && scores[3] > scores[4])
         #expect(scores[0] > scores[3])
+    }
+
+    /// As wabac.js: a stream in the same quality if there is one, else another of the same video.
+    @Test func anEarlierChoiceOfArgumentsIsBetter() throws {
+        let match = try #require(
+            FuzzyMatch("https://r1.googlevideo.com/videoplayback?id=7&itag=22&a=1&b=2", rules: .standard))
+        let scores = try ["id=7&itag=22", "id=7&itag=18&a=1&b=2"].map {
+            try #require(match.score("https://r2.googlevideo.com/videoplayback?\($0)"))
+        }
+        #expect(scores[0] > scores[1])
+        #expect(match.score("https://r2.googlevideo.com/videoplayback?id=8&itag=22&a=1&b=2") == nil)
+    }
+
+    /// wabac.js compares them as sets for Facebook's calls.
+    @Test(arguments: ["[", "%5B"])
+    func itemsOfAListAreComparedInAnyOrder(_ opening: String) throws {
+        let closing = opening == "[" ? "]" : "%5D"
+        func url(_ modules: [String]) -> String {
+            let items = modules.enumerated().map { "m\(opening)\($0)\(closing)=/\($1)" }
+            return "https://www.facebook.com/ajax/load?\(items.joined(separator: "&"))"
+        }
+        let match = try #require(FuzzyMatch(url(["a", "b", "c"]), rules: .standard))
+        let scores = try [["x", "a", "b", "c"], ["x", "a", "y", "z"]].map { try #require(match.score(url($0))) }
+        #expect(scores[0] > scores[1])
     }
 
     @Test func withoutAQueryOrARuleNothingStandsIn() {

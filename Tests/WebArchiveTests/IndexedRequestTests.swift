@@ -18,6 +18,9 @@ struct IndexedRequestTests {
             method: "POST", type: "application/x-www-form-urlencoded", body: "a=1&b=two+words&c=%C3%A9",
             expected: "http://a.example/p?__wb_method=POST&a=1&b=two words&c=é"),
         Case(
+            method: "POST", type: "application/x-www-form-urlencoded", body: "a=100%&b=%41&c=%ff+x%C3%A9%C3",
+            expected: "http://a.example/p?__wb_method=POST&a=100%&b=A&c=\u{FFFD} xé\u{FFFD}"),
+        Case(
             method: "PUT", type: "application/x-www-form-urlencoded; charset=utf-8", body: "x=%26",
             expected: "http://a.example/p?__wb_method=PUT&x=&"),
         Case(
@@ -47,9 +50,38 @@ struct IndexedRequestTests {
         #expect(url == c.expected)
     }
 
+    /// A URL as a page spells it, and as pywb does (above).
+    @Test(arguments: [
+        ("a=100%&b=%41", "a=100%&b=A"), ("b=two+words&c=%C3%A9", "b=two%20words&c=é"), ("x=%ff+x", "x=\u{FFFD}%20x"),
+    ])
+    func aBodyInAURLIsFoundAsIndexersSpellIt(body: String, indexed: String) {
+        let start = "http://a.example/p?__wb_method=POST&"
+        let keys = CaptureMatcher(url: start + body).keys
+        #expect(Set(keys).isSuperset(of: SURT.canonicalKeys(for: start + indexed)))
+    }
+
     @Test func aQueryIsAppendedTo() {
         let url = IndexedRequest.url("http://a.example/?x=1", method: "POST", contentType: "text/html", body: [0, 255])
         #expect(url == "http://a.example/?x=1&__wb_method=POST&__wb_post_data=AP8=")
+    }
+
+    /// Python counts code points, and so does pywb: an accent on its own is one.
+    @Test func aLongBodyIsCutWherePywbCutsIt() {
+        let body = "a=" + String(repeating: "e\u{301}", count: 5000)
+        let url = IndexedRequest.url(
+            "http://a.example/p", method: "POST", contentType: "application/x-www-form-urlencoded",
+            body: Array(body.utf8))
+        let query = "a=" + String(repeating: "e\u{301}", count: 2047)
+        #expect(Array(url.unicodeScalars) == Array("http://a.example/p?__wb_method=POST&\(query)".unicodeScalars))
+    }
+
+    @Test func aLongDelimiterCostsNothing() {
+        let body = [UInt8](repeating: UInt8(ascii: "-"), count: 1 << 20)
+        for length in [70, 71, 60_000] {
+            let type = "multipart/form-data; boundary=" + String(repeating: "-", count: length)
+            let url = IndexedRequest.url("http://a/", method: "POST", contentType: type, body: body)
+            #expect(url.hasPrefix("http://a/?__wb_method=POST"))
+        }
     }
 
     @Test func deepJSONIsNoReasonToRecurseForEver() {

@@ -4,7 +4,7 @@ import WebArchive
 
 private let path = ProcessInfo.processInfo.environment["REPLAYHOST_MILLION"]
 
-/// Measures lookups in the file that `Scripts/lib/million_captures.py` writes; `docs/benchmarks.md` says how. No time is asserted.
+/// Measures lookups in the file that `Fixtures/writers/generated.py` writes: docs/benchmarks.md. No time is asserted.
 @Suite(.enabled(if: path != nil, "REPLAYHOST_MILLION names no file"))
 struct LookupTimesTests {
     @Test func lookupsOfAMillionCaptures() throws {

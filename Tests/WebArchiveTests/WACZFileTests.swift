@@ -166,8 +166,8 @@ struct WACZInspectionTests {
 
     @Test func bombInAGzippedIndexIsRefused() {
         let bytes = ArchiveBuilder.wacz { entries in
-            let lines = [UInt8](repeating: 0x0A, count: 1 << 18)
-            entries[1] = Entry("indexes/index.cdx.gz", Deflater.gzip(lines))
+            let spaces = [UInt8](repeating: 0x20, count: 1 << 18)
+            entries[1] = Entry("indexes/index.cdx.gz", Deflater.gzip(spaces))
         }
         var limits = Limits.standard
         limits.inflatedBytesAlwaysAllowed = 1 << 16
@@ -195,11 +195,80 @@ struct WACZInspectionTests {
         ),
         (#"{"wacz_version":"1.1.1"}"#, "notice profile-missing"), (#"{"profile":"wacz"}"#, "notice version-missing"),
         (#"{"profile":"#, "warning datapackage-not-json"), ("[]", "warning datapackage-not-json"),
+        ("\u{FEFF}{\"profile\":\"data-package\"}", "notice byte-order-mark"),
+        (#"{"profile":"spreadsheet"}"#, "notice profile-unknown"),
+        (#"{"resources":[{"path":"indexes/index.cdx","hash":"blake3:0011"}]}"#, "notice hash-unknown"),
+        (#"{"resources":[{"path":"indexes/index.cdx","hash":"sha256:0011"}]}"#, "notice hash-unknown"),
     ])
     func descriptionIsChecked(_ json: String, _ expected: String) throws {
         let bytes = ArchiveBuilder.wacz { $0[3] = Entry("datapackage.json", json) }
         let found = try ArchiveBuilder.open(bytes).inspect().findings.map { "\($0.severity) \($0.code)" }
         #expect(found.contains(expected))
+    }
+
+    @Test(arguments: ["data-package", "wacz", "wacz-package", "multi-wacz-package"])
+    func knownProfilesAreNoFinding(_ profile: String) throws {
+        let bytes = ArchiveBuilder.wacz {
+            $0[3] = Entry("datapackage.json", #"{"profile":"\#(profile)","wacz_version":"1.1.1"}"#)
+        }
+        guard profile != "multi-wacz-package" else {
+            return #expect(code { _ = try ArchiveBuilder.open(bytes) } == .multiWACZ)
+        }
+        #expect(try codes(bytes) == ["resources-missing"])
+    }
+
+    // SHA-256, SHA-1, MD5 and SHA-512 of nothing, by coreutils; labels and spellings as published files have them.
+    @Test(arguments: [
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "sha-256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709", "md5:d41d8cd98f00b204e9800998ecf8427e", "",
+    ])
+    func knownHashesAreNoFinding(_ hash: String) throws {
+        let bytes = ArchiveBuilder.wacz {
+            $0[3] = Entry("datapackage.json", #"{"resources":[{"path":"indexes/index.cdx","hash":"\#(hash)"}]}"#)
+            $0.append(Entry("datapackage-digest.json", #"{"path":"datapackage.json","hash":"\#(hash)"}"#))
+        }
+        #expect(try !codes(bytes).contains("hash-unknown"))
+    }
+
+    @Test func unknownHashOfTheDescriptionIsANotice() throws {
+        let bytes = ArchiveBuilder.wacz { $0.append(Entry("datapackage-digest.json", #"{"hash":"crc32:00112233"}"#)) }
+        let found = try ArchiveBuilder.open(bytes).inspect().findings.first { $0.code == "hash-unknown" }
+        #expect(found?.what == "A hash uses an unknown algorithm: 'crc32'.")
+        #expect(found?.location == "datapackage-digest.json")
+    }
+
+    @Test func descriptionInUTF16IsNamed() throws {
+        let bytes = ArchiveBuilder.wacz { $0[3] = Entry("datapackage.json", [0xFF, 0xFE, 0x7B, 0, 0x7D, 0]) }
+        let found = try ArchiveBuilder.open(bytes).inspect().findings.first { $0.code == "datapackage-not-json" }
+        #expect(found?.what.contains("UTF-16") == true)
+    }
+
+    @Test(arguments: [false, true])
+    func packageInPlaceOfAWARCIsAnErrorFinding(_ isDeflated: Bool) throws {
+        let bytes = ArchiveBuilder.wacz {
+            $0[0] = Entry("archive/data.warc.gz", ArchiveBuilder.wacz()).with { $0.isDeflated = isDeflated }
+        }
+        let found = try ArchiveBuilder.open(bytes).inspect().findings.filter { $0.code == "warc-is-zip" }
+        #expect(found.map(\.severity) == [.error])
+        #expect(found.map(\.location) == ["archive/data.warc.gz"])
+    }
+
+    @Test(arguments: [(0, false), (5, true)])
+    func idxThatNamesAPlaceInsideOfABlockIsAWarning(_ shift: Int, _ isFound: Bool) throws {
+        let bytes = ArchiveBuilder.wacz { entries in
+            let lines = entries[1].content.split(separator: 0x0A).map { Array($0) + [0x0A] }
+            let blocks = lines.map { Deflater.gzip($0) }
+            let idx = [
+                "org,example)/ 20240102030405 {\"offset\":0,\"length\":\(blocks[0].count)}",
+                "org,example)/two 20240102030405 {\"offset\":\(blocks[0].count + shift),\"length\":\(blocks[1].count - shift)}",
+            ]
+            entries[1] = Entry("indexes/index.cdx.gz", blocks[0] + blocks[1])
+            entries.append(Entry("indexes/index.idx", idx.joined(separator: "\n") + "\n"))
+        }
+        let found = try ArchiveBuilder.open(bytes).inspect().findings.filter { $0.code == "idx-wrong-offset" }
+        #expect(found.map(\.location) == (isFound ? ["indexes/index.idx line 2"] : []))
     }
 
     @Test(
@@ -300,11 +369,20 @@ struct DataPackageTests {
     @Test func layoutFromBeforeVersionOneIsRead() throws {
         let yaml =
             "pages:\n- date: '2020-10-07T21:22:36Z'\n  title: 'It''s'\n  url: http://a/\n- url: http://b/\ntitle: \"T: x\"\n"
-        let package = DataPackage.parseLegacy(Array(yaml.utf8))
-        #expect(package.title == "T: x")
-        #expect(package.legacyPages.map(\.url) == ["http://a/", "http://b/"])
-        #expect(package.legacyPages.first?.title == "It's")
-        #expect(package.legacyPages.first?.timestamp == "2020-10-07T21:22:36Z")
+        let wacz = try ArchiveBuilder.open(
+            ArchiveBuilder.wacz {
+                $0.removeLast(2)
+                $0.append(Entry("webarchive.yaml", yaml))
+            })
+        #expect(wacz.dataPackage?.title == "T: x")
+        var pages: [Page] = []
+        try wacz.forEachPage {
+            pages.append($0)
+            return true
+        }
+        #expect(pages.map(\.url) == ["http://a/", "http://b/"])
+        #expect(pages.first?.title == "It's")
+        #expect(pages.first?.timestamp == "2020-10-07T21:22:36Z")
     }
 }
 

@@ -133,6 +133,26 @@ struct ZIPDirectoryTests {
         #expect(code { _ = try directory(ZIPBuilder([plain, other]).bytes(), limits: limits) } == .tooLarge)
     }
 
+    @Test func tooManyEntriesAreRefusedBeforeTheDirectoryIsRead() {
+        var builder = ZIPBuilder([plain, other])
+        builder.endRecordIsZip64 = true
+        var bytes = builder.bytes()
+        // The counts of the zip64 end record, APPNOTE §4.3.14: 98 bytes of end records, 24 before the counts.
+        let place = bytes.count - 98 + 24
+        bytes.replaceSubrange(place..<place + 16, with: le64(990_000) + le64(990_000))
+        let error = #expect(throws: WebArchiveError.self) { _ = try directory(bytes) }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.problem == "the ZIP holds 990000 files, at most 100000 are read")
+    }
+
+    @Test(arguments: ["a", "ä", "a name that is longer than a small string"])
+    func namesAreKeptAsStored(_ name: String) throws {
+        let zip = try directory(ZIPBuilder([.init(name, "x")]).bytes())
+        #expect(zip.entries[0].rawName == Array(name.utf8))
+        let latin1 = ZIPBuilder.Entry("x", "y").with { $0.name = [0xE4] }
+        #expect(try directory(ZIPBuilder([latin1]).bytes()).entries[0].rawName == [0xE4])
+    }
+
     @Test func entryCountThatLiesIsRefused() {
         var builder = ZIPBuilder([plain, other])
         builder.declaredCount = 3

@@ -1,3 +1,5 @@
+import WebArchive
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -152,6 +154,6 @@ package struct FileTally: Sendable, Hashable, Encodable {
     /// Counts one more file.
     mutating func add(_ size: UInt64) {
         count += 1
-        bytes += size
+        bytes = bytes.addingSaturated(size)
     }
 }

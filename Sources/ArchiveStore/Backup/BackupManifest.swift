@@ -2,7 +2,7 @@
 ///
 /// It is replaced as a whole once every file that it names is in place: whatever happens before that, the backup is the one that
 /// the manifest before it says.
-struct BackupManifest: Codable, Hashable {
+package struct BackupManifest: Codable, Hashable {
     /// An archive of the backup.
     struct Entry: Codable, Hashable {
         /// The archive's in its store.
@@ -34,7 +34,7 @@ struct BackupManifest: Codable, Hashable {
     var hashes: Set<String> { Set(archives.compactMap(\.sha256)) }
 
     /// - Throws: `StoreError`: `notFound`; `unusable` for another version's; `documentDamaged`.
-    static func read(at path: String) throws -> BackupManifest {
+    package static func read(at path: String) throws -> BackupManifest {
         let format = try StoreDocument.read(Head.self, at: path, bytesMax: bytesMax).format
         guard format == formatWritten else {
             throw StoreError(
@@ -47,7 +47,7 @@ struct BackupManifest: Codable, Hashable {
     }
 
     /// Written whole or not at all.
-    func write(to path: String) throws {
+    package func write(to path: String) throws {
         try StoreDocument.write(self, to: path, bytesMax: Self.bytesMax)
     }
 
@@ -83,9 +83,10 @@ struct BackupManifest: Codable, Hashable {
 }
 
 extension BackupManifest.Entry {
-    /// Whether key and hash are such, and those of one archive.
+    /// Whether key and hash are such, and those of one archive, and the size is one that a file can have.
     fileprivate var isPlausible: Bool {
         let hasHash = sha256.map { StoreLayout.isKey($0) && Sidecar.hash(inKey: $0) != nil } ?? true
-        return StoreLayout.isKey(key) && hasHash && (sidecar.reference != nil || sha256 == key)
+        return StoreLayout.isKey(key) && hasHash && size <= UInt64(Int64.max)
+            && (sidecar.reference != nil || sha256 == key)
     }
 }

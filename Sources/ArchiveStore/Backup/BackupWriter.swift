@@ -61,16 +61,16 @@ struct BackupWriter {
     }
 
     private mutating func verifyHeld(_ progress: (ImportProgress) throws -> Void) throws {
-        let total = held.values.reduce(0, +)
+        let total = held.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
         var done: UInt64 = 0
         for (hash, size) in held.sorted(by: { $0.key < $1.key }) {
-            if try isWhole(hash, progress: { try progress(.checking(done: done + $0, total: total)) }) {
+            if try isWhole(hash, progress: { try progress(.checking(done: done.addingSaturated($0), total: total)) }) {
                 report.verified.add(size)
             } else {
                 held[hash] = nil
                 damaged.insert(hash)
             }
-            done += size
+            done = done.addingSaturated(size)
         }
     }
 
@@ -91,7 +91,8 @@ struct BackupWriter {
         var planned: Set<String> = []
         for item in snapshot.items where wants(item) {
             let hash = knownHash(of: item) ?? item.archive.key
-            if held[hash] == nil, planned.insert(hash).inserted { copying.total += item.archive.size }
+            guard held[hash] == nil, planned.insert(hash).inserted else { continue }
+            copying.total = copying.total.addingSaturated(item.archive.size)
         }
         if copying.total > 0 { try folder.checkSpace(for: copying.total) }
     }

@@ -25,7 +25,7 @@ struct RestoreWriter {
     mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
         report.madeAt = manifest.madeAt
         let plan = try plan()
-        copying.total = plan.reduce(0) { $0 + ($1.hash == nil ? 0 : $1.entry.size) }
+        copying.total = plan.reduce(0) { $0.addingSaturated($1.hash == nil ? 0 : $1.entry.size) }
         if copying.total > 0 { try layout.checkSpace(for: copying.total, what: "what is to be restored") }
         for step in plan {
             if let hash = step.hash {
@@ -96,11 +96,11 @@ struct RestoreWriter {
         do {
             incoming = try copied(entry, hash, progress)
         } catch let error as StoreError where error.place?.hasPrefix(folder.layout.root + "/") == true {
-            copying.done += entry.size
+            copying.done = copying.done.addingSaturated(entry.size)
             guard error.code != .interrupted else { throw error }
             return report.problems.append(Self.inItsWords(error, of: entry))
         }
-        copying.done += entry.size
+        copying.done = copying.done.addingSaturated(entry.size)
         try incoming.file.synchronize()
         let prepared = try prepare(incoming, hash, progress)
         let lock = try store.lockForCommit { try progress(.waiting) }

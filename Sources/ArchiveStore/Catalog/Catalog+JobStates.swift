@@ -134,6 +134,19 @@ extension Catalog {
         }
     }
 
+    /// Forgets a job that is over.
+    ///
+    /// - Throws: `StoreError`: `notFound`, `notPossible` while it is not over.
+    package func forget(jobID id: Int64) throws {
+        try writing { database in
+            guard let job = try Job.fetchAll(database, "WHERE id = ?", [id]).first else { throw Self.noJob(id) }
+            guard job.state.isOver else {
+                throw StoreError(.notPossible, "job \(id) is \(job.state.rawValue)", hint: "cancel it first")
+            }
+            try database.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [id])
+        }
+    }
+
     /// Takes the jobs of an owner who is no more: they wait again, or have failed when they cannot be begun again or it was the
     /// third death in a row.
     ///

@@ -5,10 +5,11 @@ import GRDB
 extension Catalog {
     /// The jobs that run, then all others, newest first.
     ///
-    /// - Parameter includingOver: Also those that are done, failed or cancelled.
-    package func jobs(includingOver: Bool, limit: Int) throws -> [Job] {
-        let condition = includingOver ? "" : "WHERE state IN ('waiting', 'running', 'paused')"
-        return try jobs("\(condition) ORDER BY state = 'running' DESC, id DESC LIMIT ?", [limit])
+    /// - Parameter states: Those in other states are left out; `nil` for jobs in any state.
+    package func jobs(in states: [Job.State]?, limit: Int) throws -> [Job] {
+        let condition = states.map { "WHERE state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
+        let arguments = StatementArguments(states?.map(\.rawValue) ?? []) + [limit]
+        return try jobs("\(condition) ORDER BY state = 'running' DESC, id DESC LIMIT ?", arguments)
     }
 
     package func job(id: Int64) throws -> Job? {

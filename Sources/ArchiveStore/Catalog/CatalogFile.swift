@@ -31,8 +31,25 @@ enum CatalogFile {
         defer { withExtendedLifetime(folder) {} }
         let end = ContinuousClock.now + .seconds(busySeconds)
         while folder.lock() == .heldByAnother, ContinuousClock.now < end { usleep(5_000) }
+        keepPrivate(path)
         try refuseNewer(path)
         return try open(path)
+    }
+
+    /// Takes the catalog's files from everybody but their owner. SQLite makes new files beside the catalog with the catalog's mode.
+    ///
+    /// None of them is opened when it is there: closing it would end SQLite's locks in this process (fcntl(2)).
+    static func keepPrivate(_ path: String) {
+        // Where it is there, or can't be made, SQLite says what there is to say.
+        _ = try? Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL)
+        for file in [path, path + "-wal", path + "-shm", path + "-journal"] {
+            var status = stat()
+            guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
+                continue
+            }
+            // Where that fails, the file system has no modes, or the file is another user's, whom its folder keeps out.
+            _ = chmod(file, 0o600)
+        }
     }
 
     private static func open(_ path: String) throws -> Opened {
@@ -164,6 +181,7 @@ enum CatalogFile {
         guard !Folder.exists(copy) else { return }
         let temporary = "\(copy).\(UUID().uuidString)"
         do {
+            keepPrivate(temporary)
             try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary]) }
             try Descriptor(path: temporary, flags: O_RDONLY).synchronize()
             try Folder.move(temporary, to: copy)

@@ -8,6 +8,7 @@ enum CatalogMigrations {
         migrator.registerMigration("1 archives, findings, pages", migrate: archivesFindingsPages)
         migrator.registerMigration("2 lookups", migrate: lookups)
         migrator.registerMigration("3 references, words, groups, jobs", migrate: referencesWordsGroupsJobs)
+        migrator.registerMigration("4 pages without an index of URLs", migrate: pagesWithoutURLIndex)
         return migrator
     }
 
@@ -62,6 +63,11 @@ enum CatalogMigrations {
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX pageByURL ON page (archiveKey, url);
                 """)
+    }
+
+    /// Nothing was ever asked of that index, and it was half of the pages' space.
+    private static func pagesWithoutURLIndex(_ database: Database) throws {
+        try database.execute(sql: "DROP INDEX pageByURL")
     }
 
     /// How captures are looked up, `ArchiveLookups`; NULL for archives that were imported before this was found out.

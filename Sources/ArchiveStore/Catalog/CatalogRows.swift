@@ -87,7 +87,7 @@ struct JobRow: Decodable, FetchableRecord {
             reason: reason, errorCode: errorCode, done: UInt64(clamping: done),
             total: total.map { UInt64(clamping: $0) },
             attempt: attempt, createdAt: createdAt, startedAt: startedAt.flatMap(RFC3339.date), updatedAt: updatedAt,
-            finishedAt: finishedAt.flatMap(RFC3339.date), revision: revision)
+            finishedAt: finishedAt.flatMap(RFC3339.date), isRepeatable: isRepeatable, revision: revision)
     }
 
     /// Whether the file can be read a second time, so that the job can be begun again.

@@ -23,6 +23,11 @@ enum Folder {
         _ = chmod(path, status.st_mode & 0o7700)
     }
 
+    static func owner(of path: String) -> uid_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_uid : nil
+    }
+
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -86,6 +91,7 @@ enum Folder {
     static func freeBytes(at path: String) throws(StoreError) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .system(errno, doing: "asking for free space", path: path) }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : bytes
     }
 }

@@ -37,7 +37,7 @@ enum StoreDocument {
                 .failed, "what is to be kept takes \(bytes.count) bytes, at most \(bytesMax) are possible", place: path)
         }
         let temporary = path + temporarySuffix
-        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC)
+        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
         do {
             try bytes.withUnsafeBytes { try file.append($0) }
             try file.synchronize()

@@ -1,3 +1,5 @@
+import WebArchive
+
 /// A group with its members that there are. Its JSON is documented in `docs/json.md`.
 package struct GroupDetails: Sendable, Hashable {
     package let group: ArchiveGroup
@@ -46,9 +48,9 @@ extension GroupDetails: Encodable {
         try container.encode(form, forKey: .members)
         try container.encode(RFC3339.text(of: group.createdAt), forKey: .createdAt)
         try container.encodeIfPresent(group.originalName, forKey: .originalName)
-        try container.encode(archives.reduce(0) { $0 + $1.captureCount }, forKey: .captureCount)
-        try container.encode(archives.reduce(0) { $0 + $1.pageCount }, forKey: .pageCount)
-        try container.encode(archives.reduce(0) { $0 &+ $1.size }, forKey: .size)
+        try container.encode(archives.reduce(0) { $0.addingSaturated($1.captureCount) }, forKey: .captureCount)
+        try container.encode(archives.reduce(0) { $0.addingSaturated($1.pageCount) }, forKey: .pageCount)
+        try container.encode(archives.reduce(0) { $0.addingSaturated($1.size) }, forKey: .size)
         // Texts of 14 and of 17 digits sort as their times do.
         let (first, last) = (archives.compactMap(\.firstCapture).min(), archives.compactMap(\.lastCapture).max())
         try container.encodeIfPresent(first.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)

@@ -83,7 +83,7 @@ final class IncomingIndex {
         try layout.checkSpace(for: needed, what: "its sorted index")
         let wacz = examined.wacz
         let read = wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries
-        let total = read.reduce(0) { $0 &+ $1.uncompressedSize }
+        let total = read.uncompressedSize
         let name = String(stem.dropFirst(layout.incoming.count + 1))
         var interruption: (any Error)?
         do {

@@ -8,6 +8,8 @@ package struct IndexedArchive: Sendable {
     package let wacz: WACZFile
     /// Whether every line of what is searched is known to be in order: to be passed on with each lookup.
     package let trustsOrder: Bool
+    /// What it costs to keep it open: the ZIP's entries and the files that the package lists.
+    var entryCount: Int { wacz.directory.entries.count + (wacz.dataPackage?.resources.count ?? 0) }
 
     /// Opens the archive's file, and the index files that its import wrote.
     ///

@@ -42,6 +42,8 @@ package struct Job: Sendable, Hashable {
     package let startedAt: Date?
     package let updatedAt: Date
     package let finishedAt: Date?
+    /// Whether its file can be read again: without that it can't be paused and resumed, nor tried again.
+    package let isRepeatable: Bool
     /// Grows with every change of any job: those with a greater one were changed later.
     package let revision: Int
 }
@@ -49,6 +51,7 @@ package struct Job: Sendable, Hashable {
 extension Job: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, kind, subject, archive, state, reason, errorCode, done, total, attempt
+        case isRepeatable = "repeatable"
         case createdAt, startedAt, updatedAt, finishedAt
     }
 
@@ -64,6 +67,7 @@ extension Job: Encodable {
         try container.encode(done, forKey: .done)
         try container.encodeIfPresent(total, forKey: .total)
         try container.encode(attempt, forKey: .attempt)
+        try container.encode(isRepeatable, forKey: .isRepeatable)
         try container.encode(RFC3339.text(of: createdAt), forKey: .createdAt)
         try container.encodeIfPresent(startedAt.map(RFC3339.text), forKey: .startedAt)
         try container.encode(RFC3339.text(of: updatedAt), forKey: .updatedAt)

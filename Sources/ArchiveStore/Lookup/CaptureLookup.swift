@@ -14,15 +14,18 @@ extension ArchiveStore {
         }
     }
 
-    /// The index line of the capture that is closest in time, and the archive that has it; on a tie the later capture.
+    /// The index line of the capture that is closest in time, and the archive that has it; see `CaptureRank`.
     ///
     /// Of several archives those whose files are away are passed over.
     ///
+    /// - Parameter isWanted: Whether to go on; asked once per archive and now and then in a long search.
     /// - Returns: `nil` when none of the archives has the URL.
+    /// - Throws: `WebArchiveError` `cancelled` when the capture isn't wanted any more.
     package func closestCapture(
-        _ request: CaptureRequest, in archives: [Archive]
+        _ request: CaptureRequest, in archives: [Archive], isWanted: @escaping () -> Bool = { true }
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
-        try Self.closest(request, among: readable(archives)).map { ($0.index.archive, $0.entry) }
+        let lookup = CaptureLookup(request, CancellationCheck(isWanted))
+        return try Self.closest(lookup, among: readable(archives)).map { ($0.index.archive, $0.entry) }
     }
 
     /// The archives whose files are at hand, opened; when none is, the reason why the first is not.
@@ -30,9 +33,11 @@ extension ArchiveStore {
         var opened: [IndexedArchive] = []
         var reason: (any Error)?
         for archive in archives {
+            // A file that was deleted stays readable as long as it is open.
+            if archives.count > 1, archive.availability(in: layout) != .here { openArchives.forget(key: archive.key) }
             do {
                 opened.append(try openArchives.lookups(archive))
-            } catch let error where archives.count > 1 && archive.availability(in: layout) != .here {
+            } catch let error where archive.availability(in: layout) != .here {
                 reason = reason ?? error
             }
         }
@@ -40,26 +45,24 @@ extension ArchiveStore {
         return opened
     }
 
-    private static func closest(
-        _ request: CaptureRequest, among indexes: [IndexedArchive],
+    static func closest(
+        _ lookup: CaptureLookup, among indexes: [IndexedArchive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
     ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
-        try best(of: indexes, at: request.time) { index in
-            try index.closestCapture(request) { condition(index, $0) }
+        let offers = try indexes.compactMap { index in
+            try index.closestCapture(lookup) { condition(index, $0) }.map { (index, $0) }
         }
+        return best(of: offers, for: lookup)
     }
 
-    /// Of what each archive offers, that which answers a moment best.
-    private static func best(
-        of indexes: [IndexedArchive], at moment: CaptureTimestamp?, offer: (IndexedArchive) throws -> CDXJEntry?
-    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
-        var best: (index: IndexedArchive, entry: CDXJEntry, time: CaptureTimestamp)?
-        for index in indexes {
-            guard let entry = try offer(index), let time = entry.captureTime else { continue }
-            if let other = best, !time.isBetter(than: other.time, for: moment) { continue }
-            best = (index, entry, time)
+    /// Of what each archive offers, that which answers best; of equals the first.
+    static func best(
+        of offers: [(index: IndexedArchive, entry: CDXJEntry)], for lookup: CaptureLookup
+    ) -> (index: IndexedArchive, entry: CDXJEntry)? {
+        let ranked = offers.compactMap { offer in
+            lookup.matcher.rank(of: offer.entry, for: lookup.request.time).map { (offer, $0) }
         }
-        return best.map { ($0.index, $0.entry) }
+        return ranked.min { $0.1 < $1.1 }?.0
     }
 
     /// Opens the capture that is closest in time and can answer, in an archive or in several that are replayed as one.
@@ -71,18 +74,23 @@ extension ArchiveStore {
     ///   one that can stand in for it; `OpenCapture.entry` says which one it is.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
     /// - Parameter allowsStandIn: Whether a capture of another URL may stand in.
+    /// - Parameter isWanted: As for `closestCapture(_:in:isWanted:)`.
     package func openCapture(
-        _ request: CaptureRequest, in archives: [Archive], allowsStandIn: Bool
+        _ request: CaptureRequest, in archives: [Archive], allowsStandIn: Bool,
+        isWanted: @escaping () -> Bool = { true }
     ) throws -> OpenCapture? {
+        let lookup = CaptureLookup(request, CancellationCheck(isWanted))
         let indexes = try readable(archives)
-        guard let first = try Self.closest(request, among: indexes) else {
+        guard let first = try Self.closest(lookup, among: indexes) else {
             // The same file with another cache buster.
-            guard allowsStandIn,
-                let other = try Self.best(of: indexes, at: request.time, offer: { try $0.fuzzyCapture(request) })
-            else { return nil }
+            guard allowsStandIn, let match = FuzzyMatch(request.url) else { return nil }
+            let offers = try indexes.compactMap { index in
+                try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
+            }
+            guard let other = Self.best(of: offers, for: lookup) else { return nil }
             return try open(other.entry, in: other.index.archive, group: archives)
         }
-        return try openFirstThatAnswers(from: first, request, indexes)
+        return try openFirstThatAnswers(from: first, lookup, indexes)
     }
 
     /// Opens the very capture that an index line names.
@@ -101,7 +109,7 @@ extension ArchiveStore {
 
     /// After a capture that cannot answer, those are left out that the index shows to be of its kind.
     private func openFirstThatAnswers(
-        from first: (index: IndexedArchive, entry: CDXJEntry), _ request: CaptureRequest, _ indexes: [IndexedArchive]
+        from first: (index: IndexedArchive, entry: CDXJEntry), _ lookup: CaptureLookup, _ indexes: [IndexedArchive]
     ) throws -> OpenCapture {
         var (passesRedirects, passesRevisits) = (false, false)
         var tried: [(archive: String, entry: CDXJEntry)] = []
@@ -110,14 +118,14 @@ extension ArchiveStore {
         while let (index, entry) = candidate, tried.count < Self.attemptsMax {
             do {
                 let capture = try open(entry, in: index.archive, group: indexes.map(\.archive))
-                if !Self.isLoop(capture, for: request.url) { return capture }
+                if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {
                 missing = missing ?? error
                 passesRevisits = true
             }
             tried.append((index.archive.key, entry))
-            candidate = try Self.closest(request, among: indexes) { index, other in
+            candidate = try Self.closest(lookup, among: indexes) { index, other in
                 !tried.contains { $0.archive == index.archive.key && $0.entry == other }
                     && !(passesRevisits && other.isRevisit)
                     && !(passesRedirects && (300...399).contains(other.status ?? 0))
@@ -126,7 +134,7 @@ extension ArchiveStore {
         throw missing
             ?? StoreError(
                 .redirectsToItself, "the captures of this address only redirect to the address itself",
-                place: request.url)
+                place: lookup.request.url)
     }
 
     /// Whether following the capture would lead to a request for the same URL, and so to the same capture.
@@ -139,14 +147,28 @@ extension ArchiveStore {
     private static let attemptsMax = 8
 }
 
+/// A request with what every archive needs to look it up, computed once. Belongs to one thread.
+struct CaptureLookup {
+    let request: ArchiveStore.CaptureRequest
+    let matcher: CaptureMatcher
+    let check: CancellationCheck
+
+    init(_ request: ArchiveStore.CaptureRequest, _ check: CancellationCheck = CancellationCheck()) {
+        self.request = request
+        self.check = check
+        matcher = CaptureMatcher(url: request.url)
+    }
+}
+
 extension IndexedArchive {
     func closestCapture(
-        _ request: ArchiveStore.CaptureRequest, where condition: (CDXJEntry) -> Bool = { _ in true }
+        _ lookup: CaptureLookup, where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws -> CDXJEntry? {
-        try wacz.closestCapture(toURL: request.url, at: request.time, trustsOrder: trustsOrder, where: condition)
+        try wacz.closestCapture(
+            matching: lookup.matcher, at: lookup.request.time, trustsOrder: trustsOrder, lookup.check, where: condition)
     }
 
-    func fuzzyCapture(_ request: ArchiveStore.CaptureRequest) throws -> CDXJEntry? {
-        try wacz.fuzzyCapture(ofURL: request.url, at: request.time, trustsOrder: trustsOrder)
+    func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> CDXJEntry? {
+        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, trustsOrder: trustsOrder, lookup.check)
     }
 }

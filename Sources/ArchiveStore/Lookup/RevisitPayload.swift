@@ -12,19 +12,20 @@ extension ArchiveStore {
         of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive, group: [Archive]
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
-        if let found = try payload(of: record, entry, digest: digest, in: archive, isOther: false) {
+        let lookups = Self.payloadLookups(record, entry)
+        if let found = try payload(of: entry, lookups, digest: digest, in: archive, isOther: false) {
             return found
         }
         // The members of a group are one archive to whoever made it.
         let others = group.filter { $0.key != archive.key }
         for other in others where other.availability(in: layout) == .here {
-            if let found = try payload(of: record, entry, digest: digest, in: other, isOther: false) {
+            if let found = try payload(of: entry, lookups, digest: digest, in: other, isOther: false) {
                 return found
             }
         }
         let required = try requiredArchives(of: archive).filter { $0.availability(in: layout) == .here }
         for other in required {
-            if let found = try payload(of: record, entry, digest: digest, in: other, isOther: true) {
+            if let found = try payload(of: entry, lookups, digest: digest, in: other, isOther: true) {
                 return found
             }
         }
@@ -37,17 +38,23 @@ extension ArchiveStore {
             hint: required.isEmpty ? nil : "import the archive that this one was deduplicated against")
     }
 
-    private func payload(
-        of record: WARCRecord, _ entry: CDXJEntry, digest: String?, in archive: Archive, isOther: Bool
-    ) throws -> (RecordContent, OpenCapture.PayloadPlace)? {
+    /// The URLs under which the payload may be, each once.
+    private static func payloadLookups(_ record: WARCRecord, _ entry: CDXJEntry) -> [CaptureLookup] {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
-        var urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
-        urls = urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+        let urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
+        return urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }
+            .map { CaptureLookup(CaptureRequest(url: $0.element, time: date)) }
+    }
+
+    private func payload(
+        of entry: CDXJEntry, _ lookups: [CaptureLookup], digest: String?, in archive: Archive, isOther: Bool
+    ) throws -> (RecordContent, OpenCapture.PayloadPlace)? {
         let index = try openArchives.lookups(archive)
-        for url in urls {
-            let request = CaptureRequest(url: url, time: date)
-            let best = try index.closestCapture(request) {
-                !$0.isRevisit && Self.mayBeEqual($0.digest, digest) && ($0.method ?? "GET") == (entry.method ?? "GET")
+        for lookup in lookups {
+            let best = try index.closestCapture(lookup) {
+                // ArchiveWeb.page lets a `POST` repeat a `GET` with the same payload.
+                !$0.isRevisit && Self.mayBeEqual($0.digest, digest)
+                    && (($0.method ?? "GET") == (entry.method ?? "GET") || Self.areEqual($0.digest, digest))
             }
             guard let best else { continue }
             let content = try RecordContent(index.wacz.record(of: best))

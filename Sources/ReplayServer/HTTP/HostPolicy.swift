@@ -114,6 +114,9 @@ package struct HostPolicy: Sendable, Hashable {
         return [local, "http://\(Self.base)\(Self.suffix(port))"]
     }
 
+    /// The library's port at a bare address, where PDF documents are shown: no archived page has this origin.
+    package var addressOrigin: String { "http://127.0.0.1\(Self.suffix(port))" }
+
     /// Where an archive or a group is replayed; `nil` where that needs a port that it does not have.
     ///
     /// - Parameter ownPort: The one that the store keeps for it.

@@ -17,7 +17,7 @@ package enum SecurityHeaders {
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
             "font-src 'self'",
             (["connect-src 'self'"] + hosts.controlOrigins.dropFirst()).joined(separator: " "),
-            "frame-src \(hosts.replaySources(at: origin))",
+            "frame-src \(hosts.replaySources(at: origin)) \(hosts.addressOrigin)",
             "frame-ancestors 'none'",
             "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
         ].joined(separator: "; ")
@@ -68,6 +68,19 @@ package enum SecurityHeaders {
         ].joined(separator: "; ")
     }
 
+    /// An archived page that is printed: as above, with one script, by its hash. The archive's own don't run.
+    static func printPage(_ hosts: HostPolicy, scriptHash: String) -> String {
+        "script-src 'sha256-\(scriptHash)'; \(archivedPage(hosts))"
+    }
+
+    /// A PDF document. Its frame has no sandbox, in which browsers show none. WebKit gives its PDF viewer a size by a style attribute.
+    static func pdf(_ hosts: HostPolicy) -> String {
+        [
+            "default-src 'none'", "style-src 'unsafe-inline'", "base-uri 'none'", "form-action 'none'",
+            "frame-ancestors \(hosts.controlOrigins.joined(separator: " "))",
+        ].joined(separator: "; ")
+    }
+
     /// An empty page of a replay origin, in a frame of the viewer.
     static func clearedPage(_ hosts: HostPolicy) -> String {
         "sandbox; default-src 'none'; frame-ancestors \(hosts.controlOrigins.joined(separator: " "))"
@@ -103,6 +116,8 @@ extension HTTPField.Name {
     static let replayhostToken = name("Replayhost-Token")
     /// The code of an error whose answer is no JSON.
     static let replayhostError = name("Replayhost-Error")
+    /// The number of the job that an answer is about.
+    static let replayhostJob = name("Replayhost-Job")
     static let apiVersion = name("Replayhost-API-Version")
     static let lastEventID = name("Last-Event-ID")
 

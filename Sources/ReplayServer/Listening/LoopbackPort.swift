@@ -85,6 +85,9 @@ package final class LoopbackPort {
         self.sockets = found
     }
 
+    /// Those that it listens on and that nobody has taken over.
+    var addresses: Set<LoopbackAddress> { Set(sockets.keys) }
+
     deinit {
         for socket in sockets.values { close(socket) }
     }

@@ -19,6 +19,18 @@ struct CaptureAddress: Hashable {
         case timeGate(url: String)
         /// RFC 7089 §2.2.4. `timestamp` has 0 to 17 digits.
         case memento(timestamp: String, modifier: CaptureModifier, url: String)
+
+        /// What is asked for; `nil` for a query of an index, whose parameters have it.
+        var url: String? {
+            switch self {
+            case .cdx: nil
+            case .timeMap(_, let url), .timeGate(let url), .memento(_, _, let url): url
+            }
+        }
+
+        var isForEngine: Bool {
+            if case .memento(_, .engine, _) = self { true } else { false }
+        }
     }
 
     let scope: Scope

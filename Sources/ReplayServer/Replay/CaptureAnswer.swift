@@ -141,8 +141,11 @@ struct CaptureAnswer: Sendable {
         return codings.allSatisfy { accepted.contains($0) || isWildcardAccepted && !refused.contains($0) }
     }
 
-    /// The name that a URL ends with, for a file to keep. RFC 6266 §4.
-    static func attachment(_ url: String) -> String {
+    /// A file to keep. RFC 6266 §4.
+    static func attachment(_ url: String) -> String { "attachment; \(fileName(url))" }
+
+    /// The name that a URL ends with, as a parameter of `Content-Disposition`.
+    static func fileName(_ url: String) -> String {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
         // A file name that is shown as it is: bidi controls could make its ending look like another.
@@ -151,11 +154,11 @@ struct CaptureAnswer: Sendable {
         }
         let name = String(String.UnicodeScalarView(readable)).filter { $0 != "/" && $0 != "\\" }
         let isPlain = name.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
-        if name.isEmpty { return "attachment; filename=\"capture\"" }
-        if isPlain { return "attachment; filename=\"\(name)\"" }
+        if name.isEmpty { return "filename=\"capture\"" }
+        if isPlain { return "filename=\"\(name)\"" }
         let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
         let encoded = name.addingPercentEncoding(withAllowedCharacters: allowed) ?? "capture"
-        return "attachment; filename*=UTF-8''\(encoded)"
+        return "filename*=UTF-8''\(encoded)"
     }
 
     private static let chunkBytes = 256 << 10

@@ -25,7 +25,23 @@ enum CaptureFields {
             }
             append("X-Archive-Orig-\(field.name)", field.value, to: &fields)
         }
+        if isForEngine, let cookies = cookies(of: capture) { append("X-Proxy-Set-Cookie", cookies, to: &fields) }
         return fields
+    }
+
+    /// The cookies that the page's scripts saw, for the engine to set in the page: `name=value,…`, as wabac.js splits them.
+    private static func cookies(of capture: OpenCapture) -> String? {
+        var cookies: [Substring] = []
+        var bytes = 0
+        for field in capture.fields.fields where field.name.lowercased() == "set-cookie" {
+            let parts = field.value.split(separator: ";", omittingEmptySubsequences: false)
+            let isHidden = parts.dropFirst().contains { $0.filter { $0 != " " }.lowercased() == "httponly" }
+            guard !isHidden, let cookie = parts.first, cookie.contains("="), !cookie.contains(",") else { continue }
+            bytes += cookie.utf8.count + 1
+            guard bytes <= cookieBytesMax else { break }
+            cookies.append(cookie)
+        }
+        return cookies.isEmpty ? nil : cookies.joined(separator: ",")
     }
 
     /// What a field name or value cannot hold is left out: archives hold what servers really sent.
@@ -65,4 +81,5 @@ enum CaptureFields {
         "observe-browsing",
     ]
     private static let bytesMax = 64 << 10
+    private static let cookieBytesMax = 16 << 10
 }

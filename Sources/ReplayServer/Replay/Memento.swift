@@ -20,7 +20,7 @@ struct Memento {
     /// - Parameter memento: Where the capture is, and when it was made.
     func links(memento: (address: String, time: CaptureTimestamp)? = nil) -> String {
         var links = [Self.link(url, "rel=\"original\"")]
-        // Four times a long URL is more than browsers take of a head.
+        // curl and Python refuse a field of more than 64 kB. The URL is in here up to four times, perhaps escaped.
         if url.utf8.count <= Self.linkedURLBytesMax {
             links.append(Self.link(timeGate, "rel=\"timegate\""))
             links.append(Self.link(timeMap("link"), "rel=\"timemap\"; type=\"application/link-format\""))
@@ -43,5 +43,5 @@ struct Memento {
         return "<\(escaped.joined())>; \(parameters)"
     }
 
-    private static let linkedURLBytesMax = 16 << 10
+    private static let linkedURLBytesMax = 4 << 10
 }

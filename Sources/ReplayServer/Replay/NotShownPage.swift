@@ -31,23 +31,18 @@ enum NotShownPage {
 
     private static func html(title: String, words: ErrorResponse, url: String, archiveTitle: String) -> String {
         let lines = [words.code == "not-captured" ? "This address was not captured." : words.what + ".", words.hint]
-        let paragraphs = lines.compactMap { $0 }.map { "<p>\(escaped($0))</p>" }.joined(separator: "\n")
+        let paragraphs = lines.compactMap { $0 }.map { "<p>\(ErrorPage.escaped($0))</p>" }.joined(separator: "\n")
         return """
             <!doctype html>
             <html lang="en">
             <head><meta charset="utf-8"><title>\(title)</title></head>
             <body>
             <h1>\(title)</h1>
-            <p><code>\(escaped(String(url.prefix(2000))))</code></p>
-            \(words.code == "not-captured" ? "<p>This address was not captured in \(escaped(archiveTitle)).</p>" : paragraphs)
+            <p><code>\(ErrorPage.escaped(String(url.prefix(2000))))</code></p>
+            \(words.code == "not-captured" ? "<p>This address was not captured in \(ErrorPage.escaped(archiveTitle)).</p>" : paragraphs)
             </body>
             </html>
 
             """
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-            .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
     }
 }

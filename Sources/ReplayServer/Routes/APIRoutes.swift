@@ -18,7 +18,7 @@ struct APIRoutes: Sendable {
             try await pages(of: Self.name(in: context), query: request.uri.queryParameters)
         }
         api.get("/archives/:id/captures") { request, context in
-            try await captures(of: Self.name(in: context), query: request.uri.queryParameters)
+            try await site.captures(request, context) { try .archive(find($0)) }
         }
         let changes = api.group().add(middleware: ChangesNeedToken(site: site))
         changes.post("/archives") { request, _ in try await importUpload(request) }
@@ -61,14 +61,6 @@ struct APIRoutes: Sendable {
             })
     }
 
-    private func captures(of id: String, query: Parameters) async throws -> Response {
-        let wanted = try ListParameters(captures: query)
-        let captures = try await site.blocking.long {
-            try site.store.captures(of: try find(id), url: wanted.url, limit: wanted.limit)
-        }
-        return try Responses.json(["captures": captures])
-    }
-
     private func find(_ name: String) throws -> Archive {
         guard let archive = try site.store.catalog.archive(named: name) else {
             throw ErrorResponse(.notFound, code: "not-found", "no archive has the name \"\(name.prefix(100))\"")
@@ -94,8 +86,11 @@ struct APIRoutes: Sendable {
         do {
             result = try await receive(request, name: name, length: length, job: job)
         } catch {
-            try await site.blocking.long { job.end(.failure(error)) }
-            throw error
+            // Whoever sent the file has stopped: that is no failure.
+            let isCut = (error as? ErrorResponse)?.code == Self.uploadCut
+            let end: any Error = isCut ? StoreError(.interrupted, "the upload was ended") : error
+            try await site.blocking.long { job.end(.failure(end)) }
+            throw FailedUpload(job: job.id, reason: error)
         }
         try await site.blocking.long { job.end(.success(result)) }
         switch result {
@@ -104,6 +99,8 @@ struct APIRoutes: Sendable {
         }
     }
 
+    private static let uploadCut = "upload-cut"
+
     private func receive(
         _ request: Request, name: String, length: UInt64, job: ImportJob
     ) async throws -> ImportResult {
@@ -111,17 +108,21 @@ struct APIRoutes: Sendable {
             try site.store.beginImport(name: name, source: "browser", expectedSize: length)
         }
         var received: UInt64 = 0
-        for try await buffer in request.body {
-            received += UInt64(buffer.readableBytes)
-            let done = received
-            try await site.blocking {
-                try buffer.withUnsafeReadableBytes { try incoming.write($0) }
-                try job.advance(to: done)
+        do {
+            for try await buffer in request.body {
+                received += UInt64(buffer.readableBytes)
+                let done = received
+                try await site.blocking {
+                    try buffer.withUnsafeReadableBytes { try incoming.write($0) }
+                    try job.advance(to: done)
+                }
             }
+        } catch let error where !(error is StoreError) {
+            // The connection's: what came is all there is.
         }
         guard received == length else {
             throw ErrorResponse(
-                .badRequest, code: "upload-cut", "the upload ended after \(received) of \(length) bytes",
+                .badRequest, code: Self.uploadCut, "the upload ended after \(received) of \(length) bytes",
                 hint: "send it again")
         }
         return try await site.blocking.long { try site.store.finishAny(incoming) { try job.follow($0) } }
@@ -188,6 +189,12 @@ struct APIRoutes: Sendable {
         }
         return archive
     }
+}
+
+/// Why an upload was not imported, and which job says so too.
+struct FailedUpload: Error {
+    let job: Int64
+    let reason: any Error
 }
 
 /// Refuses what another site's or an archive's page sends, wherever the browser says who sent it.

@@ -6,52 +6,44 @@ import WebArchive
 
 /// Lists of captures: the CDX server API as pywb's clients speak it, and TimeMaps. Documented in `docs/cdx.md`.
 struct CaptureLists: Sendable {
-    let site: Site
-    let asked: CaptureRoutes.Asked
-    let context: ConnectionContext
+    let call: CaptureCall
+
+    private var site: Site { call.site }
 
     /// `/c/ID/cdx?url=…`
-    func cdx(_ request: Request) async throws -> Response {
-        let query = try Self.query(Self.parameters(request.uri.query ?? ""))
-        let origin = "http://\(request.head.authority?.lowercased() ?? "")"
-        let answer = try await answer(query, origin: origin)
+    func cdx() async throws -> Response {
+        let query = try Self.query(Self.parameters(call.request.uri.query ?? ""))
+        let answer = try await answer(query)
         guard let first = try await Self.wordsForBadParameters({ try await site.blocking.long { try answer.first() } })
         else { return respond([], type: query.mediaType) }
         return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
     }
 
     /// `/c/ID/timemap/FORM/URL`. RFC 7089 §5.
-    func timeMap(_ memento: Memento, form: String) async throws -> Response {
+    func timeMap(of url: String, form: String) async throws -> Response {
+        let memento = call.memento(url)
         guard let output = ["link": "link", "json": "json", "cdxj": "cdxj"][form] else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "a TimeMap has the form link, json or cdxj, not \"\(form.prefix(20))\"")
         }
-        let query = try Self.query([("url", memento.url), ("matchType", "exact"), ("output", output)])
+        let query = try Self.query([("url", url), ("matchType", "exact"), ("output", output)])
         let opening = form == "link" ? memento.timeMapOpening : ""
-        let answer = try await answer(query, origin: memento.origin, opening: opening)
+        let answer = try await answer(query, opening: opening)
         guard let first = try await site.blocking.long({ try answer.first() }) else {
-            throw CaptureRoutes.notCaptured(memento.url, fields: [.link: memento.links()])
+            throw CaptureCall.notCaptured(url, fields: [.link: memento.links()])
         }
         return respond(
             type: query.mediaType, body: answer.body(first: first, blocking: site.blocking),
             fields: [.link: memento.links()])
     }
 
-    private func answer(_ query: CDXQuery, origin: String, opening: String = "") async throws -> CDXAnswer {
-        let (store, client) = (site.store, try await context.watchClient())
-        // Of a group those members are asked whose files are at hand.
-        let archives = asked.archives
-        let readable = try await site.blocking {
-            archives.count == 1 ? archives : archives.filter { $0.availability(in: store.layout) == .here }
-        }
-        let sources = readable.map { archive in
-            CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
-                let indexed = try store.openArchives.indexed(archive)
-                return (indexed.wacz, indexed.trustsOrder)
-            }
-        }
-        let scope: ArchiveID? = if case .one(let replayable) = asked { replayable.id } else { nil }
+    private func answer(_ query: CDXQuery, opening: String = "") async throws -> CDXAnswer {
+        let (store, client, origin) = (site.store, call.client, call.request.askedOrigin)
+        let (archives, scope) = (call.asked.archives, call.asked.id)
         let namesSources = archives.count > 1 || scope == nil
+        // Of several archives those are asked whose files are at hand; of a single one the answer is why it isn't.
+        if !namesSources { try await site.blocking.long { _ = try store.openArchives.lookups(archives[0]) } }
+        let sources = archives.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
         return CDXAnswer(
             query, sources: sources, namesSources: namesSources, temporaryFolder: store.layout.incoming,
             opening: opening,

@@ -1,7 +1,6 @@
 import ArchiveStore
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import WebArchive
 
 /// `/c/…`: captures, lists of captures, and the negotiation of time, for one archive or all. RFC 7089; addresses as pywb has them.
@@ -23,6 +22,10 @@ struct CaptureRoutes: Sendable {
                 .notFound, code: "not-found", "there is nothing at this address",
                 hint: "captures are at /c/ID/TIMESTAMP/URL, lists of them at /c/ID/cdx?url=URL")
         }
+        // To a page such a URL is one that was not captured, like any other.
+        if let url = address.target.url, Self.isTooLong(url), !address.target.isForEngine {
+            throw ErrorResponse.urlTooLong(url)
+        }
         guard Self.isAllowed(request.method, address.target, place) else {
             throw ErrorResponse(
                 .methodNotAllowed, code: "method",
@@ -33,36 +36,31 @@ struct CaptureRoutes: Sendable {
         guard request.headers[.serviceWorker] == nil else {
             throw ErrorResponse.forbidden("an archived script cannot become a service worker")
         }
-        // Another site's page could not read the answer, but keep the server at work.
-        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none",
-            request.method != .get, request.method != .head
-        {
-            throw ErrorResponse.forbidden("requests with a body come from pages of this address only")
+        guard Self.isByPerson(request) || Self.isBySamePage(request) else {
+            throw ErrorResponse.forbidden("pages of other sites can link to captures, but not load them")
         }
-        let asked = try await asked(address.scope, at: place)
-        let lists = CaptureLists(site: site, asked: asked, context: context)
+        let call = CaptureCall(
+            site: site, request: request, place: place, asked: try await asked(address.scope, at: place),
+            client: try await context.watchClient())
         switch address.target {
-        case .cdx: return try await lists.cdx(request)
-        case .timeMap(let form, let url): return try await lists.timeMap(memento(address, url, request), form: form)
-        case .timeGate(let url):
-            return try await timeGate(address, url, request, asked)
+        case .cdx: return try await CaptureLists(call: call).cdx()
+        case .timeMap(let form, let url): return try await CaptureLists(call: call).timeMap(of: url, form: form)
+        case .timeGate(let url): return try await TimeGate(call: call, url: url).respond()
         case .memento(let timestamp, let modifier, let url):
-            return try await capture(address, timestamp, modifier, url, request, asked, place, context)
+            return try await MementoRoute(call: call, timestamp: timestamp, modifier: modifier, url: url).respond()
         }
     }
 
-    /// Which archives are asked.
-    enum Asked: Sendable {
-        /// Every archive for itself.
-        case all([Archive])
-        case one(Replayable)
+    private static func isBySamePage(_ request: Request) -> Bool {
+        guard let site = request.headers[.secFetchSite] else { return true }
+        return site == "same-origin" || site == "none"
+    }
 
-        var archives: [Archive] {
-            switch self {
-            case .all(let archives): archives
-            case .one(let replayable): replayable.archives
-            }
-        }
+    /// Whether a link of any site was followed. Everything else that another site's page sends could not be read by it, but
+    /// would keep the server at work.
+    private static func isByPerson(_ request: Request) -> Bool {
+        [.get, .head].contains(request.method) && request.headers[.secFetchMode] == "navigate"
+            && [nil, "document"].contains(request.headers[.secFetchDest])
     }
 
     /// Every method only reads here. The engine hands on whatever method an archived page uses, on the page's own origin.
@@ -76,7 +74,7 @@ struct CaptureRoutes: Sendable {
         }
     }
 
-    private func asked(_ scope: CaptureAddress.Scope, at place: Place) async throws -> Asked {
+    private func asked(_ scope: CaptureAddress.Scope, at place: Place) async throws -> CaptureCall.Asked {
         switch (scope, place) {
         case (.all, .control):
             return .all(
@@ -95,146 +93,5 @@ struct CaptureRoutes: Sendable {
         }
     }
 
-    private func memento(_ address: CaptureAddress, _ url: String, _ request: Request) -> Memento {
-        let scope =
-            switch address.scope {
-            case .all: "all"
-            case .archive(let name): name
-            }
-        return Memento(origin: request.askedOrigin, scope: scope, url: url)
-    }
-
-    /// Sends on to the capture that is closest to `Accept-Datetime`. RFC 7089 §4.1, pattern 2.1.
-    private func timeGate(
-        _ address: CaptureAddress, _ url: String, _ request: Request, _ asked: Asked
-    ) async throws -> Response {
-        let memento = memento(address, url, request)
-        var time: CaptureTimestamp?
-        if let field = request.headers[.acceptDatetime] {
-            time = HTTPDate.seconds(of: field).flatMap { CaptureTimestamp(millisecondsSince1970: Int64($0) * 1000) }
-            guard time != nil else {
-                throw ErrorResponse(
-                    .badRequest, code: "bad-datetime",
-                    "Accept-Datetime is \"\(field.prefix(60))\", which is no date of RFC 9110",
-                    hint: "for example: Thu, 31 May 2007 20:35:00 GMT", fields: [.vary: "Accept-Datetime"])
-            }
-        }
-        let wanted = ArchiveStore.CaptureRequest(url: try await requested(url, request), time: time)
-        let found = try await site.blocking.long { try site.store.closestCapture(wanted, in: asked.archives) }
-        guard let found else {
-            throw Self.notCaptured(url, fields: [.vary: "Accept-Datetime", .link: memento.links()])
-        }
-        let scope = if case .one(let replayable) = asked { replayable.id } else { found.archive.id }
-        let location = CaptureAddress.memento(scope, found.entry.timestamp, .none, found.entry.url)
-        let links = memento.links(memento: found.entry.captureTime.map { (location, $0) })
-        return Self.sentOn(to: location, links: links, fields: [.vary: "Accept-Datetime"])
-    }
-
-    private func capture(
-        _ address: CaptureAddress, _ timestamp: String, _ modifier: CaptureModifier, _ url: String, _ request: Request,
-        _ asked: Asked, _ place: Place, _ context: ConnectionContext
-    ) async throws -> Response {
-        let wanted = ArchiveStore.CaptureRequest(
-            url: try await requested(url, request), time: CaptureTimestamp(endOf: timestamp))
-        let memento = memento(address, url, request)
-        guard case .one(let replayable) = asked else {
-            let found = try await site.blocking.long {
-                try site.store.closestCapture(wanted, in: asked.archives)
-            }
-            guard let found else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
-            let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url)
-            return Self.sentOn(to: location, links: memento.links())
-        }
-        if let other = placeToLookAt(modifier, timestamp, url, request, replayable, place) {
-            return other
-        }
-        do {
-            let opened = try await site.blocking.long {
-                try site.store.openCapture(wanted, in: replayable.archives, allowsStandIn: true)
-            }
-            guard let opened else { throw Self.notCaptured(url, fields: [.link: memento.links()]) }
-            return try await answer(
-                opened, (timestamp, url), modifier, memento, scope: replayable.id, request, place, context)
-        } catch let error where modifier == .engine {
-            return NotShownPage.response(to: error, url: url, archiveTitle: replayable.title)
-        }
-    }
-
-    private func answer(
-        _ capture: OpenCapture, _ wanted: (timestamp: String, url: String), _ modifier: CaptureModifier,
-        _ asked: Memento, scope: ArchiveID, _ request: Request, _ place: Place, _ context: ConnectionContext
-    ) async throws -> Response {
-        let memento = Memento(origin: asked.origin, scope: scope.text, url: capture.entry.url)
-        let address = CaptureAddress.memento(scope, capture.entry.timestamp, modifier, capture.entry.url)
-        // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
-        let isSameURL = wanted.url.contains("__wb_method=") || SURT.matches(wanted.url, capture.entry.url)
-        let isExact = wanted.timestamp == capture.entry.timestamp && isSameURL
-        if !isExact, modifier != .engine, request.method == .get || request.method == .head {
-            return Self.sentOn(to: address, links: memento.links())
-        }
-        var fields = SecurityHeaders.capture(site.hosts, at: place, isForEngine: modifier == .engine)
-        fields[.link] = memento.links(memento: capture.time.map { (address, $0) })
-        fields[.contentLocation] = address
-        if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
-        return try await CaptureAnswer(
-            capture: capture, modifier: modifier, request: request, blocking: site.blocking,
-            client: context.watchClient(), scope: scope
-        ).response(fields: fields)
-    }
-
-    /// To the address of one capture, with the links that every answer about its URL has.
-    private static func sentOn(to location: String, links: String, fields: HTTPFields = [:]) -> Response {
-        let own: HTTPFields = [
-            .location: location, .link: links, .cacheControl: "no-store",
-            .contentSecurityPolicy: SecurityHeaders.inert,
-        ]
-        return Responses.empty(.found, fields: own.adding(fields))
-    }
-
-    /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
-    private func placeToLookAt(
-        _ modifier: CaptureModifier, _ timestamp: String, _ url: String, _ request: Request, _ replayable: Replayable,
-        _ place: Place
-    ) -> Response? {
-        guard request.headers[.secFetchMode] == "navigate" else { return nil }
-        guard site.hosts.replaying != nil || site.hosts.origins != .ports,
-            let origin = site.replayOrigin(of: replayable)
-        else {
-            // Its port may be closed: the viewer opens it.
-            return Responses.redirect(
-                to:
-                    "\(site.hosts.controlOrigins[0])\(ViewerAddress.path(of: replayable, url: url, timestamp: timestamp))",
-                status: .found)
-        }
-        if modifier.isForPeople {
-            return Responses.redirect(
-                to: "\(origin)/\(replayable.collection)/\(timestamp)mp_/\(url)", status: .found)
-        }
-        guard case .control = place else { return nil }
-        let path = CaptureAddress.memento(replayable.id, timestamp, modifier, url)
-        return Responses.redirect(to: "\(origin)\(path)", status: .found)
-    }
-
-    /// The URL under which the request's capture is indexed: a body becomes part of it.
-    private func requested(_ url: String, _ request: Request) async throws -> String {
-        guard request.method == .post || request.method == .put else { return url }
-        do {
-            let body = try await request.body.collect(upTo: Self.requestBodyMax)
-            let (method, type) = (request.method.rawValue, request.headers[.contentType])
-            return try await site.blocking.long {
-                IndexedRequest.url(url, method: method, contentType: type, body: Array(body.readableBytesView))
-            }
-        } catch is NIOTooManyBytesError {
-            throw ErrorResponse(
-                .contentTooLarge, code: "body-too-large", "a request's body has at most \(Self.requestBodyMax) bytes")
-        }
-    }
-
-    static func notCaptured(_ url: String, fields: HTTPFields) -> ErrorResponse {
-        ErrorResponse(
-            .notFound, code: "not-captured", "this address was not captured: \(url.prefix(2000))",
-            hint: "GET /c/ID/cdx?url=HOST&matchType=domain lists what was", fields: fields)
-    }
-
-    private static let requestBodyMax = 4 << 20
+    static func isTooLong(_ url: String) -> Bool { url.utf8.count > Limits.standard.urlBytesMax }
 }

@@ -14,7 +14,10 @@ struct GroupRoutes: Sendable {
             try await pages(of: APIRoutes.name(in: context), ListParameters(pages: request.uri.queryParameters))
         }
         api.get("/groups/:id/captures") { request, context in
-            try await captures(of: APIRoutes.name(in: context), ListParameters(captures: request.uri.queryParameters))
+            try await site.captures(request, context) { id in
+                let group = try find(id)
+                return try .group(group, site.store.catalog.members(of: group))
+            }
         }
         changes.post("/groups") { request, _ in try await makeGroup(request) }
         changes.patch("/groups/:id") { request, context in try await edit(APIRoutes.name(in: context), request) }
@@ -41,14 +44,6 @@ struct GroupRoutes: Sendable {
                     try site.store.catalog.pages(
                         of: try find(id), words: wanted.words, offset: wanted.offset, limit: wanted.limit))
             })
-    }
-
-    private func captures(of id: String, _ wanted: ListParameters) async throws -> Response {
-        let captures = try await site.blocking.long {
-            let members = try site.store.catalog.members(of: try find(id))
-            return try site.store.captures(ofAny: members, url: wanted.url, limit: wanted.limit)
-        }
-        return try Responses.json(["captures": captures])
     }
 
     /// What a new group is made of.

@@ -30,7 +30,10 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             if words.status.kind == .serverError, words != .stopping {
                 context.logger.error("request failed", metadata: ["error": "\(error)"])
             }
-            response = try words.response(asJSON: request.uri.path.hasPrefix("/api/"))
+            response =
+                ErrorPage.isWanted(by: request)
+                ? ErrorPage.response(to: words, library: site.hosts.controlOrigins[0])
+                : try words.response(asJSON: request.uri.path.hasPrefix("/api/"))
         }
         return request.method == .head ? response.createHeadResponse() : response
     }
@@ -69,6 +72,9 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
         if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
         if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
+        if request.uri.path.hasPrefix(PDFRoute.prefix) {
+            return try await PDFRoute(site: site).respond(to: request, context: context)
+        }
         if request.uri.path == "/api/health" { return try await HealthRoute(site: site).respond() }
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
     }
@@ -103,7 +109,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
                 fields: [.allow: "GET, HEAD"])
         }
         let last = request.uri.path.split(separator: "/").last.map(String.init) ?? ""
-        let file = OpenArchives.Request(path: last, isForReplay: request.uri.query?.contains("view=replay") == true)
+        let file = OpenArchives.Request(path: last, query: request.uri.query?[...])
         do {
             guard let file, try await site.blocking({ try site.store.openArchives.file(for: file) }) != nil else {
                 return ErrorResponse(

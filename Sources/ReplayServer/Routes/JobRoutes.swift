@@ -11,6 +11,7 @@ struct JobRoutes: Sendable {
     func add(to api: RouterGroup<ConnectionContext>, changes: RouterGroup<ConnectionContext>) {
         api.get("/jobs") { _, _ in try await jobs() }
         api.get("/jobs/:id") { _, context in try await job(Self.id(in: context)) }
+        changes.delete("/jobs/:id") { _, context in try await forget(Self.id(in: context)) }
         for change in JobChange.allCases {
             changes.post("/jobs/:id/\(change.rawValue)") { _, context in
                 try await self.change(Self.id(in: context), change)
@@ -20,7 +21,7 @@ struct JobRoutes: Sendable {
 
     private func jobs() async throws -> Response {
         let jobs = try await site.blocking {
-            try site.store.catalog.jobs(includingOver: true, limit: Self.listMax)
+            try site.store.catalog.jobs(in: nil, limit: Self.listMax)
         }
         return try Responses.json(["jobs": jobs])
     }
@@ -30,6 +31,11 @@ struct JobRoutes: Sendable {
             throw Self.noJob("\(id)")
         }
         return try Responses.json(job)
+    }
+
+    private func forget(_ id: Int64) async throws -> Response {
+        try await site.blocking.long { try site.store.catalog.forget(jobID: id) }
+        return Responses.empty(.noContent)
     }
 
     private func change(_ id: Int64, _ change: JobChange) async throws -> Response {

@@ -24,10 +24,13 @@ struct ReplayRoutes: Sendable {
         guard request.method == .get || request.method == .head else {
             throw ErrorResponse.onlyReading
         }
+        if let location = Self.mediaPastWorker(request, of: id) { return Responses.redirect(to: location) }
         let path = request.uri.path
         if path == "/sw.js" { return try await worker(request) }
         if path == "/clear" { return try clear(request) }
         if path == "/engine.js" { return try await site.engineScript(request: request) }
+        if path == ReplayWorker.pageScript { return try await site.asset("replay/page.js", request: request) }
+        if path == "/print" { return try await printPage(request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
         return try await bootPage(for: replayable, request: request)
     }
@@ -49,6 +52,40 @@ struct ReplayRoutes: Sendable {
             }
     }
 
+    /// Where images, audio, video and fonts of frames without a URL of their own are (`srcdoc`, `about:blank`): Firefox 153 asks the
+    /// server for them, not the service worker. `nil` for other requests.
+    private static func mediaPastWorker(_ request: Request, of id: ArchiveID) -> String? {
+        guard request.headers[.secFetchSite] == "same-origin",
+            ["audio", "font", "image", "video"].contains(request.headers[.secFetchDest])
+        else { return nil }
+        let referrer = request.headers[.referer] ?? ""
+        let page = referrer.hasPrefix("\(request.askedOrigin)/") ? referrer.dropFirst(request.askedOrigin.count) : ""
+        return mediaAddress(request.uri.string, askedBy: String(page), of: id)
+    }
+
+    /// The address of the capture that a page means with a path: a replay address, or one relative to the root of its site.
+    ///
+    /// - Parameter page: The page's own replay address.
+    static func mediaAddress(_ path: String, askedBy page: String, of id: ArchiveID) -> String? {
+        if let (timestamp, url) = replayed(path, of: id) {
+            return CaptureAddress.memento(id, timestamp, .identity, url)
+        }
+        guard let (timestamp, url) = replayed(page, of: id), let scheme = url.range(of: "://") else { return nil }
+        let site = url[..<(url[scheme.upperBound...].firstIndex(of: "/") ?? url.endIndex)]
+        return CaptureAddress.memento(id, timestamp, .identity, "\(site)\(path)")
+    }
+
+    /// Time and URL in a replay address, `/COLL/<ts>mp_/URL`. By ranges a segment that begins with a colon is behind COLL.
+    private static func replayed(_ path: String, of id: ArchiveID) -> (timestamp: String, url: String)? {
+        guard isReplayAddress(path, of: id) else { return nil }
+        var rest = path.dropFirst().drop { $0 != "/" }.dropFirst()
+        if rest.first == ":" { rest = rest.drop { $0 != "/" }.dropFirst() }
+        guard case .memento(let timestamp, _, let url) = CaptureAddress(path: "/c/\(id)/\(rest)")?.target else {
+            return nil
+        }
+        return (timestamp, url)
+    }
+
     /// Has the browser forget what it keeps for this origin: workers, databases, caches. Only the viewer asks for it, in a frame:
     /// no worker of the origin, whoever registered it, is asked first.
     private func clear(_ request: Request) throws -> Response {
@@ -58,6 +95,17 @@ struct ReplayRoutes: Sendable {
         return Responses.page(
             "<!doctype html><title>Cleared</title>\n", policy: SecurityHeaders.clearedPage(site.hosts),
             fields: [.clearSiteData: "\"storage\""])
+    }
+
+    /// The page that the viewer prints: our one script in it copies the archived page, and nothing else runs there.
+    private func printPage(_ request: Request) async throws -> Response {
+        guard let page = try await site.blocking({ try site.assets.asset("replay/print.html") }) else {
+            throw ErrorResponse.assetsMissing
+        }
+        let hash = Self.hash(ofFirst: "script", in: String(decoding: page.bytes, as: UTF8.self))
+        return Responses.asset(
+            page, policy: SecurityHeaders.printPage(site.hosts, scriptHash: hash), request: request,
+            fields: [.connectionAllowlist: SecurityHeaders.ownOrigin])
     }
 
     private func worker(_ request: Request) async throws -> Response {
@@ -81,29 +129,47 @@ struct ReplayRoutes: Sendable {
     }
 
     private func bootPage(for replayable: Replayable, request: Request) async throws -> Response {
-        let (page, worker) = try await site.blocking {
-            (try site.assets.asset("boot.html"), try ReplayWorker(site.assets, hosts: site.hosts))
+        let (template, worker) = try await site.blocking {
+            (try bootTemplate(), try ReplayWorker(site.assets, hosts: site.hosts))
         }
-        guard let page else {
-            throw ErrorResponse.assetsMissing
-        }
-        let template = String(decoding: page.bytes, as: UTF8.self)
         let file: Archive? = if case .archive(let archive) = replayable { archive } else { nil }
         let data = BootData(
             id: replayable.id.text, title: replayable.title, collection: replayable.collection,
             source: file.map { "\($0.versionedFilePath)&view=replay" },
-            size: replayable.archives.reduce(0) { $0 &+ $1.size },
+            size: replayable.archives.reduce(0) { $0.addingSaturated($1.size) },
             controlOrigins: site.hosts.controlOrigins.reversed(), worker: worker?.address)
         let json = String(decoding: try JSONText.encoded(data), as: UTF8.self)
             .replacingOccurrences(of: "<", with: "\\u003c")
         let filled = Asset(
-            bytes: Array(template.replacingOccurrences(of: "{{boot}}", with: json).utf8), type: page.type)
+            bytes: Array(template.replacingOccurrences(of: "{{boot}}", with: json).utf8),
+            type: "text/html; charset=utf-8")
         let policy = SecurityHeaders.bootPage(
             site.hosts, scriptHash: Self.hash(ofFirst: "script", in: template),
             styleHash: Self.hash(ofFirst: "style", in: template))
         return Responses.asset(
             filled, policy: policy, request: request,
             fields: [.connectionAllowlist: SecurityHeaders.ownAndControlOrigins(site.hosts)])
+    }
+
+    /// `boot.html` with its modules: each line `{{PATH.js}}` becomes the module at that path.
+    ///
+    /// The modules have no URLs of their own. So the policy names all of them by one hash, and no service worker comes between the
+    /// page and its modules: one of an earlier version may still control the page, and would not know them.
+    private func bootTemplate() throws -> String {
+        try lines(of: "replay/boot.html").map { line in
+            guard line.hasPrefix("{{"), line.hasSuffix(".js}}") else { return String(line) }
+            return try lines(of: String(line.dropFirst(2).dropLast(2)))
+                .filter { !$0.hasPrefix("import ") }
+                .map { $0.hasPrefix("export ") ? $0.dropFirst("export ".count) : $0 }
+                .joined(separator: "\n")
+        }
+        .joined(separator: "\n")
+    }
+
+    /// The lines of an asset.
+    private func lines(of path: String) throws -> [Substring] {
+        guard let asset = try site.assets.asset(path) else { throw ErrorResponse.assetsMissing }
+        return String(decoding: asset.bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
     /// SHA-256, in base64, of the text of the first element of that name that has no attributes.

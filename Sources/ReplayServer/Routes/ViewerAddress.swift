@@ -1,7 +1,7 @@
 package import ArchiveStore
 import Foundation
 
-/// The addresses of the viewer, as `www/app/routes.js` reads them.
+/// The addresses of the viewer, as `www/app/core/routes.js` reads them.
 package enum ViewerAddress {
     /// Path, query and fragment of an archive or a group at its main page, or at one of its captures.
     ///

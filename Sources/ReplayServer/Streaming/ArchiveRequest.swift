@@ -24,7 +24,7 @@ struct ArchiveRequest: Sendable {
         let fetch = ["sec-fetch-site", "sec-fetch-mode"].map { head.headers.first(name: $0) }
         guard !Self.isNavigationFromElsewhere(site: fetch[0], mode: fetch[1]) else { return nil }
         guard !last.contains("/"),
-            let file = OpenArchives.Request(path: last, isForReplay: query.contains("view=replay"))
+            let file = OpenArchives.Request(path: last, query: parts.dropFirst().first)
         else { return nil }
         self.file = file
         ownPort = hosts.replaying

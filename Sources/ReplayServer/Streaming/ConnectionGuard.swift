@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -11,7 +12,7 @@ final class StopSignal: Sendable {
     func raise() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Closes connections that have stood still for too long, and answers what is no HTTP.
+/// Refuses connections of other users, closes those that have stood still for too long, and answers what is no HTTP.
 ///
 /// It stands between the parser and everyone who answers, so it sees the requests of the router and those of the archive
 /// handler alike.
@@ -22,6 +23,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let stop: StopSignal
+    private let clients: ClientCheck
+    /// Found out once, so that requests on a connection that is kept don't pay for it.
+    private var client = ClientCheck.Verdict.unknownUser
     /// From a request's head to its end.
     private var isReceiving = false
     /// From a request's head to the end of its answer.
@@ -36,8 +40,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var lastProgress = NIODeadline.now()
     private var watch: RepeatedTask?
 
-    init(stop: StopSignal) {
+    init(stop: StopSignal, clients: ClientCheck) {
         self.stop = stop
+        self.clients = clients
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        client = clients.verdict(on: context.channel)
+        context.fireChannelActive()
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -62,6 +72,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
             isRequestOpen = true
             isKeptAlive = head.isKeepAlive
             isOldVersion = head.version != .http1_1
+            if let refusal = ErrorResponse(refusing: client) {
+                return refuse(refusal, head: head, context: context)
+            }
             guard Self.isAcceptable(head) else { return refuse(.badRequest, context: context) }
         case .body: break
         case .end: isReceiving = false
@@ -75,13 +88,30 @@ final class ConnectionGuard: ChannelDuplexHandler {
         head.headers["host"].count == 1 && head.uri.hasPrefix("/")
     }
 
-    /// Answers with a bare status and closes; what follows on the connection is not read.
+    /// Answers with the error's words and closes.
+    private func refuse(_ error: ErrorResponse, head: HTTPRequestHead, context: ChannelHandlerContext) {
+        let status = HTTPResponseStatus(statusCode: error.status.code)
+        do {
+            let words = try error.bytes(asJSON: head.uri.hasPrefix("/api/"))
+            let fields = words.fields.map { ($0.name.rawName, $0.value) }
+            refuse(status, fields: fields, body: words.body, isHead: head.method == .HEAD, context: context)
+        } catch {
+            refuse(status, context: context)
+        }
+    }
+
+    /// Answers and closes; what follows on the connection is not read.
     private func refuse(
-        _ status: HTTPResponseStatus, fields: [(String, String)] = [], context: ChannelHandlerContext
+        _ status: HTTPResponseStatus, fields: [(String, String)] = [], body: [UInt8] = [], isHead: Bool = false,
+        context: ChannelHandlerContext
     ) {
         isRefused = true
-        let headers = HTTPHeaders([("date", clock.text()), ("content-length", "0"), ("connection", "close")] + fields)
+        var headers = HTTPHeaders([("date", clock.text()), ("connection", "close")] + fields)
+        headers.replaceOrAdd(name: "content-length", value: "\(body.count)")
         context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))), promise: nil)
+        if !body.isEmpty, !isHead {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+        }
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)

@@ -21,6 +21,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     let hosts: HostPolicy
     let threads: NIOThreadPool
     let stop: StopSignal
+    let clients: ClientCheck
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -29,7 +30,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
                 withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
             try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(PolicyHandler(hosts: hosts))
-            try pipeline.addHandler(ConnectionGuard(stop: stop))
+            try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients))
             try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts, threads: threads))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             return try NIOAsyncChannel(

@@ -15,16 +15,18 @@ final class GzipMember: ByteStream {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         var consumed = 0
         while !isFinished {
-            if try input.isAtEnd() {
-                throw WebArchiveError(
-                    code: .truncated, problem: "the gzip data ends early", file: name, offset: input.offset)
-            }
+            let isAtEnd = try input.isAtEnd()
+            // At the end of the input, too: zlib may hold bytes that the last buffer had no room for.
             let step = try inflater.inflate(input.unread, into: buffer, offset: input.offset)
             input.consume(step.consumed)
             consumed += step.consumed
             guard consumed < WebArchiveError.nothingBytesMax else { throw .endlessNothing(file: name) }
             isFinished = step.isFinished
             if step.produced > 0 { return step.produced }
+            guard !isAtEnd || isFinished else {
+                throw WebArchiveError(
+                    code: .truncated, problem: "the gzip data ends early", file: name, offset: input.offset)
+            }
         }
         return 0
     }
@@ -43,16 +45,16 @@ final class GzipMember: ByteStream {
 }
 
 /// Inflates gzip members one after another, as one text. Zero bytes behind the last member are ignored.
-final class GzipStream: ByteStream {
-    var name: String { input.name }
+package final class GzipStream: ByteStream {
+    package var name: String { input.name }
     private let input: BufferedInput
     private var member: GzipMember?
 
-    init(_ stream: any ByteStream) {
+    package init(_ stream: any ByteStream) {
         input = BufferedInput(stream)
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         while true {
             if let member {
                 let count = try member.read(into: buffer)

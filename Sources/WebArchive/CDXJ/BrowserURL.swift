@@ -1,49 +1,49 @@
-/// A URL as a browser's URL parser leaves it once it is in lower case, which is what warcio.js makes its keys from.
+/// A URL as a browser's URL parser leaves it.
 ///
 /// Source: WHATWG URL, "path state" and "query state", as far as they change what `plain` keys have: escapes added,
 /// dotted segments resolved, host in ASCII. Numbers as hosts are left alone.
 struct BrowserURL {
-    private let host: String
-    private let port: String
-    private let path: String
-    private let query: String
+    let host: String
+    let port: String
+    let path: String
+    /// Without the question mark.
+    let query: String
 
-    /// `nil` when nothing of it differs from the URL as it is written.
-    init?(_ parts: HTTPURLParts) {
-        let lowered = parts.text(parts.path).lowercased()
-        let written = lowered.isEmpty ? "/" : lowered
-        let search = String(parts.text(parts.query).lowercased().dropFirst())
-        let name = parts.text(parts.host).lowercased()
-        host = Punycode.asciiHost(name)
+    /// - Parameter lowersCase: Whether the URL is in lower case before it is parsed, as in warcio.js; hosts always are.
+    init(_ parts: HTTPURLParts, lowersCase: Bool = true) {
+        func cased(_ text: String) -> String { lowersCase ? text.lowercased() : text }
+        let written = cased(parts.text(parts.path))
+        host = Punycode.asciiHost(parts.text(parts.host).lowercased())
         port = parts.text(parts.port)
-        path = Self.resolved(Self.escaped(written.replacing("\\", with: "/"), besides: "\"#<>?^`{}"))
-        query = Self.escaped(search, besides: "\"#<>'")
-        if host == name, path == written, query == search { return nil }
+        path = Self.resolved(
+            Self.escaped(written.isEmpty ? "/" : written.replacing("\\", with: "/")) { !"\"#<>?^`{}".utf8.contains($0) }
+        )
+        query = Self.escaped(cased(parts.text(parts.query.dropFirst()))) { !"\"#<>'".utf8.contains($0) }
     }
 
-    func key(_ form: SURT.Form) -> String {
-        var path = path
-        if form.dropsTrailingSlash, path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-        let sorted = query.split(separator: "&", omittingEmptySubsequences: false)
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "&")
-        return "\(SURT.reversed(host, form))\(port))\(path)\(query.isEmpty ? "" : "?\(sorted)")"
+    /// The key of warcio.js since 2.3: arguments sorted as text.
+    func key(dropsWWW: Bool) -> String {
+        key(dropsWWW: dropsWWW, query: PlainURL.sorted(query))
     }
 
-    private static func escaped(_ text: String, besides special: String) -> String {
-        let special = Set(special.utf8)
-        let kept = text.utf8.filter { ![0x09, 0x0A, 0x0D].contains($0) }
+    func key(dropsWWW: Bool, query: String) -> String {
+        let host = SURT.reversed(host, SURT.Form(dropsWWW: dropsWWW))
+        return "\(host)\(port))\(path)\(query.isEmpty ? "" : "?\(query)")"
+    }
+
+    private static func escaped(_ text: String, isKept: (UInt8) -> Bool) -> String {
+        let kept = text.utf8.lazy.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
         return String(
-            decoding: PercentEncoding.encoded(kept) { (0x21...0x7E).contains($0) && !special.contains($0) },
-            as: UTF8.self)
+            decoding: PercentEncoding.encoded(kept) { (0x21...0x7E).contains($0) && isKept($0) }, as: UTF8.self)
     }
 
     private static func resolved(_ path: String) -> String {
-        guard path.contains("/.") || path.contains("/%2e") else { return path }
+        guard path.contains("/.") || path.contains("/%2e") || path.contains("/%2E") else { return path }
         var kept: [Substring] = []
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         for (position, segment) in segments.enumerated() {
             let isLast = position == segments.count - 1
-            switch segment.replacing("%2e", with: ".") {
+            switch segment.utf8.count <= 6 ? segment.lowercased().replacing("%2e", with: ".") : "" {
             case ".": if isLast { kept.append("") }
             case "..":
                 _ = kept.popLast()

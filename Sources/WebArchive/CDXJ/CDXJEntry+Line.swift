@@ -1,6 +1,6 @@
 extension CDXJEntry {
     /// The URL with method and body in its query, as replay asks for requests other than `GET`, and as keys have them.
-    var requestURL: String {
+    package var requestURL: String {
         guard let method, method != "GET", method != "HEAD", !url.contains("__wb_method=") else { return url }
         let fragment = url.firstIndex(of: "#") ?? url.endIndex
         let separator = url[..<fragment].contains("?") ? "&" : "?"

@@ -32,10 +32,7 @@ struct CDXJLine: Sendable {
 
     /// Where `__wb_method=` stands in a key or a URL.
     static func methodStart(in text: ArraySlice<UInt8>) -> Int? {
-        guard text.count >= method.count else { return nil }
-        return (text.startIndex...text.endIndex - method.count).first { start in
-            text[start] == method[0] && text[start..<start + method.count].elementsEqual(method)
-        }
+        text.firstRange(ofBytes: method)?.lowerBound
     }
 
     static func sortKey(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -56,6 +56,13 @@ final class CDXJSequentialReader {
         return nil
     }
 
+    /// The replay engine searches compressed indexes block by block, but loads all lines of a plain one.
+    private var unsortedConsequence: String {
+        file.hasSuffix(".gz")
+            ? "Replay by ranges may miss captures; lookups by this program find them."
+            : "Every capture can be replayed; lookups use a sorted copy of the index."
+    }
+
     private func checkOrder(_ line: [UInt8], _ location: IndexLocation, _ log: inout FindingLog) {
         let sortKey = CDXJLine.sortKey(of: line[...])
         if sortKey.lexicographicallyPrecedes(previousSortKey) {
@@ -64,7 +71,7 @@ final class CDXJSequentialReader {
                 log.add(
                     .warning, "index-unsorted", "The index is not sorted: this line belongs before the one above it.",
                     at: location.description,
-                    consequence: "Replay by ranges may miss captures; lookups by this program find them.")
+                    consequence: unsortedConsequence)
             }
         }
         previousSortKey = sortKey

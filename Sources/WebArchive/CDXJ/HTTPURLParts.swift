@@ -32,8 +32,15 @@ struct HTTPURLParts {
             }
             previous = byte
         }
-        return query.isEmpty || (bytes[query].dropFirst().allSatisfy(Self.isPlain) && query.count < 32)
+        guard !query.isEmpty else { return true }
+        let argument = bytes[query].dropFirst()
+        // Writers that encode queries anew change other marks, and a second or a missing equals sign.
+        return argument.allSatisfy { Self.isPlain($0) && !"/,:;~".utf8.contains($0) } && query.count < 32
+            && argument.lazy.filter { $0 == UInt8(ascii: "=") }.count == 1
     }
+
+    /// Where host, port and user stand together: behind the two slashes.
+    var hostFieldStart: Int { bytes[4] == UInt8(ascii: ":") ? 7 : 8 }
 
     /// `nil` for another scheme.
     init?(_ url: String) {
@@ -60,6 +67,24 @@ struct HTTPURLParts {
 
     func text(_ range: Range<Int>) -> String {
         String(decoding: bytes[range], as: UTF8.self)
+    }
+
+    /// The first `www.`, perhaps with a number, in a URL.
+    static func firstWWW(in bytes: [UInt8]) -> Range<Int>? {
+        var next = bytes[...]
+        while let found = next.firstRange(ofBytes: Array("www".utf8)) {
+            if let range = www(in: bytes, at: found.lowerBound) { return range }
+            next = bytes[(found.lowerBound + 1)...]
+        }
+        return nil
+    }
+
+    /// `www.`, perhaps with a number, at a position.
+    static func www(in bytes: [UInt8], at start: Int) -> Range<Int>? {
+        guard bytes[start...].starts(with: "www".utf8) else { return nil }
+        let digits = bytes[(start + 3)...].prefix(while: isDigit)
+        guard digits.endIndex < bytes.count, bytes[digits.endIndex] == UInt8(ascii: ".") else { return nil }
+        return start..<digits.endIndex + 1
     }
 
     static func lower(_ byte: UInt8) -> UInt8 {

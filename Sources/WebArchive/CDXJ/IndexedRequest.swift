@@ -16,7 +16,7 @@ public enum IndexedRequest {
         guard method != "GET", method != "HEAD" else { return url }
         let whole = body.isEmpty ? "" : arguments(of: body, contentType: contentType ?? "")
         // Where indexers cut it, too.
-        let query = whole.utf8.count > queryCharactersMax ? String(whole.prefix(queryCharactersMax)) : whole
+        let query = whole.utf8.count > queryScalarsMax ? String(whole.unicodeScalars.prefix(queryScalarsMax)) : whole
         let separator = url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
         return "\(url)\(separator)__wb_method=\(method)\(query.isEmpty ? "" : "&\(query)")"
     }
@@ -24,7 +24,7 @@ public enum IndexedRequest {
     private static func arguments(of body: [UInt8], contentType: String) -> String {
         switch HTTPMessageHead.mime(ofType: contentType) ?? "" {
         case "application/x-www-form-urlencoded":
-            return body[...].utf8Text.map(unescaped) ?? binary(body)
+            return unescaped(body) ?? binary(body)
         case "application/json":
             return json(body) ?? ""
         case "text/plain":
@@ -36,17 +36,20 @@ public enum IndexedRequest {
         }
     }
 
-    /// Characters of a body in a URL, at most, as in pywb and cdxj-indexer.
-    private static let queryCharactersMax = 4096
+    /// Unicode scalars of a body in a URL, at most: characters, as Python counts them in pywb and cdxj-indexer.
+    private static let queryScalarsMax = 4096
 
     private static func binary(_ body: [UInt8]) -> String {
         "__wb_post_data=\(Data(body).base64EncodedString())"
     }
 
-    /// A form with its escapes and pluses undone, as indexers leave it; where that is no text it stays as it is.
-    private static func unescaped(_ form: String) -> String {
-        let spaced = form.replacing("+", with: " ")
-        return spaced.removingPercentEncoding ?? spaced
+    /// A form with its escapes and pluses undone, as Python's `unquote_plus` does it: bytes that aren't UTF-8 then are replaced.
+    ///
+    /// - Returns: `nil` for a form that isn't UTF-8.
+    private static func unescaped(_ form: [UInt8]) -> String? {
+        guard form[...].utf8Text != nil else { return nil }
+        let spaced = form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        return String(decoding: PercentEncoding.decoded(spaced), as: UTF8.self)
     }
 
     /// Each value under the name of its innermost member; the second of a name is `name.2_`.
@@ -57,7 +60,7 @@ public enum IndexedRequest {
         var length = 0
         do throws(JSONProblem) {
             try scanner.eachLeaf(named: "") { name, text in
-                guard !name.isEmpty, length < queryCharactersMax else { return }
+                guard !name.isEmpty, length < queryScalarsMax else { return }
                 length += name.utf8.count + text.utf8.count
                 let count = counts[name, default: 0] + 1
                 counts[name] = count
@@ -74,15 +77,30 @@ public enum IndexedRequest {
     private static func multipart(_ body: [UInt8], contentType: String) -> [(String, String)]? {
         guard let mark = contentType.range(of: "boundary=", options: .caseInsensitive) else { return nil }
         let boundary = contentType[mark.upperBound...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
-        guard !boundary.isEmpty, let text = body[...].utf8Text else { return nil }
-        return text.split(separator: "--\(boundary)").compactMap { part in
-            guard let end = part.range(of: "\r\n\r\n"),
-                let start = part.range(of: "name=\"", range: part.startIndex..<end.lowerBound)
+        // RFC 2046 §5.1.1.
+        guard (1...70).contains(boundary.utf8.count), body[...].utf8Text != nil else { return nil }
+        return parts(of: body, delimiter: Array("--\(boundary)".utf8)).compactMap { part in
+            guard let end = part.firstRange(ofBytes: Array("\r\n\r\n".utf8)),
+                let start = part[..<end.lowerBound].firstRange(ofBytes: Array("name=\"".utf8))
             else { return nil }
-            let name = part[start.upperBound..<end.lowerBound].prefix { $0 != "\"" }
+            let name = part[start.upperBound..<end.lowerBound].prefix { $0 != UInt8(ascii: "\"") }
             let value = part[end.upperBound...]
-            return (String(name), String(value.hasSuffix("\r\n") ? value.dropLast() : value))
+            let isLine = value.suffix(2).elementsEqual("\r\n".utf8)
+            return (
+                String(decoding: name, as: UTF8.self),
+                String(decoding: isLine ? value.dropLast(2) : value, as: UTF8.self)
+            )
         }
+    }
+
+    private static func parts(of body: [UInt8], delimiter: [UInt8]) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var rest = body[...]
+        while let found = rest.firstRange(ofBytes: delimiter) {
+            parts.append(rest[..<found.lowerBound])
+            rest = rest[found.upperBound...]
+        }
+        return (parts + [rest]).filter { !$0.isEmpty }
     }
 
     /// As `application/x-www-form-urlencoded`, a space as a plus. What Python's `urlencode` and a browser's `URLSearchParams` agree on.

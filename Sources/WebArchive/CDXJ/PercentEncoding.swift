@@ -1,16 +1,27 @@
 /// Escapes in URLs. RFC 3986 §2.1.
 enum PercentEncoding {
-    /// Decodes until nothing changes any more, as `%2561` is `%61` is `a`. Each round shortens, so it ends.
+    /// Decodes until no escape is left: `%2561` is `%61` is `a`.
+    ///
+    /// Takes one pass. Each escape is decoded as soon as its last digit is there, and its byte may complete the escape before
+    /// it. Escapes never overlap, so the order in which they are decoded doesn't matter.
     static func decodedRepeatedly(_ bytes: [UInt8]) -> [UInt8] {
-        var current = bytes
-        while true {
-            let next = decoded(current)
-            if next.count == current.count { return next }
-            current = next
+        guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        for byte in bytes {
+            output.append(byte)
+            while output.count > 2, output[output.count - 3] == UInt8(ascii: "%"),
+                let high = hexValue(output[output.count - 2]), let low = hexValue(output[output.count - 1])
+            {
+                output.removeLast(3)
+                output.append(high << 4 | low)
+            }
         }
+        return output
     }
 
-    private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+    /// Decodes each escape once: `%2561` is `%61`. A percent sign without two digits behind it stays.
+    static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
@@ -33,11 +44,14 @@ enum PercentEncoding {
     static func encoded(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         var output: [UInt8] = []
+        output.reserveCapacity(bytes.underestimatedCount)
         for byte in bytes {
             if isKept(byte) {
                 output.append(byte)
             } else {
-                output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                output.append(UInt8(ascii: "%"))
+                output.append(digits[Int(byte >> 4)])
+                output.append(digits[Int(byte & 15)])
             }
         }
         return output

@@ -1,13 +1,13 @@
 /// Searchable URL keys: `https://www.example.org/A?b` is `org,example)/a?b`.
 ///
-/// Writers of indexes differ in what they drop, so a key only finds candidates; `matches` then compares the URLs.
+/// Writers of indexes differ in what they drop, so one URL has several keys; see `candidates(for:)`.
 public enum SURT {
     /// The key that most tools write for `url`: lower case, `www.` dropped, default port dropped, query sorted.
     ///
     /// What is no `http` or `https` URL (`urn:`, `file:`, `dns:`) is its own key.
     public static func key(for url: String) -> String {
         guard let parts = HTTPURLParts(url) else { return url }
-        return plain(parts, Form())
+        return PlainURL(parts).key(Form())
     }
 
     /// The key that Python's `surt` 0.3.1 makes, which py-wacz, cdxj-indexer and pywb use: escapes normalised, empty
@@ -18,24 +18,61 @@ public enum SURT {
 
     /// Every key under which a writer may have put `url`, the most usual first.
     ///
-    /// Writers known: Python's `surt`, warcio.js (js-wacz, ArchiveWeb.page), CDXJ 0.1.0 itself, which keeps `www.`, and
-    /// those that leave case, query order, addresses or letters of a host as they are.
+    /// `docs/cdx.md` lists the writers and what their keys look like. Compare the URLs of what is found: some keys are
+    /// those of other URLs in the indexes of other writers.
     public static func candidates(for url: String) -> [String] {
+        var keys = KeyList(canonicalKeys(for: url))
+        looseKeys(for: url).forEach { keys.add($0) }
+        return keys.keys
+    }
+
+    /// Those of the `candidates` that are enough to tell URLs apart, for queries that go by keys.
+    static func canonicalKeys(for url: String) -> [String] {
         var keys = KeyList()
         guard let parts = HTTPURLParts(url) else {
             keys.add(url)
             referenceKey(for: url).map { keys.add($0) }
             return keys.keys
         }
-        let rewritten: (reference: ReferenceURL?, browser: BrowserURL?) =
-            parts.isUsual ? (nil, nil) : (ReferenceURL(url), BrowserURL(parts))
+        let plain = PlainURL(parts)
+        let reference = parts.isUsual ? nil : ReferenceURL(url)
         for form in Form.all(for: parts) {
-            keys.add(plain(parts, form))
-            if let reference = rewritten.reference { keys.add(reference.key(form)) }
-            if let browser = rewritten.browser { keys.add(browser.key(form)) }
-            for variant in form.rareVariants(for: parts) { keys.add(plain(parts, variant)) }
+            keys.add(plain.key(form))
+            if let reference { keys.add(reference.key(form)) }
+            for variant in form.rareVariants(for: parts) { keys.add(plain.key(variant)) }
+        }
+        guard !parts.isUsual else { return keys.keys }
+        let browser = BrowserURL(parts)
+        keys.add(browser.key(dropsWWW: true))
+        keys.add(browser.key(dropsWWW: false))
+        let dropsWWW = HTTPURLParts.www(in: parts.bytes, at: parts.hostFieldStart) != nil
+        for query in SearchParameters(browser.query).spellings {
+            keys.add(browser.key(dropsWWW: dropsWWW, query: query))
         }
         return keys.keys
+    }
+
+    /// Keys of writers that take more of a URL away than others do, or leave it encoded otherwise.
+    static func looseKeys(for url: String) -> [String] {
+        guard let parts = HTTPURLParts(url) else { return [] }
+        var keys: [String] = []
+        // The first versions of warcio.js drop the first `www.`, wherever it is.
+        if let www = HTTPURLParts.firstWWW(in: parts.bytes), www.lowerBound != parts.hostFieldStart,
+            let rest = HTTPURLParts(
+                String(decoding: parts.bytes[..<www.lowerBound] + parts.bytes[www.upperBound...], as: UTF8.self))
+        {
+            let browser = BrowserURL(rest)
+            let query = SearchParameters(browser.query).spellings[0]
+            keys.append(browser.key(dropsWWW: false, query: query))
+        }
+        guard !parts.isUsual || !parts.port.isEmpty || parts.bytes[parts.host].starts(with: "www".utf8) else {
+            return keys
+        }
+        // wacksy: the first alpha versions keep everything but the port.
+        let browser = BrowserURL(parts, lowersCase: false)
+        let query = browser.query.isEmpty ? "" : "?\(browser.query)"
+        let host = reversed(browser.host, Form(dropsWWW: false))
+        return keys + [RustSURT(browser).key, "\(host))\(browser.path)\(query)"]
     }
 
     /// Whether two URLs name the same page: equal but for `http` against `https`, the case of the host and its
@@ -118,21 +155,6 @@ public enum SURT {
         }
     }
 
-    /// The key without any decoding of escapes.
-    private static func plain(_ parts: HTTPURLParts, _ form: Form) -> String {
-        var name = parts.text(parts.host).lowercased()
-        if form.spellsHostInLetters { name = Punycode.unicodeHost(name) ?? name }
-        func cased(_ text: String) -> String { form.lowersPath ? text.lowercased() : text }
-        var path = parts.path.isEmpty ? "/" : cased(parts.text(parts.path))
-        if form.dropsTrailingSlash, path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-        var query = cased(parts.text(parts.query.dropFirst()))
-        if form.sortsQuery {
-            query = query.split(separator: "&", omittingEmptySubsequences: false)
-                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "&")
-        }
-        return "\(reversed(name, form))\(parts.text(parts.port)))\(path)\(query.isEmpty ? "" : "?\(query)")"
-    }
-
     /// A lower-case host with its labels reversed and its `www.` treated as `form` asks.
     static func reversed(_ host: String, _ form: Form) -> String {
         guard !host.hasPrefix("["), !host.contains(":") else { return host }
@@ -148,7 +170,11 @@ public enum SURT {
 
     /// Keys in order, each once.
     private struct KeyList {
-        private(set) var keys: [String] = []
+        private(set) var keys: [String]
+
+        init(_ keys: [String] = []) {
+            self.keys = keys
+        }
 
         mutating func add(_ key: String) {
             if !keys.contains(key) { keys.append(key) }

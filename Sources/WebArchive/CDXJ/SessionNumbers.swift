@@ -15,14 +15,7 @@ enum SessionNumbers {
             else { return nil }
             return 33
         }
-        remove(from: &query, "cfid=") { value in
-            let first = value.prefix { $0 != separator }.count
-            let token = Array("&cftoken=".utf8)
-            let rest = value.dropFirst(first)
-            guard first > 0, rest.prefix(token.count).map({ HTTPURLParts.lower($0) }) == token else { return nil }
-            let second = rest.dropFirst(token.count).prefix { $0 != separator }.count
-            return second > 0 ? first + token.count + second : nil
-        }
+        removeColdFusionSession(from: &query)
         return query
     }
 
@@ -46,8 +39,7 @@ enum SessionNumbers {
         guard query.count > name.count else { return }
         for start in (0..<query.count - name.count).reversed() {
             let valueStart = start + name.count
-            guard query[start..<valueStart].elementsEqual(name, by: { HTTPURLParts.lower($0) == $1 }),
-                let count = length(query[valueStart...])
+            guard isAt(start, in: query[...], name), let count = length(query[valueStart...])
             else { continue }
             let end = valueStart + count
             guard end == query.count || query[end] == separator else { continue }
@@ -56,15 +48,38 @@ enum SessionNumbers {
         }
     }
 
+    /// Removes the last `cfid=…&cftoken=…`, neither of them empty.
+    private static func removeColdFusionSession(from query: inout [UInt8]) {
+        let (id, token) = (Array("cfid=".utf8), Array("cftoken=".utf8))
+        let bounds = [-1] + query.indices.filter { query[$0] == separator } + [query.count]
+        for place in bounds.indices.dropFirst().dropLast().reversed() {
+            let (before, after) = (query[(bounds[place - 1] + 1)..<bounds[place]], bounds[place + 1])
+            let rest = query[(bounds[place] + 1)..<after]
+            guard rest.count > token.count, isAt(rest.startIndex, in: rest, token) else { continue }
+            let start = before.indices.last { $0 + id.count < before.endIndex && isAt($0, in: before, id) }
+            guard let start else { continue }
+            query.removeSubrange(start..<min(after + 1, query.count))
+            return
+        }
+    }
+
+    /// Whether `name`, in lower case, stands at a position in any case.
+    private static func isAt(_ start: Int, in text: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
+        text.endIndex - start >= name.count
+            && text[start..<start + name.count].elementsEqual(name, by: { HTTPURLParts.lower($0) == $1 })
+    }
+
     private static func sessionSegment(of path: [UInt8], isNested: Bool) -> Range<Int>? {
         let slash = UInt8(ascii: "/")
+        let ending = Array(".aspx".utf8)
+        let lastPage = path.indices.last { path[$0] == ending[0] && path[$0...].starts(with: ending) }
+        guard let lastPage else { return nil }
         let bounds = path.indices.filter { path[$0] == slash }
         for (start, end) in zip(bounds, bounds.dropFirst()).reversed() {
             let segment = path[(start + 1)..<end]
-            let page = String(decoding: path[(end + 1)...], as: UTF8.self)
-            guard segment.count > 2, segment.first == UInt8(ascii: "("), segment.last == UInt8(ascii: ")"),
-                isSession(segment.dropFirst().dropLast(), isNested: isNested), let dot = page.firstRange(of: ".aspx"),
-                dot.lowerBound > page.startIndex
+            // The page has a name before its ending.
+            guard lastPage > end + 1, segment.count > 2, segment.first == UInt8(ascii: "("),
+                segment.last == UInt8(ascii: ")"), isSession(segment.dropFirst().dropLast(), isNested: isNested)
             else { continue }
             return start + 1..<end + 1
         }

@@ -28,6 +28,9 @@ final class ZipNumBlock: Sendable {
             }
             previous = key
             lines.append(range)
+            guard lines.count <= limits.indexBlockLinesMax else {
+                throw Self.bad("a block has more than \(limits.indexBlockLinesMax) lines", file, place)
+            }
         }
         guard !lines.isEmpty else { throw Self.bad("the block has no line", file, place) }
         self.text = text

@@ -60,17 +60,9 @@ struct CDXFilterTest {
 
     func passes(_ value: [UInt8]) throws(WebArchiveError) -> Bool {
         switch test {
-        case .contains(let text): Self.contains(value, text) != isInverted
+        case .contains(let text): (value[...].firstRange(ofBytes: text) != nil) != isInverted
         case .equals(let text): (value == text) != isInverted
         case .matches(let pattern): try pattern.matchesStart(of: value) != isInverted
-        }
-    }
-
-    private static func contains(_ value: [UInt8], _ text: [UInt8]) -> Bool {
-        guard let first = text.first else { return true }
-        guard value.count >= text.count else { return false }
-        return (0...value.count - text.count).contains { start in
-            value[start] == first && value[start..<start + text.count].elementsEqual(text)
         }
     }
 }

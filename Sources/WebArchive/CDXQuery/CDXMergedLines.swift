@@ -38,7 +38,7 @@ final class CDXMergedLines {
     private(set) var foundFault = false
     private let matcher: CDXLineMatcher
     private let limits: Limits
-    private let progress: CDXProgress
+    private let progress: CancellationCheck
     private let temporaryFolder: String
     /// `nil` once they are open.
     private var sources: [CDXQuerySource]?
@@ -47,7 +47,7 @@ final class CDXMergedLines {
 
     init(
         _ sources: [CDXQuerySource], _ matcher: CDXLineMatcher, temporaryFolder: String, limits: Limits,
-        _ progress: CDXProgress
+        _ progress: CancellationCheck
     ) {
         self.matcher = matcher
         self.limits = limits
@@ -71,7 +71,7 @@ final class CDXMergedLines {
         var scanned: CDXJSorter?
         var place = 0
         for (number, source) in sources.enumerated() {
-            let (wacz, trustsOrder) = try source.open()
+            guard let (wacz, trustsOrder) = try source.open() else { continue }
             if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
@@ -146,23 +146,5 @@ final class CDXMergedLines {
         if left.sortKey.lexicographicallyPrecedes(right.sortKey) { return true }
         return (left.line.source, left.place) < (right.line.source, right.place)
             && !right.sortKey.lexicographicallyPrecedes(left.sortKey)
-    }
-}
-
-/// Asks the caller now and then whether to go on.
-final class CDXProgress {
-    private let goesOn: () -> Bool
-    private var steps = 0
-    private static let stepsBetween = 1024
-
-    init(_ goesOn: @escaping () -> Bool) {
-        self.goesOn = goesOn
-    }
-
-    /// - Throws: `cancelled`.
-    func step() throws(WebArchiveError) {
-        steps += 1
-        guard steps.isMultiple(of: Self.stepsBetween), !goesOn() else { return }
-        throw WebArchiveError(code: .cancelled, problem: "the caller asked to stop", file: "cdx")
     }
 }

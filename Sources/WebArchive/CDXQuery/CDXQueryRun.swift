@@ -10,7 +10,7 @@ public final class CDXQueryRun {
     private let limits: Limits
     private let matcher: CDXLineMatcher
     private let writer: CDXLineWriter
-    private let progress: CDXProgress
+    private let progress: CancellationCheck
     private var lines: CDXMergedLines
     private var steps: Steps?
     /// The line that showed that the page exists.
@@ -55,7 +55,7 @@ public final class CDXQueryRun {
         writer = CDXLineWriter(
             query: query, sourceNames: sources.map(\.name), namesSources: namesSources && query.allowsSourceNames,
             mementoURL: mementoURL)
-        self.progress = CDXProgress(progress)
+        self.progress = CancellationCheck(progress)
         lines = CDXMergedLines(
             sources, matcher, temporaryFolder: temporaryFolder, limits: limits, self.progress)
     }
@@ -215,10 +215,8 @@ extension CDXQueryRun {
             number += 1
             let rank: CDXReorder.Rank
             if case .closest(let wanted) = query.order {
-                let time = CaptureTimestamp(digits: String(decoding: line.timestamp, as: UTF8.self)) ?? wanted
-                // Of two equally close ones the later first.
-                rank = .init(
-                    first: UInt64(wanted.distance(to: time)), second: time > wanted ? 0 : 1)
+                let time = matcher.rank(of: line, for: wanted)
+                rank = .init(first: time?.distance ?? .max, second: time?.preference ?? 0)
             } else {
                 rank = .init(first: .max - number, second: 0)
             }

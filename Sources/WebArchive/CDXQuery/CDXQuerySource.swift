@@ -5,11 +5,11 @@ public struct CDXQuerySource: Sendable {
 
     /// What lines name it by: the archive's id.
     public let name: String
-    let open: @Sendable () throws(WebArchiveError) -> Opened
+    let open: @Sendable () throws(WebArchiveError) -> Opened?
 
     /// Names an archive that `open` opens. A run opens each archive once, again when it has to begin anew, and lets go
-    /// of those in which nothing fits.
-    public init(name: String, open: @escaping @Sendable () throws(WebArchiveError) -> Opened) {
+    /// of those in which nothing fits. An archive for which `open` returns `nil` is passed over.
+    public init(name: String, open: @escaping @Sendable () throws(WebArchiveError) -> Opened?) {
         self.name = name
         self.open = open
     }

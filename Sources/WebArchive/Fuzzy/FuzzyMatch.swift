@@ -2,109 +2,174 @@
 ///
 /// What decides is the query: arguments that are equal count most, those that differ count by how much they do, names that
 /// begin with `_` count little. wabac.js ranks in this spirit, too; the numbers are our own.
-struct FuzzyMatch {
-    private let url: String
+///
+/// The URL is taken apart once, here: make one match for all archives that are asked.
+package struct FuzzyMatch: Sendable {
     private let rule: FuzzyRules.Rule?
     private let caught: [ArraySlice<UInt8>]
-    private let arguments: [Argument]
-
-    private struct Argument: Hashable {
-        let name: Substring
-        let value: Substring
-
-        init(_ text: Substring) {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            name = parts[0]
-            value = parts.count > 1 ? parts[1] : ""
-        }
-
-        var text: String { "\(name)=\(value)" }
-        var weight: Double { name.hasPrefix("_") && !name.hasPrefix("__wb_") ? 0.1 : 1 }
-    }
+    private let arguments: Arguments
+    /// The arguments that matter to the rule, in an order of their own.
+    private let counting: [ArraySlice<UInt8>]
+    /// Where to look: the domain that the rule names, the path of the URL, or its beginning.
+    let ranges: [CDXJRange]
+    /// `nil` where a rule looks elsewhere.
+    private let path: [UInt8]?
+    /// What follows the first group, for a rule that looks for the same beginning.
+    private let rest: ArraySlice<UInt8>
 
     /// - Returns: `nil` when no other URL may stand in: no rule finds it, and it has no query.
-    init?(_ url: String, rules: FuzzyRules) {
-        self.url = url
-        rule = rules.rule(for: url)
-        guard rule != nil || url.contains("?") else { return nil }
-        caught = rule?.match.groups(in: Array(url.utf8)) ?? []
-        arguments = Self.arguments(of: url)
+    package init?(_ url: String) {
+        self.init(url, rules: .standard)
     }
 
-    /// Where to look: the domain that the rule names; `nil` for the path of the URL.
-    var domain: String? {
-        guard case .domain(let name) = rule?.search else { return nil }
-        return name
+    init?(_ url: String, rules: FuzzyRules) {
+        let rule = rules.rule(for: url)
+        guard rule != nil || url.utf8.contains(UInt8(ascii: "?")) else { return nil }
+        let bytes = Array(url.utf8)
+        caught = rule?.match.groups(in: bytes) ?? []
+        rest = bytes[(caught.first?.endIndex ?? bytes.endIndex)...]
+        let arguments = Arguments(of: url)
+        counting = rule.map { arguments.counting(for: $0) } ?? []
+        (self.rule, self.arguments) = (rule, arguments)
+        switch rule?.search {
+        case .domain(let name):
+            ranges = CaptureQuery(url: name, matchType: .domain).ranges
+            path = nil
+        case .start:
+            let start = String(decoding: bytes[..<rest.startIndex], as: UTF8.self)
+            ranges = CaptureQuery(url: start, matchType: .prefix).ranges
+            path = nil
+        case .path, nil:
+            let start = Self.withoutQuery(url)
+            ranges = SURT.candidates(for: start).flatMap { [CDXJRange(prefix: "\($0) "), CDXJRange(prefix: "\($0)?")] }
+            path = SURT.folded(start)
+        }
     }
 
     /// How alike a captured URL is, 0 to 2; `nil` when it is something else.
     func score(_ other: String) -> Double? {
-        let others = Self.arguments(of: other)
-        func value(_ name: String, _ arguments: [Argument]) -> Substring? {
-            arguments.first { $0.name == name }?.value
-        }
+        if let path, SURT.folded(Self.withoutQuery(other)) != path { return nil }
+        let others = Arguments(of: other)
         // Another method is another thing, whatever the rule.
-        guard value("__wb_method", arguments)?.uppercased() == value("__wb_method", others)?.uppercased() else {
-            return nil
-        }
-        guard let rule else { return likeness(others) }
+        guard arguments.method == others.method else { return nil }
+        guard let rule else { return arguments.likeness(others) }
         if rule.search != .path || !caught.isEmpty {
-            let same = rule.match.groups(in: Array(other.utf8)) ?? []
-            guard same.elementsEqual(caught, by: { $0.elementsEqual($1) }), rule.match.finds(Array(other.utf8)) else {
-                return nil
-            }
+            let same = rule.match.groups(in: Array(other.utf8))
+            guard let same, same.elementsEqual(caught, by: { $0.elementsEqual($1) }) else { return nil }
+        }
+        if rule.search == .start {
+            let bytes = Array(other.utf8)
+            guard let start = rule.match.groups(in: bytes)?.first else { return nil }
+            return 1 + Arguments.likeness(rest, bytes[start.endIndex...])
         }
         if !rule.arguments.isEmpty {
-            let areSame = rule.arguments.allSatisfy { value($0, arguments) == value($0, others) }
-            return areSame ? 1 + likeness(others) : nil
+            let choice = rule.arguments.firstIndex { $0.allSatisfy { arguments.first($0) == others.first($0) } }
+            return choice.map { Double(rule.arguments.count - $0) + arguments.likeness(others) }
         }
-        let isSame = rule.ignore == nil || counting(arguments, rule) == counting(others, rule)
-        if isSame, rule.ignore != nil || rule.search != .path { return 1 + likeness(others) }
-        return likeness(others)
+        let isSame = rule.ignore == nil || counting == others.counting(for: rule)
+        if isSame, rule.ignore != nil || rule.search != .path { return 1 + arguments.likeness(others) }
+        return arguments.likeness(others)
     }
 
-    /// The arguments that matter to a rule, in an order of their own.
-    private func counting(_ arguments: [Argument], _ rule: FuzzyRules.Rule) -> [String] {
-        arguments.map(\.text).filter { !rule.ignores($0) }.sorted()
+    private static func withoutQuery(_ url: String) -> String {
+        String(decoding: url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
     }
+}
 
-    /// The share of the arguments' weight that is the same in both, 0 to 1.
-    private func likeness(_ others: [Argument]) -> Double {
-        let names = Set(arguments.map(\.name)).union(others.map(\.name))
-        var total = 0.0
-        var alike = 0.0
-        for name in names {
-            let mine = arguments.filter { $0.name == name }.map(\.value)
-            let theirs = others.filter { $0.name == name }.map(\.value)
-            let weight = (mine.isEmpty ? theirs.count : mine.count) > 0 ? Argument(name).weight : 0
-            total += weight
-            guard !mine.isEmpty, !theirs.isEmpty else { continue }
-            alike += weight * (mine == theirs ? 1 : Self.likeness(mine[0], theirs[0]))
+extension FuzzyMatch {
+    /// The arguments of a URL's query, compared in time linear in their length.
+    private struct Arguments {
+        /// Each as `name=value`, also where the query has the name alone.
+        private let texts: [ArraySlice<UInt8>]
+        /// The values of each name, in order.
+        private let values: [ArraySlice<UInt8>: [ArraySlice<UInt8>]]
+        /// Of `__wb_method`, in upper case.
+        let method: String?
+
+        init(of url: String) {
+            let query = Array(url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") })
+            var texts: [ArraySlice<UInt8>] = []
+            var values: [ArraySlice<UInt8>: [ArraySlice<UInt8>]] = [:]
+            for text in query.split(separator: UInt8(ascii: "&")).prefix(Self.countMax) {
+                let name = text.prefix { $0 != UInt8(ascii: "=") }
+                texts.append(name.endIndex == text.endIndex ? text + [UInt8(ascii: "=")] : text)
+                values[Self.withoutIndex(name), default: []].append(text[name.endIndex...].dropFirst())
+            }
+            (self.texts, self.values) = (texts, values)
+            method = values[Array("__wb_method".utf8)[...]]?.first
+                .map { String(decoding: $0, as: UTF8.self).uppercased() }
         }
-        return total == 0 ? 1 : alike / total
-    }
 
-    /// Of two values that differ: numbers by how far apart they are, texts by how they begin; always below one half.
-    private static func likeness(_ one: Substring, _ other: Substring) -> Double {
-        if let first = Double(one), let second = Double(other) {
-            let distance = abs(first - second)
-            return distance.isFinite ? 0.5 / (1 + distance) : 0
+        /// The first value of a name.
+        func first(_ name: String) -> ArraySlice<UInt8>? { values[Array(name.utf8)[...]]?.first }
+
+        func counting(for rule: FuzzyRules.Rule) -> [ArraySlice<UInt8>] {
+            texts.filter { !rule.ignores($0) }.sorted { $0.lexicographicallyPrecedes($1) }
         }
-        let common = zip(one.utf8, other.utf8).prefix { $0 == $1 }.count
-        return 0.5 * Double(common) / Double(max(one.utf8.count, other.utf8.count, 1) + 1)
-    }
 
-    private static func arguments(of url: String) -> [Argument] {
-        guard let mark = url.firstIndex(of: "?") else { return [] }
-        return url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&").prefix(argumentsMax)
-            .map { Argument($0) }
-    }
+        /// The share of the arguments' weight that is the same in both, 0 to 1.
+        func likeness(_ others: Arguments) -> Double {
+            var total = 0.0
+            var alike = 0.0
+            for (name, mine) in values {
+                let weight = Self.weight(of: name)
+                total += weight
+                guard let theirs = others.values[name] else { continue }
+                alike += weight * (mine == theirs ? 1 : Self.likeness(mine, theirs))
+            }
+            for name in others.values.keys where values[name] == nil { total += Self.weight(of: name) }
+            return total == 0 ? 1 : alike / total
+        }
 
-    private static let argumentsMax = 64
+        private static func weight(of name: ArraySlice<UInt8>) -> Double {
+            name.first == UInt8(ascii: "_") && !name.starts(with: "__wb_".utf8) ? 0.1 : 1
+        }
+
+        /// `name` of `name[3]`, an item of a list.
+        private static func withoutIndex(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            var rest = name
+            if rest.last == UInt8(ascii: "]") {
+                rest = rest.dropLast()
+            } else if rest.suffix(3).elementsEqual("%5D".utf8) {
+                rest = rest.dropLast(3)
+            } else {
+                return name
+            }
+            while let digit = rest.last, (0x30...0x39).contains(digit) { rest = rest.dropLast() }
+            if rest.last == UInt8(ascii: "[") { return rest.dropLast() }
+            return rest.suffix(3).elementsEqual("%5B".utf8) ? rest.dropLast(3) : name
+        }
+
+        /// Of two lists of values, the share that is in both; of single values, how alike they are.
+        private static func likeness(_ mine: [ArraySlice<UInt8>], _ theirs: [ArraySlice<UInt8>]) -> Double {
+            guard mine.count > 1 || theirs.count > 1 else { return likeness(mine[0], theirs[0]) }
+            let (mine, theirs) = (Set(mine), Set(theirs))
+            return Double(mine.intersection(theirs).count) / Double(mine.union(theirs).count)
+        }
+
+        /// Of two values that differ: numbers by how far apart they are, texts by how they begin; always below one half.
+        static func likeness(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Double {
+            if let first = number(one), let second = number(other) {
+                let distance = abs(first - second)
+                return distance.isFinite ? 0.5 / (1 + distance) : 0
+            }
+            let common = zip(one, other).prefix { $0 == $1 }.count
+            return 0.5 * Double(common) / Double(max(one.count, other.count, 1) + 1)
+        }
+
+        private static func number(_ text: ArraySlice<UInt8>) -> Double? {
+            text.count <= digitsMax ? Double(String(decoding: text, as: UTF8.self)) : nil
+        }
+
+        private static let countMax = 64
+        private static let digitsMax = 32
+    }
 }
 
 extension WACZFile {
     /// The capture that stands in best for a URL that was not captured, by the rules of `fuzzy-rules.json`.
+    ///
+    /// Looks at `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines, at most.
     ///
     /// - Parameter url: What was asked for.
     /// - Parameter time: Of equally good ones the closest in time; the latest when `nil`.
@@ -114,23 +179,28 @@ extension WACZFile {
     public func fuzzyCapture(
         ofURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false
     ) throws(WebArchiveError) -> CDXJEntry? {
-        guard let match = FuzzyMatch(url, rules: .standard) else { return nil }
-        let cursor =
-            if let domain = match.domain {
-                captures(matching: CaptureQuery(url: domain, matchType: .domain), trustsOrder: trustsOrder)
-            } else {
-                captures(withPathOf: url, trustsOrder: trustsOrder)
-            }
-        let path = SURT.folded(String(url.prefix { $0 != "?" && $0 != "#" }))
+        guard let match = FuzzyMatch(url) else { return nil }
+        return try fuzzyCapture(matching: match, at: time, trustsOrder: trustsOrder, CancellationCheck())
+    }
+
+    /// The same for a URL that several archives are asked for.
+    ///
+    /// - Throws: Also `cancelled`.
+    package func fuzzyCapture(
+        matching match: FuzzyMatch, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> CDXJEntry? {
+        try check.now()
+        let cursor = CaptureCursor(self, ranges: match.ranges, trustsOrder: trustsOrder)
         var best: (entry: CDXJEntry, score: Double, time: CaptureTimestamp)?
         var count = 0
-        while count < limits.fuzzyCandidatesMax, let entry = try cursor.next() {
+        while count < limits.fuzzyCandidatesMax, cursor.bytesRead < limits.fuzzyCandidateBytesMax,
+            let entry = try cursor.next()
+        {
             count += 1
-            guard let moment = entry.captureTime, entry.status != 304 else { continue }
-            let other = entry.requestURL
-            guard match.domain != nil || SURT.folded(String(other.prefix { $0 != "?" && $0 != "#" })) == path,
-                var score = match.score(other)
-            else { continue }
+            try check.step()
+            guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else {
+                continue
+            }
             // A page rather than a redirect or an error.
             if let status = entry.status, status >= 300 { score -= 0.5 }
             if let kept = best {

@@ -6,17 +6,19 @@ struct FuzzyRules: Sendable {
         enum Search: Sendable, Hashable {
             case path
             case domain(String)
+            /// URLs that begin as this one does, up to the end of the first group.
+            case start
         }
 
         let match: RegularExpression
         let search: Search
-        /// Arguments that decide alone; empty when they all count.
-        let arguments: [String]
+        /// Arguments that decide alone, the best choice first; empty when they all count.
+        let arguments: [[String]]
         let ignore: RegularExpression?
 
         /// Whether an argument, `name=value`, does not matter.
-        func ignores(_ argument: String) -> Bool {
-            ignore?.finds(Array(argument.utf8)) ?? false
+        func ignores(_ argument: ArraySlice<UInt8>) -> Bool {
+            ignore?.finds(Array(argument)) ?? false
         }
     }
 
@@ -68,9 +70,10 @@ extension FuzzyRules.Rule {
         switch (json["search"]?.string ?? "path", json["domain"]?.string) {
         case ("path", nil): search = .path
         case ("domain", let domain?): search = .domain(domain)
+        case ("start", nil): search = .start
         default: return nil
         }
-        arguments = json["arguments"]?.array?.compactMap(\.string) ?? []
+        arguments = json["arguments"]?.array?.compactMap { $0.array?.compactMap(\.string) } ?? []
         ignore =
             if let ignore = json["ignore"]?.string {
                 try RegularExpression(ignore, memoryMax: Limits.standard.queryPatternMemoryMax)

@@ -1,5 +1,8 @@
 /// Walks through a JSON text, so that a reader can pick members and pass over the rest without building them.
 struct JSONScanner {
+    /// What some editors on Windows put before a text in UTF-8. RFC 8259 §8.1 forbids it in JSON.
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private let bytes: [UInt8]
     private(set) var position: Int
     private let depthMax: Int
@@ -11,8 +14,34 @@ struct JSONScanner {
         self.depthMax = depthMax
     }
 
+    /// Reads a file that must be one JSON object; `member` gets each key and must consume its value.
+    ///
+    /// - Throws: `badJSON` with the position of the first thing that is wrong.
+    static func readDescription(
+        _ bytes: [UInt8], file: String, limits: Limits,
+        _ member: (inout JSONScanner, String) throws(JSONProblem) -> Void
+    ) throws(WebArchiveError) {
+        do throws(JSONProblem) {
+            guard !bytes.starts(with: [0xFE, 0xFF]), !bytes.starts(with: [0xFF, 0xFE]) else {
+                throw JSONProblem(offset: 0, what: "it is UTF-16, not UTF-8")
+            }
+            var scanner = JSONScanner(bytes, depthMax: limits.jsonDepthMax)
+            scanner.skipByteOrderMark()
+            guard scanner.startsWith("{") else {
+                try scanner.skipValue()
+                throw JSONProblem(offset: 0, what: "it is no object")
+            }
+            try scanner.object(member)
+            try scanner.expectEnd()
+        } catch {
+            throw WebArchiveError(
+                code: .badJSON, problem: "the file is not JSON: \(error.what)", file: file, offset: UInt64(error.offset)
+            )
+        }
+    }
+
     mutating func skipByteOrderMark() {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        if bytes.starts(with: Self.byteOrderMark) { position = 3 }
     }
 
     mutating func expectEnd() throws(JSONProblem) {
@@ -51,12 +80,53 @@ struct JSONScanner {
         }
     }
 
+    /// Reads an array; `element` must consume each of its values. Passes over anything else.
+    mutating func elements(
+        _ element: (inout JSONScanner) throws(JSONProblem) -> Void
+    ) throws(JSONProblem) {
+        guard startsWith("[") else { return try skipValue() }
+        try enter("[")
+        if try leaves("]") { return }
+        repeat { try element(&self) } while try !closes("]")
+    }
+
+    /// Reads a value, but of objects only the members called `names`, `levels` deep, no arrays, and texts cut off behind
+    /// `textBytesMax` bytes: whatever the size of the value, what is kept is small.
+    mutating func members(
+        named names: Set<String>, levels: Int = 1, textBytesMax: Int
+    ) throws(JSONProblem) -> JSONValue {
+        if startsWith("\"") { return .string(try string(bytesMax: textBytesMax)) }
+        guard startsWith("{") else {
+            guard !startsWith("[") else {
+                try skipValue()
+                return .null
+            }
+            let scalar = try value()
+            if case .number(let digits) = scalar, digits.utf8.count > textBytesMax { return .null }
+            return scalar
+        }
+        var kept: [String: JSONValue] = [:]
+        try object { (scanner, key) throws(JSONProblem) in
+            guard levels > 0, names.contains(key) else { return try scanner.skipValue() }
+            kept[key] = try scanner.members(named: names, levels: levels - 1, textBytesMax: textBytesMax)
+        }
+        return .object(kept)
+    }
+
+    /// Whether the next value begins with this character.
+    mutating func startsWith(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        return position < bytes.count && bytes[position] == UInt8(ascii: character)
+    }
+
     /// Reads a string, or a number in its own spelling; passes over anything else and returns `nil`.
-    mutating func text() throws(JSONProblem) -> String? {
+    ///
+    /// - Parameter bytesMax: Bytes of a string that are kept; the rest is cut off.
+    mutating func text(bytesMax: Int = .max) throws(JSONProblem) -> String? {
         skipSpace()
         guard position < bytes.count else { throw problem("the text ends where a value should be") }
         switch bytes[position] {
-        case UInt8(ascii: "\""): return try string()
+        case UInt8(ascii: "\""): return try string(bytesMax: bytesMax)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
         default:
             try skipValue()
@@ -81,26 +151,39 @@ struct JSONScanner {
     }
 
     /// Reads a string.
-    mutating func string() throws(JSONProblem) -> String {
+    ///
+    /// - Parameter bytesMax: Bytes of its UTF-8 form that are kept; the rest is cut off.
+    mutating func string(bytesMax: Int = .max) throws(JSONProblem) -> String {
         let start = try openString()
         var scan = position
         while scan < bytes.count, bytes[scan] != UInt8(ascii: "\""), bytes[scan] != UInt8(ascii: "\\") { scan += 1 }
         guard scan < bytes.count else { throw JSONProblem(offset: start, what: "a string has no closing quote") }
         if bytes[scan] == UInt8(ascii: "\"") {
             defer { position = scan + 1 }
-            return try validated(bytes[position..<scan])
+            return try validated(Self.cut(bytes[position..<scan], to: bytesMax))
         }
         var decoded: [UInt8] = []
         while position < bytes.count {
             let byte = bytes[position]
             position += 1
             switch byte {
-            case UInt8(ascii: "\""): return try validated(decoded[...])
-            case UInt8(ascii: "\\"): try escape(into: &decoded)
-            default: decoded.append(byte)
+            case UInt8(ascii: "\""): return try validated(Self.cut(decoded[...], to: bytesMax))
+            case UInt8(ascii: "\\") where decoded.count <= bytesMax: try escape(into: &decoded)
+            case UInt8(ascii: "\\"):
+                var dropped: [UInt8] = []
+                try escape(into: &dropped)
+            default: if decoded.count <= bytesMax { decoded.append(byte) }
             }
         }
         throw JSONProblem(offset: start, what: "a string has no closing quote")
+    }
+
+    /// The first `bytesMax` bytes of a text in UTF-8, without the beginning of a character that is cut.
+    private static func cut(_ text: ArraySlice<UInt8>, to bytesMax: Int) -> ArraySlice<UInt8> {
+        guard text.count > bytesMax else { return text }
+        var end = text.startIndex + bytesMax
+        while end > text.startIndex, text[end] & 0xC0 == 0x80 { end -= 1 }
+        return text[..<end]
     }
 
     /// Passes over a string without building it.

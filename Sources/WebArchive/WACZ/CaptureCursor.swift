@@ -26,11 +26,11 @@ public struct CaptureQuery: Sendable, Hashable {
     /// The lines that fit.
     var ranges: [CDXJRange] {
         let whole = url.contains("://") || matchType == .exact || HTTPURLParts(url) != nil ? url : "http://\(url)"
-        let keys = SURT.candidates(for: whole)
         switch matchType {
-        case .exact: return keys.map { CDXJRange(prefix: "\($0) ") }
-        case .prefix: return prefixes(keys, of: whole)
+        case .exact: return CaptureMatcher(url: whole).keys.map { CDXJRange(prefix: "\($0) ") }
+        case .prefix: return prefixes(SURT.canonicalKeys(for: whole), of: whole)
         case .host, .domain:
+            let keys = SURT.canonicalKeys(for: whole)
             let hosts = Set(keys.compactMap { $0.split(separator: ")").first?.split(separator: ":").first })
             let ends = matchType == .host ? [")", ":"] : [")", ":", ","]
             return hosts.flatMap { host in ends.map { CDXJRange(prefix: "\(host)\($0)") } }
@@ -54,6 +54,8 @@ public final class CaptureCursor {
 
     /// Whether entries come in the order of keys and times; known once the first was asked for.
     public private(set) var isSorted = false
+    /// Bytes of the index lines that were given, or passed over because they could not be read.
+    private(set) var bytesRead = 0
     private let wacz: WACZFile
     private let ranges: [CDXJRange]
     private let trustsOrder: Bool
@@ -86,6 +88,7 @@ public final class CaptureCursor {
             }
         case .scan(let reader):
             while let (entry, _) = try reader.next() {
+                bytesRead += reader.lastLine?.count ?? 0
                 if fits(entry) { return entry }
             }
             return nil
@@ -114,6 +117,7 @@ public final class CaptureCursor {
             }
             guard let (reader, line) = first else { return nil }
             reader.advance()
+            bytesRead += line.bytes.count
             if let entry = CDXJEntry.parsed(line.bytes, limits: wacz.limits) { return entry }
         }
     }

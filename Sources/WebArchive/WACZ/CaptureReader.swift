@@ -61,6 +61,10 @@ public final class CaptureReader {
         guard let entry = pending.popFirst() else { return false }
         guard !isReadingRecords else {
             recordNumber = 0
+            guard
+                entry.method == .stored
+                    || entry.uncompressedSize <= wacz.limits.inflatedBytesMax(compressed: entry.compressedSize)
+            else { throw tooLarge(entry, "\(entry.uncompressedSize) bytes") }
             current = .warc(try WARCReader(entry: entry, of: wacz.directory).makeScanner(), entry)
             return true
         }
@@ -102,11 +106,20 @@ public final class CaptureReader {
         return nil
     }
 
+    private func tooLarge(_ entry: ZIPEntry, _ size: String) -> WebArchiveError {
+        WebArchiveError(
+            code: .tooLarge,
+            problem: "\(entry.compressedSize) compressed bytes expand to \(size), far more than in real archives",
+            file: wacz.directory.path(of: entry))
+    }
+
     private func nextRecord(
         _ scanner: WARCScanner, _ entry: ZIPEntry
     ) throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
         while let item = try scanner.next() {
             recordNumber += 1
+            let recordsMax = wacz.limits.linesMax(compressed: entry.compressedSize)
+            guard recordNumber <= recordsMax else { throw tooLarge(entry, "more than \(recordsMax) records") }
             bytesRead += item.length
             let filename = String(entry.name.dropFirst("archive/".count))
             guard let made = CDXJEntry(item, filename: filename) else { continue }

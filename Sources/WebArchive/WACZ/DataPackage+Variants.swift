@@ -3,80 +3,168 @@ extension DataPackage {
     ///
     /// Variants: `mainPageUrl` (1.1), `mainPageURL` (ArchiveWeb.page), `home` (1.2.0 draft); `hash` with or without
     /// the name of its function; `stats.hash` and `stats.bytes` (older py-wacz), where a `bytes` of 0 says nothing.
+    /// Only what is known is kept, and of that only so much as a real package has.
     ///
-    /// - Throws: `badJSON` with the position, when it is no JSON object.
+    /// - Throws: `badJSON` with the position, when it is no JSON object; `tooLarge` when it lists too many files.
     static func parse(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> DataPackage {
-        DataPackage(try JSONValue.parseObject(bytes, file: file, limits: limits))
+        var found = Found()
+        try JSONScanner.readDescription(bytes, file: file, limits: limits) { (scanner, key) throws(JSONProblem) in
+            try found.read(key, &scanner, limits)
+        }
+        for (count, what) in [(found.resourceCount, "files"), (found.requirementCount, "required packages")]
+        where count > limits.resourcesMax {
+            throw WebArchiveError(
+                code: .tooLarge, problem: "it lists \(count) \(what), at most \(limits.resourcesMax) are read",
+                file: file)
+        }
+        return DataPackage(found)
     }
 
-    private init(_ json: JSONValue) {
+    /// The members that are known, as far as they were read.
+    private struct Found {
+        var members: [String: JSONValue] = [:]
+        var software: String?
+        var resources: [Resource] = []
+        var resourceCount = 0
+        var requirements: [Requirement] = []
+        var requirementCount = 0
+
+        mutating func read(_ key: String, _ scanner: inout JSONScanner, _ limits: Limits) throws(JSONProblem) {
+            switch key {
+            case "resources":
+                (resources, resourceCount) = ([], 0)
+                try scanner.elements { (scanner) throws(JSONProblem) in
+                    resourceCount += 1
+                    guard resourceCount <= limits.resourcesMax else { return try scanner.skipValue() }
+                    let names: Set = ["name", "path", "hash", "bytes", "stats"]
+                    let json = try scanner.members(named: names, levels: 2, textBytesMax: limits.textBytesMax)
+                    if let resource = resource(json) { resources.append(resource) }
+                }
+            case "relation" where scanner.startsWith("{"):
+                try scanner.object { (scanner, key) throws(JSONProblem) in
+                    if key == "requires" { try read(key, &scanner, limits) } else { try scanner.skipValue() }
+                }
+            case "requires":
+                (requirements, requirementCount) = ([], 0)
+                try scanner.elements { (scanner) throws(JSONProblem) in
+                    requirementCount += 1
+                    guard requirementCount <= limits.resourcesMax else { return try scanner.skipValue() }
+                    let names: Set = ["filename", "name", "hash", "crawlId"]
+                    let json = try scanner.members(named: names, textBytesMax: limits.textBytesMax)
+                    requirements.append(requirement(json))
+                }
+            case "software": software = try readSoftware(&scanner, limits)
+            case "profile", "wacz_version", "waczVersion", "title", "description", "desc", "created", "modified",
+                "mainPageUrl", "mainPageURL", "mainPageDate", "mainPageTS", "home":
+                members[key] = try scanner.members(named: ["url", "ts"], textBytesMax: limits.textBytesMax)
+            default: try scanner.skipValue()
+            }
+        }
+
+        private func readSoftware(_ scanner: inout JSONScanner, _ limits: Limits) throws(JSONProblem) -> String? {
+            guard scanner.startsWith("[") else { return try scanner.text(bytesMax: limits.textBytesMax) }
+            var software = ""
+            try scanner.elements { (scanner) throws(JSONProblem) in
+                let name = try scanner.members(named: [], textBytesMax: limits.textBytesMax).string
+                if let name, software.utf8.count < limits.textBytesMax {
+                    software += software.isEmpty ? name : ", \(name)"
+                }
+            }
+            return software
+        }
+
+        private func resource(_ json: JSONValue) -> Resource? {
+            guard let path = json["path"]?.string ?? json["name"]?.string else { return nil }
+            let text = json["hash"]?.string ?? json["stats"]?["hash"]?.string
+            let hash = text.flatMap { WARCDigest($0) }
+            let statedBytes = json["stats"]?["bytes"]?.unsigned.flatMap { $0 == 0 ? nil : $0 }
+            return Resource(
+                name: json["name"]?.string, path: path, hash: hash,
+                unknownHash: hash == nil && text?.isEmpty == false ? text.map { String($0.prefix(80)) } : nil,
+                bytes: json["bytes"]?.unsigned ?? statedBytes)
+        }
+
+        private func requirement(_ json: JSONValue) -> Requirement {
+            Requirement(
+                filename: json["filename"]?.string ?? json["name"]?.string,
+                hash: json["hash"]?.string.flatMap { WARCDigest($0) }, crawlID: json["crawlId"]?.text)
+        }
+
+        subscript(_ key: String) -> JSONValue? { members[key].flatMap { $0 == .null ? nil : $0 } }
+    }
+
+    private init(_ json: Found) {
         let url =
             json["mainPageUrl"]?.string ?? json["mainPageURL"]?.string ?? json["home"]?["url"]?.string
             ?? json["home"]?.string
         let date = json["mainPageDate"]?.text ?? json["mainPageTS"]?.text ?? json["home"]?["ts"]?.text
-        let requires = json["relation"]?["requires"] ?? json["requires"]
         self.init(
             profile: json["profile"]?.string, waczVersion: (json["wacz_version"] ?? json["waczVersion"])?.text,
             title: json["title"]?.string, description: json["description"]?.string ?? json["desc"]?.string,
-            created: json["created"]?.text, modified: json["modified"]?.text, software: Self.software(json["software"]),
-            mainPage: url.map { MainPage(url: $0, date: date) },
-            resources: json["resources"]?.array?.compactMap { Self.resource($0) } ?? [],
-            requirements: requires?.array?.map { Self.requirement($0) } ?? [], legacyPages: [])
+            created: json["created"]?.text, modified: json["modified"]?.text, software: json.software,
+            mainPage: url.map { MainPage(url: $0, date: date) }, resources: json.resources,
+            requirements: json.requirements, listsLegacyPages: false)
     }
 
-    private static func software(_ json: JSONValue?) -> String? {
-        json?.string ?? json?.array.map { $0.compactMap(\.string).joined(separator: ", ") }
-    }
-
-    private static func resource(_ json: JSONValue) -> Resource? {
-        guard let path = json["path"]?.string ?? json["name"]?.string else { return nil }
-        let hash = json["hash"]?.string ?? json["stats"]?["hash"]?.string
-        let statedBytes = json["stats"]?["bytes"]?.unsigned.flatMap { $0 == 0 ? nil : $0 }
-        return Resource(
-            name: json["name"]?.string, path: path, hash: hash.flatMap { WARCDigest($0) },
-            bytes: json["bytes"]?.unsigned ?? statedBytes)
-    }
-
-    private static func requirement(_ json: JSONValue) -> Requirement {
-        Requirement(
-            filename: json["filename"]?.string ?? json["name"]?.string,
-            hash: json["hash"]?.string.flatMap { WARCDigest($0) }, crawlID: json["crawlId"]?.text)
-    }
-
-    /// Parses `webarchive.yaml`, which layouts before 1.0 have instead of `datapackage.json`.
+    /// Reads what `webarchive.yaml` says of the package, which layouts before 1.0 have instead of `datapackage.json`.
     ///
-    /// Understood is what its writer made: `key: value` lines, and a `pages` list of such lines.
-    static func parseLegacy(_ bytes: [UInt8]) -> DataPackage {
-        var top: [String: String] = [:]
-        var pages: [[String: String]] = []
-        var isInPages = false
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            guard let (key, value) = yamlPair(line) else { continue }
-            let isItem = line.drop { $0 == " " }.hasPrefix("- ")
-            if isItem || line.hasPrefix(" ") {
-                guard isInPages else { continue }
-                if isItem { pages.append([:]) }
-                if var page = pages.popLast() {
-                    page[key] = value
-                    pages.append(page)
-                }
-            } else {
-                isInPages = key == "pages"
-                top[key] = value
-            }
-        }
-        let listed = pages.compactMap { page in
-            page["url"].map { Page(url: $0, time: page["date"] ?? page["ts"], title: page["title"], id: page["id"]) }
-        }
+    /// - Throws: What the stream throws.
+    static func parseLegacy(_ stream: any ByteStream, limits: Limits) throws(WebArchiveError) -> DataPackage {
+        let lines = LineReader(
+            stream, lineBytesMax: limits.textBytesMax, skippedLineBytesMax: limits.skippedLineBytesMax)
+        var legacy = LegacyDescription()
+        while let line = try lines.next() { _ = legacy.add(line.bytes ?? []) }
+        let top = legacy.top
         let mainURL = top["mainPageUrl"] ?? top["mainPageURL"] ?? top["home"]
         return DataPackage(
             profile: nil, waczVersion: nil, title: top["title"], description: top["desc"] ?? top["description"],
             created: top["created"] ?? top["date"], modified: nil, software: top["software"],
             mainPage: mainURL.map { MainPage(url: $0, date: top["mainPageDate"]) }, resources: [], requirements: [],
-            legacyPages: listed)
+            listsLegacyPages: legacy.hasPages)
+    }
+}
+
+/// A `webarchive.yaml`, read line by line, as its writer made it: `key: value` lines, and a `pages` list of such lines.
+struct LegacyDescription {
+    /// What it says of the package.
+    private(set) var top: [String: String] = [:]
+    /// Whether a page was found that has a URL.
+    private(set) var hasPages = false
+    private var page: [String: String] = [:]
+    private var isInPages = false
+
+    private static let known: Set = [
+        "title", "desc", "description", "created", "date", "software", "mainPageUrl", "mainPageURL", "home",
+        "mainPageDate",
+        "url", "ts", "id",
+    ]
+
+    /// Reads the next line.
+    ///
+    /// - Returns: The page that ends before it, when it has a URL.
+    mutating func add(_ line: [UInt8]) -> Page? {
+        let line = String(decoding: line, as: UTF8.self)
+        guard let (key, value) = Self.pair(line[...]) else { return nil }
+        let isItem = line.drop { $0 == " " }.hasPrefix("- ")
+        guard isItem || line.hasPrefix(" ") else {
+            isInPages = key == "pages"
+            if Self.known.contains(key) { top[key] = value }
+            return takePage()
+        }
+        guard isInPages else { return nil }
+        let finished = isItem ? takePage() : nil
+        if Self.known.contains(key) { page[key] = value }
+        if key == "url" { hasPages = true }
+        return finished
     }
 
-    private static func yamlPair(_ line: Substring) -> (key: String, value: String)? {
+    /// The page that the lines so far describe, when it has a URL.
+    mutating func takePage() -> Page? {
+        defer { page = [:] }
+        return page["url"].map { Page(url: $0, time: page["date"] ?? page["ts"], title: page["title"], id: page["id"]) }
+    }
+
+    private static func pair(_ line: Substring) -> (key: String, value: String)? {
         let text = line.drop { $0 == " " || $0 == "-" }
         guard !text.hasPrefix("#"), let colon = text.firstIndex(of: ":") else { return nil }
         let after = text[text.index(after: colon)...]

@@ -11,6 +11,8 @@ public struct DataPackage: Sendable, Hashable {
         public let path: String
         /// Hash of the content, as hexadecimal with the name of its function; `nil` when absent or unreadable.
         public let hash: WARCDigest?
+        /// The beginning of a hash that can't be read, as written: of an unknown algorithm, or of another length.
+        public let unknownHash: String?
         /// Bytes of the content.
         public let bytes: UInt64?
     }
@@ -55,8 +57,8 @@ public struct DataPackage: Sendable, Hashable {
     public let resources: [Resource]
     /// Files that this one needs for its revisits.
     public let requirements: [Requirement]
-    /// Pages that a layout before 1.0 lists in the package file itself; empty otherwise.
-    public let legacyPages: [Page]
+    /// Whether a layout before 1.0 lists pages in the package file itself.
+    public let listsLegacyPages: Bool
 }
 
 /// What `datapackage-digest.json` says. WACZ 1.1.1 §5.3 and "WACZ Signing and Verification" 0.1.0.
@@ -83,14 +85,19 @@ public struct DataPackageDigest: Sendable, Hashable {
 
     /// Parses `datapackage-digest.json`.
     static func parse(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> DataPackageDigest {
-        DataPackageDigest(try JSONValue.parseObject(bytes, file: file, limits: limits))
-    }
-
-    private init(_ json: JSONValue) {
-        path = json["path"]?.string
-        hash = json["hash"]?.string
-        let signed = json["signedData"]
+        var members: [String: JSONValue] = [:]
+        try JSONScanner.readDescription(bytes, file: file, limits: limits) { (scanner, key) throws(JSONProblem) in
+            switch key {
+            case "path", "hash", "signedData":
+                members[key] = try scanner.members(
+                    named: ["signature", "domain"], textBytesMax: limits.textBytesMax)
+            default: try scanner.skipValue()
+            }
+        }
+        let signed = members["signedData"]
         let hasSignature = signed?["signature"]?.string != nil
-        signer = hasSignature ? signed?["domain"]?.string.map { .domain($0) } ?? .anonymous : nil
+        return DataPackageDigest(
+            path: members["path"]?.string, hash: members["hash"]?.string,
+            signer: hasSignature ? signed?["domain"]?.string.map { .domain($0) } ?? .anonymous : nil)
     }
 }

@@ -10,6 +10,8 @@ public struct PackageOfPackages: Sendable {
     public let members: [ZIPEntry]
     /// The ZIP's directory.
     public let directory: ZIPDirectory
+    /// The hashes that the package states, by path and by name.
+    private let statedHashes: [String: WARCDigest]
 
     /// Opens the file at `path`.
     ///
@@ -27,15 +29,41 @@ public struct PackageOfPackages: Sendable {
         let members = safe.filter { isWACZ($0.name) }
         let hasCaptures = safe.contains { $0.name.hasPrefix("archive/") && !isWACZ($0.name) }
         guard !members.isEmpty, !hasCaptures else { return nil }
+        try refuseBombs(members, name: source.name, limits: limits)
         var log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
         let dataPackage = try WACZFile.readDataPackage(directory, &log)
-        return PackageOfPackages(name: source.name, dataPackage: dataPackage, members: members, directory: directory)
+        let resources = dataPackage?.resources ?? []
+        let stated = resources.flatMap { resource in
+            [resource.path, resource.name].compactMap { name in
+                resource.hash.flatMap { hash in name.map { ($0, hash) } }
+            }
+        }
+        return PackageOfPackages(
+            name: source.name, dataPackage: dataPackage, members: members, directory: directory,
+            statedHashes: Dictionary(stated) { first, _ in first })
+    }
+
+    private static func refuseBombs(
+        _ members: [ZIPEntry], name: String, limits: Limits
+    ) throws(WebArchiveError) {
+        func refusal(_ problem: String) -> WebArchiveError {
+            WebArchiveError(
+                code: .tooLarge, problem: problem, file: name, hint: "extract the ZIP, and import the WACZ files in it")
+        }
+        // Places in the file do not overlap, so that only declared sizes can be too large to be added.
+        let packed = members.reduce(UInt64(0)) { $0 + $1.compressedSize }
+        guard members.count <= max(Int(clamping: packed / limits.bytesPerMemberMin), limits.membersAlwaysAllowed) else {
+            throw refusal("the package holds \(members.count) WACZ files in only \(packed) bytes; real ones are larger")
+        }
+        let size = members.uncompressedSize
+        guard size <= limits.memberBytesMax(compressed: packed) else {
+            throw refusal("\(packed) bytes expand to \(size) bytes of WACZ files, but real ones hardly compress")
+        }
     }
 
     /// The SHA-256 that the package states for a member; `nil` when it states none.
     public func statedHash(of member: ZIPEntry) -> WARCDigest? {
-        let resource = dataPackage?.resources.first { $0.path == member.name || $0.name == member.name }
-        return resource?.hash.flatMap { $0.algorithm == .sha256 ? $0 : nil }
+        statedHashes[member.name].flatMap { $0.algorithm == .sha256 ? $0 : nil }
     }
 
     /// Where the bytes of a member are in the file; `nil` when they are compressed.

@@ -48,11 +48,11 @@ extension Page {
     }
 
     /// Parses one line; `nil` for the header line, which has a `format` and no `url`.
-    init?(line: [UInt8], list: List, depthMax: Int) throws(JSONProblem) {
+    init?(line: [UInt8], list: List, limits: Limits) throws(JSONProblem) {
         var texts: [String: String] = [:]
         var textLength: Int?
         var isSeed = false
-        var scanner = JSONScanner(line, depthMax: depthMax)
+        var scanner = JSONScanner(line, depthMax: limits.jsonDepthMax)
         scanner.skipByteOrderMark()
         try scanner.object { (scanner, key) throws(JSONProblem) in
             switch key {
@@ -66,7 +66,7 @@ extension Page {
                 }
             case "seed", "isSeed": isSeed = try scanner.value() == .bool(true)
             case "url", "ts", "title", "id", "size", "mime", "status", "depth", "favIconUrl", "favIconURL", "format":
-                texts[key] = try scanner.text()
+                texts[key] = try scanner.text(bytesMax: limits.textBytesMax)
             default: try scanner.skipValue()
             }
         }
@@ -91,23 +91,24 @@ public final class PageReader {
     public private(set) var bytesRead: UInt64 = 0
     private let wacz: WACZFile
     private var log: FindingLog
-    private var legacyPages: ArraySlice<Page>
+    /// The page list of a layout before 1.0.
+    private let legacyEntry: ZIPEntry?
     private var pending: ArraySlice<ZIPEntry>
     private var current: (lines: LineReader, entry: ZIPEntry)?
+    private var legacy = LegacyDescription()
     private var bytesOfFinishedLists: UInt64 = 0
 
     init(_ wacz: WACZFile) {
         self.wacz = wacz
         log = FindingLog(perCodeMax: wacz.limits.findingsPerCodeMax)
-        pending = wacz.pageEntries[...]
-        legacyPages = wacz.pageEntries.isEmpty ? (wacz.dataPackage?.legacyPages ?? [])[...] : []
+        legacyEntry = wacz.pageEntries.isEmpty && wacz.dataPackage?.listsLegacyPages == true ? wacz.legacyEntry : nil
+        pending = legacyEntry.map { [$0] } ?? wacz.pageEntries[...]
     }
 
     /// The next page, or `nil` at the end. Lines that cannot be used become findings.
     ///
     /// - Throws: `tooLarge` when a list is an attack, `io` when the file cannot be read.
     public func next() throws(WebArchiveError) -> Page? {
-        if let page = legacyPages.popFirst() { return page }
         while true {
             if let (lines, entry) = current {
                 do throws(WebArchiveError) {
@@ -128,6 +129,7 @@ public final class PageReader {
     }
 
     private func next(in lines: LineReader, _ entry: ZIPEntry) throws(WebArchiveError) -> Page? {
+        if legacyEntry != nil { return try nextLegacy(in: lines) }
         let list: Page.List = entry.name.lowercased().contains("extra") ? .extraPages : .pages
         while let line = try lines.next() {
             bytesRead = bytesOfFinishedLists + lines.offset
@@ -138,12 +140,20 @@ public final class PageReader {
             }
             if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
             do throws(JSONProblem) {
-                if let page = try Page(line: bytes, list: list, depthMax: wacz.limits.jsonDepthMax) { return page }
+                if let page = try Page(line: bytes, list: list, limits: wacz.limits) { return page }
             } catch {
                 note("A page cannot be read: byte \(error.offset): \(error.what).", "page-bad-line", location)
             }
         }
         return nil
+    }
+
+    private func nextLegacy(in lines: LineReader) throws(WebArchiveError) -> Page? {
+        while let line = try lines.next() {
+            bytesRead = lines.offset
+            if let page = legacy.add(line.bytes ?? []) { return page }
+        }
+        return legacy.takePage()
     }
 
     private func note(_ what: String, _ code: String, _ location: String) {

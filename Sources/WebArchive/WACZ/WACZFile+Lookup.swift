@@ -61,7 +61,7 @@ extension WACZFile {
         }
     }
 
-    /// Every capture of `url`, in the order of the index; `http` and `https` are one, see `SURT.matches`.
+    /// Every capture of `url`, in the order of the index: those with a key under which a writer may have put it.
     ///
     /// A search in place, O(log n), gives what reading the whole index would. Where an index cannot be searched, or
     /// shows on the way that it is not sorted or is damaged, the whole index is read; see `indexAccess(trustsOrder:)`.
@@ -85,7 +85,8 @@ extension WACZFile {
         return try scannedCaptures(matcher)
     }
 
-    /// The capture of `url` that is closest in time, revisits included; of two equally close ones the later.
+    /// The capture of `url` that is closest in time, revisits included; of two equally close ones the later, of several
+    /// at one moment the one whose URL is spelled so.
     ///
     /// Captures of other request methods count only when `url` names a method with `__wb_method=`.
     ///
@@ -99,21 +100,34 @@ extension WACZFile {
         toURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false,
         where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> CDXJEntry? {
-        let matcher = CaptureMatcher(url: url)
+        try closestCapture(
+            matching: CaptureMatcher(url: url), at: time, trustsOrder: trustsOrder, CancellationCheck(),
+            where: condition)
+    }
+
+    /// The same for a URL that several archives are asked for.
+    ///
+    /// - Throws: Also `cancelled`.
+    package func closestCapture(
+        matching matcher: CaptureMatcher, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck,
+        where condition: (CDXJEntry) -> Bool
+    ) throws(WebArchiveError) -> CDXJEntry? {
+        try check.now()
         if let opened = try searchable(trustsOrder: trustsOrder) {
             do throws(WebArchiveError) {
-                return try searchedClosest(opened, matcher, time, condition)
+                var closest = ClosestCapture(matcher, to: time)
+                try search(opened, matcher, for: &closest, check, condition)
+                return closest.entry
             } catch let error where error.isIndexFault {
                 captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
             }
         }
-        var closest = ClosestCapture(to: time)
+        var closest = ClosestCapture(matcher, to: time)
         let reader = makeCaptureReader()
         while let (entry, _) = try reader.next() {
-            guard let moment = entry.captureTime, closest.isCloser(moment), matcher.isReplayable(entry),
-                condition(entry)
-            else { continue }
-            closest.take(entry, moment)
+            try check.step()
+            guard let moment = entry.captureTime, closest.mayTake(moment) else { continue }
+            closest.take(entry, where: condition)
         }
         return closest.entry
     }
@@ -123,13 +137,6 @@ extension WACZFile {
     /// Nothing is read before the first entry is asked for, and memory stays flat.
     public func captures(matching query: CaptureQuery, trustsOrder: Bool = false) -> CaptureCursor {
         CaptureCursor(self, query, trustsOrder: trustsOrder)
-    }
-
-    /// The entries of the URL without its query, and with any query.
-    func captures(withPathOf url: String, trustsOrder: Bool) -> CaptureCursor {
-        let path = String(url.prefix { $0 != "?" && $0 != "#" })
-        let ranges = SURT.candidates(for: path).flatMap { [CDXJRange(prefix: "\($0) "), CDXJRange(prefix: "\($0)?")] }
-        return CaptureCursor(self, ranges: ranges, trustsOrder: trustsOrder)
     }
 
     /// Every capture that a scan of all indexes finds.
@@ -170,46 +177,24 @@ extension WACZFile {
         return found.sorted { $0.position < $1.position }.map(\.entry)
     }
 
-    private func searchedClosest(
-        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher, _ time: CaptureTimestamp?,
-        _ condition: (CDXJEntry) -> Bool
-    ) throws(WebArchiveError) -> CDXJEntry? {
+    private func search(
+        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher, for closest: inout ClosestCapture,
+        _ check: CancellationCheck, _ condition: (CDXJEntry) -> Bool
+    ) throws(WebArchiveError) {
         let ranges = matcher.ranges(includesMethods: false, includesPlainKeys: opened.hasPlainKeys)
-        var closest = ClosestCapture(to: time)
         for index in opened.indexes {
             let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
             while let line = try reader.peek() {
                 reader.advance()
+                try check.step()
                 // The JSON of most lines need not be read, as their time already says that they are not it.
                 let digits = line.sortKey.drop { $0 != 0x20 }.dropFirst()
                 guard let moment = CaptureTimestamp(digits: String(decoding: digits, as: UTF8.self)),
-                    closest.isCloser(moment), let entry = CDXJEntry.parsed(line.bytes, limits: limits),
-                    matcher.isReplayable(entry), condition(entry)
+                    closest.mayTake(moment), let entry = CDXJEntry.parsed(line.bytes, limits: limits)
                 else { continue }
-                closest.take(entry, moment)
+                closest.take(entry, where: condition)
             }
         }
-        return closest.entry
-    }
-}
-
-/// The best of the captures seen so far.
-private struct ClosestCapture {
-    private let wanted: CaptureTimestamp?
-    private var moment: CaptureTimestamp?
-    private(set) var entry: CDXJEntry?
-
-    init(to wanted: CaptureTimestamp?) {
-        self.wanted = wanted
-    }
-
-    func isCloser(_ other: CaptureTimestamp) -> Bool {
-        moment.map { other.isBetter(than: $0, for: wanted) } ?? true
-    }
-
-    mutating func take(_ entry: CDXJEntry, _ moment: CaptureTimestamp) {
-        self.entry = entry
-        self.moment = moment
     }
 }
 

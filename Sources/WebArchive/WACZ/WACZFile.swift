@@ -120,11 +120,20 @@ public struct WACZFile: Sendable {
 
     /// The same, from an already opened stream of the entry.
     func textStream(of entry: ZIPEntry, from stream: any ByteStream) throws(WebArchiveError) -> any ByteStream {
+        Self.bounded(stream, entry, limits)
+    }
+
+    private static func bounded(_ stream: any ByteStream, _ entry: ZIPEntry, _ limits: Limits) -> any ByteStream {
         let isGzip = entry.name.lowercased().hasSuffix(".gz")
         let text = isGzip ? GzipStream(stream) : stream
         guard isGzip || entry.method == .deflated else { return text }
-        return BoundedStream(text, bytesMax: limits.inflatedBytesMax(compressed: entry.compressedSize))
+        return BoundedStream(text, compressed: entry.compressedSize, limits: limits)
     }
+
+    /// What layouts before 1.0 have instead of `datapackage.json`.
+    var legacyEntry: ZIPEntry? { directory.entry(named: Self.legacyName) }
+
+    private static let legacyName = "webarchive.yaml"
 }
 
 extension WACZFile {
@@ -135,6 +144,7 @@ extension WACZFile {
         if let entry = directory.entry(named: "datapackage.json") {
             do throws(WebArchiveError) {
                 let bytes = try directory.contents(of: entry, limit: limits.dataPackageBytesMax)
+                noteByteOrderMark(bytes, entry, &log)
                 return try DataPackage.parse(bytes, file: directory.path(of: entry), limits: limits)
             } catch let error where error.isDamage {
                 let place = error.offset.map { ", byte \($0)" } ?? ""
@@ -145,12 +155,13 @@ extension WACZFile {
                 return nil
             }
         }
-        if let entry = directory.entry(named: "webarchive.yaml") {
+        if let entry = directory.entry(named: legacyName) {
             log.add(
                 .warning, "datapackage-legacy", "The package has the layout from before WACZ 1.0.",
-                at: "webarchive.yaml",
+                at: entry.name,
                 consequence: "Other programs may refuse it; there are no hashes to verify.")
-            return DataPackage.parseLegacy(try directory.contents(of: entry, limit: limits.dataPackageBytesMax))
+            let text = bounded(try directory.stream(of: entry), entry, limits)
+            return try DataPackage.parseLegacy(text, limits: limits)
         }
         log.add(
             .warning, "datapackage-missing", "The package has no description of itself.", at: "datapackage.json",
@@ -158,12 +169,20 @@ extension WACZFile {
         return nil
     }
 
+    private static func noteByteOrderMark(_ bytes: [UInt8], _ entry: ZIPEntry, _ log: inout FindingLog) {
+        guard bytes.starts(with: JSONScanner.byteOrderMark) else { return }
+        log.add(
+            .notice, "byte-order-mark", "The file begins with a byte-order mark, which JSON does not allow.",
+            at: entry.name, consequence: "None for replay; other programs may be unable to read the file.")
+    }
+
     private static func readDigest(
         _ directory: ZIPDirectory, _ log: inout FindingLog
     ) throws(WebArchiveError) -> DataPackageDigest? {
         guard let entry = directory.entry(named: "datapackage-digest.json") else { return nil }
         do throws(WebArchiveError) {
-            let bytes = try directory.contents(of: entry, limit: directory.limits.dataPackageBytesMax)
+            let bytes = try directory.contents(of: entry, limit: directory.limits.digestBytesMax)
+            noteByteOrderMark(bytes, entry, &log)
             return try DataPackageDigest.parse(bytes, file: directory.path(of: entry), limits: directory.limits)
         } catch let error where error.isDamage {
             log.add(

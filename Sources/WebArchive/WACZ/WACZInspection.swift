@@ -57,10 +57,33 @@ extension WACZFile {
         progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) -> Bool = { _, _ in true }
     ) throws(WebArchiveError) -> WACZInspection {
         var inspector = WACZInspector(self)
-        inspector.checkPackage()
+        try inspector.checkPackage()
         try inspector.readIndexes(progress)
         try inspector.readPages(progress)
         return inspector.result()
+    }
+}
+
+/// The gzipped indexes that an `.idx` names, as far as they can be read at an offset.
+private struct BlockFiles {
+    private let sources: [String: SubrangeByteSource]
+
+    init(_ entries: [ZIPEntry], in directory: ZIPDirectory) throws(WebArchiveError) {
+        var sources: [String: SubrangeByteSource] = [:]
+        for entry in entries where entry.method == .stored {
+            let name = entry.name.split(separator: "/").last.map(String.init) ?? entry.name
+            sources[name] = try directory.bytes(of: entry)
+        }
+        self.sources = sources
+    }
+
+    /// Whether a line names a place at which no gzip member begins. `false` when it does not tell of which file.
+    func isInsideOfABlock(_ place: ZipNumLine) throws(WebArchiveError) -> Bool {
+        let name = place.filename?.split(separator: "/").last.map(String.init)
+        guard let source = name.flatMap({ sources[$0] }) ?? (sources.count == 1 ? sources.first?.value : nil),
+            place.offset < source.size
+        else { return false }
+        return !GzipMember.starts(try source.read(at: place.offset, count: Int(min(3, source.size - place.offset))))
     }
 }
 
@@ -87,10 +110,10 @@ private struct WACZInspector {
         findings = wacz.openFindings
         log = FindingLog(perCodeMax: wacz.limits.findingsPerCodeMax)
         let read = (wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries) + wacz.pageEntries
-        bytesTotal = read.reduce(0) { $0 &+ $1.uncompressedSize }
+        bytesTotal = read.uncompressedSize
     }
 
-    mutating func checkPackage() {
+    mutating func checkPackage() throws(WebArchiveError) {
         #if WITH_LIBZIP
         findings += LibzipOpinion.disagreements(with: wacz.directory)
         #endif
@@ -101,15 +124,31 @@ private struct WACZInspector {
                 .warning, "warc-deflated", "A WARC file is compressed once more by the ZIP.", at: entry.name,
                 consequence: "It replays by lookups only, and slowly; range mode cannot show it.")
         }
-        if wacz.pageEntries.isEmpty, wacz.dataPackage?.legacyPages.isEmpty != false {
+        for entry in wacz.warcEntries where try isZIP(entry) {
+            log.add(
+                .error, "warc-is-zip", "A file in archive/ is a ZIP, perhaps another WACZ, and not a WARC.",
+                at: entry.name,
+                consequence: "Its contents can't be replayed. Extract the ZIP and import it separately.")
+        }
+        if wacz.pageEntries.isEmpty, wacz.dataPackage?.listsLegacyPages != true {
             log.add(
                 .warning, "pages-missing", "The package has no list of pages.", at: "pages/pages.jsonl",
                 consequence: "There is no page to start from; captures can be opened by their URL.")
         }
     }
 
+    /// Whether a file begins as a ZIP does. A damaged one is told when its records are read.
+    private func isZIP(_ entry: ZIPEntry) throws(WebArchiveError) -> Bool {
+        do throws(WebArchiveError) {
+            let head = try BufferedInput(wacz.directory.stream(of: entry), capacity: 16).peek(4)
+            return head == [0x50, 0x4B, 0x03, 0x04]
+        } catch let error where error.isDamage {
+            return false
+        }
+    }
+
     private mutating func checkDescription() {
-        guard let package = wacz.dataPackage, package.legacyPages.isEmpty,
+        guard let package = wacz.dataPackage, !package.listsLegacyPages,
             wacz.directory.entry(named: "datapackage.json") != nil
         else { return }
         if package.resources.isEmpty {
@@ -122,11 +161,33 @@ private struct WACZInspector {
                 .notice, "profile-missing", "The package does not say what kind it is.", at: "datapackage.json",
                 consequence: "None for replay.")
         }
+        if let profile = package.profile, !Self.profiles.contains(profile) {
+            log.add(
+                .notice, "profile-unknown", "The archive has an unknown profile: '\(profile.prefix(80))'.",
+                at: "datapackage.json", consequence: "None for replay; other programs may refuse it.")
+        }
+        if let hash = wacz.digest?.hash, !hash.isEmpty, WARCDigest(hash) == nil {
+            noteUnknown(hash: hash, at: "datapackage-digest.json")
+        }
         if package.waczVersion == nil {
             log.add(
                 .notice, "version-missing", "The package does not say which version of WACZ it follows.",
                 at: "datapackage.json", consequence: "None for replay.")
         }
+    }
+
+    /// Profiles that packages have: 1.1.1, the 1.2.0 draft, what wabac.js accepts, and packages of packages.
+    private static let profiles: Set = ["data-package", "wacz", "wacz-package", "multi-wacz-package"]
+
+    private mutating func noteUnknown(hash: String, at location: String) {
+        let label = hash.prefix { $0 != ":" }
+        let isKnown = label.count == hash.count || WARCDigest.Algorithm(label: String(label)) != nil
+        log.add(
+            .notice, "hash-unknown",
+            isKnown
+                ? "A hash cannot be read: '\(hash.prefix(80))'."
+                : "A hash uses an unknown algorithm: '\(label.prefix(40))'.",
+            at: location, consequence: "None for replay; damage in this file would not be noticed.")
     }
 
     private mutating func checkResources() {
@@ -143,6 +204,7 @@ private struct WACZInspector {
                         ? "The captures in this file cannot be replayed." : "What this file would tell is not known.")
                 continue
             }
+            if let hash = resource.unknownHash { noteUnknown(hash: hash, at: resource.path) }
             if let bytes = resource.bytes, bytes != entry.uncompressedSize {
                 log.add(
                     .warning, "resource-size-differs",
@@ -220,13 +282,22 @@ private struct WACZInspector {
                 .notice, "idx-missing", "A gzipped index has no index of its own.", at: gzipped.name,
                 consequence: "Replay by ranges has to read it whole before it can show anything.")
         }
+        let gzipped = wacz.indexEntries.filter { $0.name.hasSuffix(".gz") }
+        let blocks = gzipped.map(\.uncompressedSize).max() ?? 0
+        let files = try BlockFiles(gzipped, in: wacz.directory)
         for entry in zipNumFiles {
             let lines = LineReader(
                 try wacz.textStream(of: entry), lineBytesMax: wacz.limits.indexLineBytesMax,
                 skippedLineBytesMax: wacz.limits.skippedLineBytesMax)
-            let blocks = wacz.indexEntries.filter { $0.name.hasSuffix(".gz") }.map(\.uncompressedSize).max() ?? 0
             while let line = try lines.next() {
-                if let bytes = line.bytes, ZipNumLine.isHarmless(bytes, blocksLength: blocks) { continue }
+                if let bytes = line.bytes, ZipNumLine.isHarmless(bytes, blocksLength: blocks) {
+                    guard let place = ZipNumLine(bytes), try files.isInsideOfABlock(place) else { continue }
+                    log.add(
+                        .warning, "idx-wrong-offset", "The .idx file points to an offset where no block begins.",
+                        at: "\(entry.name) line \(line.number)",
+                        consequence: "Replay by ranges may miss captures; lookups by this program find them.")
+                    continue
+                }
                 log.add(
                     .warning, "idx-bad-line", "A line of the index of the index cannot be used.",
                     at: "\(entry.name) line \(line.number)",
@@ -256,7 +327,7 @@ private struct WACZInspector {
             findings: findings + log.findings, captureCount: captureCount, pageCount: pageCount,
             urlCount: isSorted ? keyCount : nil, firstCapture: firstCapture, lastCapture: lastCapture,
             hasUsableIndex: placedCount > 0 && !isReadingRecords,
-            totalWARCBytes: wacz.warcEntries.reduce(0) { $0 &+ $1.uncompressedSize },
+            totalWARCBytes: wacz.warcEntries.uncompressedSize,
             searchableIndexes: searchableIndexes)
     }
 }

@@ -14,6 +14,9 @@ public struct WARCDigest: Sendable, Hashable {
         /// 64 bytes.
         case sha512
 
+        /// The function that a label names, as `sha-256` and `SHA256` do; `nil` for others.
+        init?(label: String) { self.init(rawValue: label.lowercased().replacing("-", with: "")) }
+
         var byteCount: Int {
             switch self {
             case .md5: 16
@@ -36,8 +39,9 @@ public struct WARCDigest: Sendable, Hashable {
     public init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1)
         guard let value = parts.last else { return nil }
-        let label = parts.count == 2 ? parts[0].lowercased().replacing("-", with: "") : nil
-        let candidates: [Algorithm] = [.sha256, .sha1, .md5, .sha512].filter { label == nil || $0.rawValue == label }
+        let candidates: [Algorithm] =
+            parts.count == 2
+            ? Algorithm(label: String(parts[0])).map { [$0] } ?? [] : [.sha256, .sha1, .md5, .sha512]
         for algorithm in candidates {
             for decoded in [Self.hexDecoded(value), Self.base32Decoded(value)] {
                 if let decoded, decoded.count == algorithm.byteCount {

@@ -1,6 +1,6 @@
 import CZlib
 
-/// The content of a deflated entry, inflated without libzip, with its size and CRC checked.
+/// The content of a deflated entry, with its size and CRC checked.
 final class InflatedEntryStream: ByteStream {
     let name: String
     private let entry: ZIPEntry

@@ -28,10 +28,11 @@ enum LibzipOpinion {
     static func agrees(with entry: ZIPEntry, _ archive: LibzipArchive) -> Bool {
         guard let status = archive.status(at: entry.index), let name = status.name else { return false }
         let method: ZIPEntry.Method = .init(status.comp_method)
-        let length = entry.rawName.count
+        let rawName = entry.rawName
+        let length = rawName.count
         // Equal lengths first, so that the comparison below stays inside of both names.
         guard UnsafeBufferPointer(start: name, count: length + 1).firstIndex(of: 0) == length else { return false }
-        let sameName = UnsafeRawBufferPointer(start: name, count: length).elementsEqual(entry.rawName)
+        let sameName = UnsafeRawBufferPointer(start: name, count: length).elementsEqual(rawName)
         return sameName && method == entry.method && status.size == entry.uncompressedSize
             && status.comp_size == entry.compressedSize && status.crc == entry.crc32
     }

@@ -22,11 +22,17 @@ public struct ZIPDirectory: Sendable {
     ///   `duplicateName`, `tooLarge` or `unsupported` for one that contradicts itself or is an attack.
     public init(source: any ByteSource, limits: Limits = .standard) throws(WebArchiveError) {
         let end = try ZIPEndRecord.find(in: source, limits: limits)
-        guard end.entryCount <= UInt64(limits.entriesMax), end.directorySize <= limits.centralDirectoryBytesMax else {
+        guard end.entryCount <= UInt64(limits.entriesMax) else {
             throw WebArchiveError(
                 code: .tooLarge,
-                problem: "the central directory has \(end.entryCount) entries in \(end.directorySize) bytes, "
-                    + "at most \(limits.entriesMax) in \(limits.centralDirectoryBytesMax) are read",
+                problem: "the ZIP holds \(end.entryCount) files, at most \(limits.entriesMax) are read",
+                file: source.name, offset: end.directoryOffset, hint: "pack it with fewer, larger WARC files")
+        }
+        guard end.directorySize <= limits.centralDirectoryBytesMax else {
+            throw WebArchiveError(
+                code: .tooLarge,
+                problem: "the ZIP's directory has \(end.directorySize) bytes for \(end.entryCount) files, "
+                    + "at most \(limits.centralDirectoryBytesMax) bytes are read",
                 file: source.name, offset: end.directoryOffset)
         }
         let bytes = try source.read(at: end.directoryOffset, count: Int(end.directorySize))
@@ -56,7 +62,8 @@ public struct ZIPDirectory: Sendable {
     /// - Throws: `corruptZIP` when there is no local header, it is another entry's, or the bytes run past the end.
     public func dataRange(of entry: ZIPEntry) throws(WebArchiveError) -> Range<UInt64> {
         let offset = entry.localHeaderOffset
-        let wanted = 30 + entry.rawName.count
+        let rawName = entry.rawName
+        let wanted = 30 + rawName.count
         guard offset <= source.size, source.size - offset >= UInt64(wanted) else {
             throw corrupt(entry, "the local header needs \(wanted) bytes at \(offset), the file has \(source.size)")
         }
@@ -64,7 +71,7 @@ public struct ZIPDirectory: Sendable {
         guard header.uint32(at: 0) == Self.localSignature else {
             throw corrupt(entry, "no local header at the place that the directory names")
         }
-        guard Int(header.uint16(at: 26)) == entry.rawName.count, header[30...].elementsEqual(entry.rawName) else {
+        guard Int(header.uint16(at: 26)) == rawName.count, header[30...].elementsEqual(rawName) else {
             throw corrupt(entry, "the local header has another name")
         }
         guard ZIPEntry.Method(header.uint16(at: 8)) == entry.method else {
@@ -99,11 +106,7 @@ public struct ZIPDirectory: Sendable {
     public func stream(of entry: ZIPEntry) throws(WebArchiveError) -> any ByteStream {
         switch entry.method {
         case .stored: return SourceStream(try bytes(of: entry))
-        case .deflated:
-            #if WITH_LIBZIP
-            if let stream = try LibzipEntryStream(entry, in: self) { return stream }
-            #endif
-            return try InflatedEntryStream(entry, in: self)
+        case .deflated: return try InflatedEntryStream(entry, in: self)
         case .other(let number):
             throw WebArchiveError(
                 code: .unsupported, problem: "ZIP compression method \(number) is not supported", file: path(of: entry))
@@ -119,7 +122,8 @@ public struct ZIPDirectory: Sendable {
                 code: .tooLarge, problem: "the entry holds \(entry.uncompressedSize) bytes, at most \(limit) are read",
                 file: path(of: entry))
         }
-        return try stream(of: entry).readAll(limit: min(limit, entry.uncompressedSize))
+        return try stream(of: entry).readAll(
+            limit: min(limit, entry.uncompressedSize), reserving: entry.uncompressedSize)
     }
 
     /// The entry's name behind that of the file, for error texts.
@@ -192,7 +196,7 @@ extension ZIPDirectory {
                 stop = try dataRange(of: entry).upperBound
             } else {
                 let (sum, overflow) = stop.addingReportingOverflow(entry.compressedSize)
-                let (least, overflowToo) = sum.addingReportingOverflow(30 + UInt64(entry.rawName.count))
+                let (least, overflowToo) = sum.addingReportingOverflow(30 + UInt64(entry.rawNameLength))
                 stop = overflow || overflowToo ? .max : least
             }
             guard stop <= next else {
@@ -256,8 +260,8 @@ private struct ZIPDirectoryParser {
         let isSymlink = isUnix && mode & 0xF000 == 0xA000
         let isDirectory = rawName.last == UInt8(ascii: "/")
         let entry = ZIPEntry(
-            index: index, rawName: rawName, name: String(decoding: rawName, as: UTF8.self),
-            flags: bytes.uint16(at: start + 8), method: ZIPEntry.Method(bytes.uint16(at: start + 10)),
+            index: index, rawName: rawName, flags: bytes.uint16(at: start + 8),
+            method: ZIPEntry.Method(bytes.uint16(at: start + 10)),
             compressedSize: sizes.compressed, uncompressedSize: sizes.uncompressed, crc32: bytes.uint32(at: start + 16),
             localHeaderOffset: offset, isDirectory: isDirectory, isSymlink: isSymlink,
             isUnsafe: isSymlink || ZIPEntry.isUnsafeName(rawName),

@@ -147,7 +147,9 @@ enum ZIPSniffer {
                 hint: "get the files that it lists, and import them")
         }
         guard head.starts(with: [0x50, 0x4B]) else {
-            return notZIP("this is not a ZIP, but \(source.size) bytes of something else")
+            return notZIP(
+                "this is not a ZIP, but \(source.size) bytes of something else",
+                hint: "a web archive that can be imported is a ZIP with a name such as crawl.wacz")
         }
         return WebArchiveError(
             code: .truncated, problem: "the file is truncated or not a ZIP: no end record in its \(source.size) bytes",

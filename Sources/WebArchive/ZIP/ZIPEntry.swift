@@ -20,10 +20,10 @@ public struct ZIPEntry: Sendable, Hashable {
 
     /// Position in the central directory, counted from 0.
     public let index: Int
-    /// The name as stored.
-    public let rawName: [UInt8]
     /// The name as text; bytes that are not UTF-8 are replaced.
     public let name: String
+    /// The name as stored, where it is not UTF-8. Of the others no second copy is kept.
+    private let otherRawName: [UInt8]?
     /// General purpose bit flags.
     public let flags: UInt16
     /// How the bytes are stored.
@@ -45,6 +45,11 @@ public struct ZIPEntry: Sendable, Hashable {
     /// Bytes of the extra field in the central directory. The one before the entry's bytes may have another length.
     let centralExtraLength: Int
 
+    /// The name as stored.
+    public var rawName: [UInt8] { otherRawName ?? Array(name.utf8) }
+    /// Bytes of the name as stored.
+    var rawNameLength: Int { otherRawName?.count ?? name.utf8.count }
+
     /// Whether the entry is encrypted, in either of the two ways. APPNOTE §4.4.4, bits 0 and 6.
     var isEncrypted: Bool { flags & 0x0041 != 0 }
 
@@ -54,6 +59,26 @@ public struct ZIPEntry: Sendable, Hashable {
             || name == "datapackage.json" || name == "datapackage-digest.json" || name == "webarchive.yaml"
     }
 
+    init(
+        index: Int, rawName: [UInt8], flags: UInt16, method: Method, compressedSize: UInt64, uncompressedSize: UInt64,
+        crc32: UInt32, localHeaderOffset: UInt64, isDirectory: Bool, isSymlink: Bool, isUnsafe: Bool,
+        centralExtraLength: Int
+    ) {
+        self.index = index
+        name = String(decoding: rawName, as: UTF8.self)
+        otherRawName = name.utf8.elementsEqual(rawName) ? nil : rawName
+        self.flags = flags
+        self.method = method
+        self.compressedSize = compressedSize
+        self.uncompressedSize = uncompressedSize
+        self.crc32 = crc32
+        self.localHeaderOffset = localHeaderOffset
+        self.isDirectory = isDirectory
+        self.isSymlink = isSymlink
+        self.isUnsafe = isUnsafe
+        self.centralExtraLength = centralExtraLength
+    }
+
     /// Whether `name` could lead out of the folder that it is used in, or cannot be shown.
     static func isUnsafeName(_ name: [UInt8]) -> Bool {
         if name.isEmpty || name.first == UInt8(ascii: "/") { return true }
@@ -61,4 +86,9 @@ public struct ZIPEntry: Sendable, Hashable {
         if name.count >= 2, name[1] == UInt8(ascii: ":") { return true }
         return name.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
     }
+}
+
+extension [ZIPEntry] {
+    /// Bytes of the content of all of them. The sizes are those that the file declares, so the sum is saturated.
+    package var uncompressedSize: UInt64 { reduce(0) { $0.addingSaturated($1.uncompressedSize) } }
 }

@@ -48,7 +48,7 @@ extension ZIPDirectory {
         if end.prefixLength > 0 || end.trailingLength > 0 { return true }
         for entry in entries
         where entry.matters && !entry.isDirectory && !entry.isUnsafe && entry.centralExtraLength == 0 {
-            let plainStart = entry.localHeaderOffset + 30 + UInt64(entry.rawName.count)
+            let plainStart = entry.localHeaderOffset + 30 + UInt64(entry.rawNameLength)
             if try dataRange(of: entry).lowerBound != plainStart { return true }
         }
         return false
@@ -72,7 +72,7 @@ extension ZIPDirectory {
         header.append(entry.crc32)
         header.append(UInt32.max)
         header.append(UInt32.max)
-        header.append(UInt16(entry.rawName.count))
+        header.append(UInt16(entry.rawNameLength))
         header.append(UInt16(28))  // extra field
         header.append(UInt16(0))  // comment
         header.append(UInt16(0))  // disk

@@ -1,5 +1,7 @@
+import ArchiveStore
 import Foundation
 import ReplayHostKit
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc
@@ -16,6 +18,8 @@ struct BackgroundServer {
     let assets: String?
     /// `nil` for the usual one, or any other when that is taken.
     let port: Int?
+    /// Options that say which users of this computer it answers.
+    let users: [String]
     let interrupts: Interrupts
 
     static let usualPort = 8080
@@ -73,7 +77,7 @@ struct BackgroundServer {
                 [
                     Found(
                         address: now.address, processID: now.pid, version: health.version,
-                        remark: Self.remark(version: health.version, port: now.port, wanted: port))
+                        remark: remark(version: health.version, port: now.port))
                 ]
             }
         }
@@ -88,14 +92,17 @@ struct BackgroundServer {
             hint: "`replayhost stop` ends it; then try again")
     }
 
-    private static func remark(version: String, port: Int, wanted: Int?) -> String? {
+    private func remark(version: String, port: Int) -> String? {
         if version != ReplayHost.version {
             return
                 "the running server is version \(version), this is \(ReplayHost.version); `replayhost stop`, and then "
                 + "`replayhost open` once more, makes it the same"
         }
-        guard let wanted, wanted != 0, wanted != port else { return nil }
-        return "the server of this store runs already, on port \(port); --port \(wanted) was not used"
+        if let wanted = self.port, wanted != 0, wanted != port {
+            return "the server of this store runs already, on port \(port); --port \(wanted) was not used"
+        }
+        if users.isEmpty { return nil }
+        return "this store's server is already running, so \(users.joined(separator: " ")) has no effect; stop it first"
     }
 
     // Starting
@@ -131,6 +138,7 @@ struct BackgroundServer {
     private func attempt(port: Int, _ log: ServerLog, _ record: ServerFile?) throws -> Result<Found, Fault> {
         var arguments = ["serve", "--json", "--store", layout.root, "--port", "\(port)"]
         if let assets { arguments += ["--assets", assets] }
+        arguments += users
         try log.note("replayhost \(arguments.joined(separator: " "))")
         // In the root folder, so that it holds on to no volume that somebody wants to detach.
         let program = try BackgroundProgram(

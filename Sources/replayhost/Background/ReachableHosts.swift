@@ -1,5 +1,6 @@
+import ArchiveStore
 import Foundation
-import ReplayHostKit
+import WebArchive
 
 /// The hosts and ports that an isolated browser can connect to. Every other one is out of its reach.
 struct ReachableHosts: Equatable {
@@ -7,15 +8,18 @@ struct ReachableHosts: Equatable {
     let names: [String]
     let ports: [Int]
 
+    /// Where the viewer shows PDF documents.
+    private static let pdfHost = "127.0.0.1"
+
     /// For a server that replays archives under names of their own.
     static func names(port: Int) -> ReachableHosts {
         ReachableHosts(
-            names: ["localhost", "replayhost.localhost", "*.replayhost.localhost"], ports: [port])
+            names: ["localhost", "replayhost.localhost", "*.replayhost.localhost", pdfHost], ports: [port])
     }
 
     /// For a server that replays each archive on a port of its own: the server's port and that of one archive.
     static func ports(server: Int, archive: Int) -> ReachableHosts {
-        ReachableHosts(names: ["localhost"], ports: [server, archive])
+        ReachableHosts(names: ["localhost", pdfHost], ports: [server, archive])
     }
 
     /// What a running server needs to show an archive or a collection.

@@ -1,5 +1,5 @@
+import ArchiveStore
 import Foundation
-import ReplayHostKit
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,6 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
 
 /// `replayhost backup DIR`
 struct BackupCommand: ParsableCommand {
@@ -85,19 +85,19 @@ struct BackupCommand: ParsableCommand {
                         pruned: prune ? report.pruned : nil, leftOut: report.leftOut.map(\.text),
                         notes: report.notes)))
         }
-        Terminal.write(
+        common.tell(
             "backed up \(Terminal.count(report.archives, "archive", "archives")) and "
                 + "\(Terminal.count(report.groups, "group", "groups")): \(Terminal.files(report.copied)) copied, "
                 + "\(Terminal.files(report.unchanged)) there already")
-        if verify { Terminal.write("\(Terminal.files(report.verified)) of the backup read through and whole") }
+        if verify { common.tell("\(Terminal.files(report.verified)) of the backup read through and whole") }
         if report.elsewhere.count > 0 {
             let advice = includeReferences ? "" : "; --include-references copies them"
-            Terminal.write(
+            common.tell(
                 "\(Terminal.files(report.elsewhere)) only referred to, and not in the backup" + advice)
         }
-        if report.pruned.count > 0 { Terminal.write("\(Terminal.files(report.pruned)) no longer needed, and deleted") }
+        if report.pruned.count > 0 { common.tell("\(Terminal.files(report.pruned)) no longer needed, and deleted") }
         if !report.leftOut.isEmpty {
-            Terminal.write("left out: \(report.leftOut.map(\.text).joined(separator: ", "))")
+            common.tell("left out: \(report.leftOut.map(\.text).joined(separator: ", "))")
         }
         for note in report.notes { common.remark(note) }
     }

@@ -1,5 +1,6 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
+import WebArchive
 
 /// `replayhost cdx URL [ID…]`
 struct CDXCommand: ParsableCommand {
@@ -109,12 +110,7 @@ struct CDXCommand: ParsableCommand {
         for archive in try common.asked(ids, in: store).flatMap(\.archives) where !archives.contains(archive) {
             archives.append(archive)
         }
-        return archives.map { archive in
-            CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
-                let indexed = try store.openArchives.indexed(archive)
-                return (indexed.wacz, indexed.trustsOrder)
-            }
-        }
+        return archives.map { store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty) }
     }
 
     /// Options and what they are called in the API.

@@ -1,6 +1,6 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
 
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
@@ -10,7 +10,7 @@ struct CommonOptions: ParsableArguments {
     @Flag(name: .long, help: "One JSON object a line instead of text (docs/json.md).")
     var json = false
 
-    @Flag(name: .long, help: "Say only what was asked for and errors.")
+    @Flag(name: .long, help: "Print only errors and what was asked for.")
     var quiet = false
 
     @Flag(name: .customLong("no-color"), help: "No colours (also: NO_COLOR in the environment).")
@@ -51,12 +51,20 @@ struct CommonOptions: ParsableArguments {
     ///
     /// - Throws: `StoreError` `notFound`.
     func openExistingStore() throws -> ArchiveStore {
-        guard FileManager.default.fileExists(atPath: StoreLayout(root: location.path).catalog) else {
-            throw StoreError(
-                .notFound, "there is no store yet", place: location.path,
-                hint: "`replayhost import FILE` makes one, or name another with --store")
-        }
-        return try openStore(repairing: false)
+        if let store = try openStoreIfAny() { return store }
+        throw StoreError(
+            .notFound, "there is no store yet", place: location.path,
+            hint: "`replayhost import FILE` makes one, or name another with --store")
+    }
+
+    /// Opens the store to list what it holds: one that is not there yet holds nothing.
+    func openStoreIfAny() throws -> ArchiveStore? {
+        hasStore ? try openStore(repairing: false) : nil
+    }
+
+    /// Whether somebody has made the store. One that can't be looked into counts too: opening it says why it can't.
+    var hasStore: Bool {
+        access(StoreLayout(root: location.path).catalog, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
     }
 
     /// Opens a store that there is, to change something in it.
@@ -82,6 +90,16 @@ struct CommonOptions: ParsableArguments {
     /// Something worth knowing that nobody asked for: standard error, not with `--quiet`.
     func remark(_ text: String) {
         if !quiet, !json { Terminal.writeError(Terminal.safe(text)) }
+    }
+
+    /// What was done: standard output, not with `--quiet`.
+    func tell(_ text: String) {
+        if !quiet { Terminal.write(text) }
+    }
+
+    /// What was done, as JSON or in words.
+    func tell(_ value: some Encodable, _ words: String) {
+        if json { Terminal.write(Terminal.json(value)) } else { tell(words) }
     }
 
     func sayWhichStore() {

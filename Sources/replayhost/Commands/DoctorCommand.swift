@@ -1,6 +1,7 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
+import ReplayServer
 
 #if canImport(Glibc)
 import Glibc
@@ -71,6 +72,13 @@ struct DoctorCommand: ParsableCommand {
 
     private func storeChecks() -> [Check] {
         let location = common.location
+        if !rebuild, isNotMadeYet(location.path) {
+            return [
+                Check(
+                    name: "store", verdict: .good,
+                    what: "\(location.path) (\(location.reason)), not made yet: `replayhost import` or `serve` does it")
+            ]
+        }
         do {
             let (store, rebuilt) = try openOrRebuild(location.path)
             // Before anything is read of it.
@@ -119,6 +127,12 @@ struct DoctorCommand: ParsableCommand {
                     name: "store", verdict: .bad, what: "\(location.path): \(fault.what)", hint: fault.hint)
             ]
         }
+    }
+
+    /// Nothing is there, or an empty folder.
+    private func isNotMadeYet(_ path: String) -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return true }
+        return (try? FileManager.default.contentsOfDirectory(atPath: path).isEmpty) ?? false
     }
 
     private func openOrRebuild(_ path: String) throws -> (store: ArchiveStore, checks: [Check]) {
@@ -178,7 +192,7 @@ struct DoctorCommand: ParsableCommand {
         }
         var checks = [Check(name: "assets", verdict: .good, what: folder)]
         do {
-            if let engine = try ReplayHost.engine(assetsFolder: folder) {
+            if let engine = try Assets(folder: folder).engine() {
                 checks.append(
                     Check(
                         name: "engine", verdict: .good,
@@ -196,12 +210,14 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func portCheck() -> Check {
-        if let problem = ReplayHost.portProblem(port) {
+        do {
+            _ = try LoopbackPort(taking: port)
+            return Check(name: "port", verdict: .good, what: "\(port) is free")
+        } catch {
             return Check(
-                name: "port", verdict: .warning, what: problem,
+                name: "port", verdict: .warning, what: Fault(error).what,
                 hint: "fine when that is replayhost itself; else `replayhost serve --port 0` takes any free one")
         }
-        return Check(name: "port", verdict: .good, what: "\(port) is free")
     }
 
     /// Browsers resolve `*.localhost` by themselves; the system's resolver matters only to those that ask it.

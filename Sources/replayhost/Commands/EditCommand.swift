@@ -1,5 +1,5 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
 
 /// `replayhost edit ID`
 struct EditCommand: ParsableCommand {
@@ -42,14 +42,10 @@ struct EditCommand: ParsableCommand {
         switch try store.replayable(matching: id) {
         case .archive(let archive):
             let edited = try store.edit(archive, try words(archive.tags))
-            let details = try store.details(of: edited)
-            Terminal.write(common.json ? Terminal.json(details) : Self.line(edited.id, edited.title, edited.tags))
+            common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         case .group(let group, _):
             let edited = try store.edit(group.id, try words(group.tags))
-            Terminal.write(
-                common.json
-                    ? Terminal.json(try store.details(of: edited))
-                    : Self.line(edited.id, edited.title, edited.tags))
+            common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         }
     }
 

@@ -1,6 +1,8 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
+import ReplayServer
+import WebArchive
 
 /// `replayhost get URL [ID…]`
 struct GetCommand: ParsableCommand {
@@ -38,6 +40,10 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
+        let urlBytesMax = Limits.standard.urlBytesMax
+        if url.utf8.count > urlBytesMax {
+            throw ValidationError("<url> has \(url.utf8.count) bytes; the limit is \(urlBytesMax)")
+        }
         if url.isEmpty { throw ValidationError("<url> is empty; give the address of a captured page") }
         if let at, CaptureTimestamp(endOf: at) == nil {
             throw ValidationError("--at \"\(at)\" is not a time; give 4 to 17 digits of YYYYMMDDhhmmss")

@@ -1,5 +1,6 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
+import WebArchive
 
 /// `replayhost group …`
 struct GroupCommand: ParsableCommand {
@@ -64,14 +65,15 @@ struct GroupCommand: ParsableCommand {
 
         func run() throws {
             common.sayWhichStore()
-            let store = try common.openExistingStore()
-            let groups = try store.catalog.allGroups().map { try store.details(of: $0) }
+            let store = try common.openStoreIfAny()
+            let groups =
+                try store.map { store in try store.catalog.allGroups().map { try store.details(of: $0) } } ?? []
             if common.json {
                 for group in groups { Terminal.write(Terminal.json(ListedGroup(group))) }
                 return
             }
             if groups.isEmpty { return common.remark("no groups yet; replayhost group create makes one") }
-            var table = Table(["ID", "TITLE", "MEMBERS", "STATE"])
+            var table = Table(["ID", "TITLE", "MEMBERS", "STATE"], cut: ["TITLE", "MEMBERS"])
             for details in groups {
                 table.add([
                     details.group.id.text, String(Terminal.safe(details.group.title).prefix(40)),
@@ -206,19 +208,16 @@ struct GroupCommand: ParsableCommand {
                 }
             }
             try store.removeGroup(group.id)
-            Terminal.write(
-                common.json
-                    ? Terminal.json(Removed(id: group.id.text, removed: true))
-                    : "\(group.id): removed (its archives stay)")
+            common.tell(Removed(id: group.id.text, removed: true), "\(group.id): removed (its archives stay)")
         }
     }
 
     private static func tell(
         _ group: ArchiveGroup, _ verb: String, _ store: ArchiveStore, _ common: CommonOptions
     ) throws {
-        if common.json { return Terminal.write(Terminal.json(try store.details(of: group))) }
         let members = group.members.map(\.text).joined(separator: ", ")
-        Terminal.write(
+        common.tell(
+            try store.details(of: group),
             "\(group.id): \(verb) (\(Terminal.safe(group.title)): \(members.isEmpty ? "no member" : members))")
     }
 }

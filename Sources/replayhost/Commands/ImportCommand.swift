@@ -1,6 +1,8 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
 import ReplayHostKit
+import WebArchive
 
 /// `replayhost import PATH…`
 struct ImportCommand: AsyncParsableCommand {
@@ -79,16 +81,27 @@ struct ImportCommand: AsyncParsableCommand {
         let options = try options(in: store)
         let file = try report.map { try ImportReport(at: $0) }
         var tally = Tally(report: file, asJSON: common.json)
-        inputs: for path in paths {
-            for input in try inputs(at: path, tally: &tally) {
-                guard !interrupts.happened else {
-                    tally.interrupt(before: input)
-                    break inputs
-                }
-                importOne(input, options, into: store, interrupts: interrupts, tally: &tally)
+        var all: [(path: String, size: UInt64)] = []
+        for path in paths { all += try inputs(at: path, tally: &tally).map { ($0, Self.size(of: $0)) } }
+        let began = ContinuousClock.now
+        let total = all.reduce(UInt64(0)) { $0.addingSaturated($1.size) }
+        var before: UInt64 = 0
+        for (index, input) in all.enumerated() {
+            guard !interrupts.happened else {
+                tally.interrupt(before: input.path)
+                break
             }
+            let batch = ProgressLine.Batch(
+                number: index + 1, count: all.count, before: before, total: total, began: began)
+            importOne(
+                input.path, options, batch: all.count > 1 ? batch : nil, into: store, interrupts: interrupts,
+                tally: &tally)
+            before = before.addingSaturated(input.size)
         }
-        if tally.statuses.count > 1 { common.remark(tally.summary) }
+        if tally.statuses.count > 1 {
+            common.remark(tally.summary)
+            for line in tally.failures { common.remark(line) }
+        }
         if reference { sayWhoHashes(store) }
         try tally.finishReport()
         try ExitStatus.throwUnlessDone(tally.statuses)
@@ -101,6 +114,12 @@ struct ImportCommand: AsyncParsableCommand {
         let replaced = try replace.map { try store.archive(matching: $0).id }
         return ImportOptions(
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced)
+    }
+
+    /// Bytes of a file; 0 for what is none.
+    private static func size(of path: String) -> UInt64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
     }
 
     /// The files behind an argument: itself, or what a folder holds.
@@ -125,11 +144,11 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     private func importOne(
-        _ input: String, _ options: ImportOptions, into store: ArchiveStore, interrupts: Interrupts,
-        tally: inout Tally
+        _ input: String, _ options: ImportOptions, batch: ProgressLine.Batch?, into store: ArchiveStore,
+        interrupts: Interrupts, tally: inout Tally
     ) {
         let name = input == "-" ? "standard input" : (input as NSString).lastPathComponent
-        var line = ProgressLine(name: name, isShown: !common.quiet && !common.json)
+        var line = ProgressLine(name: name, isShown: !common.quiet && !common.json, batch: batch)
         do {
             let follow = { (progress: ImportProgress) throws in
                 if interrupts.happened {
@@ -166,6 +185,7 @@ private struct Tally {
     var statuses: [ExitStatus] = []
     let report: ImportReport?
     let asJSON: Bool
+    private var failed: [String] = []
     private var counts: [ImportOutcome.Kind: Int] = [:]
     private var reportFailure: (any Error)?
 
@@ -195,6 +215,7 @@ private struct Tally {
         let fault = Fault(error)
         fault.report(asJSON: asJSON)
         statuses.append(fault.status)
+        failed.append(input)
         let words = [fault.what, fault.place, fault.hint].compactMap { $0 }.joined(separator: "; ")
         note { try $0.add(input, result: "failed", code: fault.code, words: words) }
     }
@@ -216,10 +237,16 @@ private struct Tally {
         try report?.synchronize()
     }
 
+    /// Which inputs failed: what was said of each has scrolled away meanwhile.
+    var failures: [String] {
+        let shown = failed.prefix(20).map { "  failed: \($0)" }
+        let more = failed.count - shown.count
+        return more > 0 ? shown + ["  and \(more) more; a report (--report FILE) lists all of them"] : shown
+    }
+
     var summary: String {
-        let failed = statuses.filter { $0 != .done }.count
         var parts = [
-            "\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed) failed",
+            "\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed.count) failed",
         ]
         if let replaced = counts[.replaced] { parts.insert("\(replaced) replaced", at: 1) }
         if let taken = counts[.takenIn] { parts.insert("\(taken) taken in", at: 1) }

@@ -1,4 +1,5 @@
-import ReplayHostKit
+import ArchiveStore
+import WebArchive
 
 /// What is said of an import on standard output, in words or as JSON.
 struct ImportWords {
@@ -19,8 +20,8 @@ struct ImportWords {
                             remarks: package.remarks)))
             }
             let count = Terminal.count(package.members.count, "archive", "archives")
-            Terminal.write("\(package.group.id): a group of \(count) (\(Terminal.safe(package.group.title)))")
-            for remark in package.remarks { Terminal.write("  warning: \(Terminal.safe(remark))") }
+            common.tell("\(package.group.id): a group of \(count) (\(Terminal.safe(package.group.title)))")
+            for remark in package.remarks { common.tell("  warning: \(Terminal.safe(remark))") }
         }
     }
 
@@ -44,14 +45,10 @@ struct ImportWords {
                     Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind)))
         }
         let archive = outcome.archive
-        Terminal.write("\(archive.id): \(words(outcome))")
+        common.tell("\(archive.id): \(words(outcome))")
         let shown = outcome.isDuplicate ? [] : outcome.findings.filter { $0.severity > .notice }
-        if !common.quiet {
-            for finding in shown.prefix(10) { Terminal.write("  " + FindingText.line(finding)) }
-            if shown.count > 10 {
-                Terminal.write("  and \(shown.count - 10) more: replayhost info \(archive.id)")
-            }
-        }
+        for finding in shown.prefix(10) { common.tell("  " + FindingText.line(finding)) }
+        if shown.count > 10 { common.tell("  and \(shown.count - 10) more: replayhost info \(archive.id)") }
     }
 
     private func words(_ outcome: ImportOutcome) -> String {

@@ -1,5 +1,5 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
 
 /// `replayhost info ID`
 struct InfoCommand: ParsableCommand {

@@ -1,6 +1,6 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
 
 /// `replayhost jobs`
 struct JobsCommand: ParsableCommand {
@@ -18,7 +18,7 @@ struct JobsCommand: ParsableCommand {
             """,
         subcommands: [
             JobsListCommand.self, JobsPauseCommand.self, JobsResumeCommand.self, JobsCancelCommand.self,
-            JobsRetryCommand.self, JobsRunCommand.self,
+            JobsRetryCommand.self, JobsDismissCommand.self, JobsRunCommand.self,
         ],
         defaultSubcommand: JobsListCommand.self)
 }
@@ -27,29 +27,34 @@ struct JobsCommand: ParsableCommand {
 struct JobsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show the jobs that are not over, those that run first.",
+        abstract: "Show the jobs that run, wait or have failed.",
         discussion: """
             Example:
               replayhost jobs list --all --json
             """)
 
-    @Flag(name: .long, help: "Also those that are done, failed or cancelled (the last 1000).")
+    @Flag(name: .long, help: "Also those that are done or cancelled (the last 1000).")
     var all = false
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         common.sayWhichStore()
-        let store = try common.openExistingStore()
+        let store = try common.openStoreIfAny()
         // Otherwise a process that was killed would seem to be working.
-        if !store.isReadOnly { try store.takeBackOrphanedJobs() }
-        let jobs = try store.catalog.jobs(includingOver: all, limit: Self.jobsMax)
+        if let store, !store.isReadOnly { try store.takeBackOrphanedJobs() }
+        let states = Job.State.allCases.filter { all || !$0.isOver || $0 == .failed }
+        let jobs = try store?.catalog.jobs(in: states, limit: Self.jobsMax) ?? []
         if common.json {
             for job in jobs { Terminal.write(Terminal.json(job)) }
             return
         }
-        if jobs.isEmpty { return common.remark(all ? "no jobs yet" : "nothing waits and nothing runs") }
-        var table = Table(["ID", "KIND", "STATE", "DONE", "FILE", "ARCHIVE", "SINCE", "REASON"])
+        guard let store, !jobs.isEmpty else {
+            return common.remark(all ? "no jobs yet" : "nothing runs, nothing waits, nothing failed")
+        }
+        var table = Table(
+            ["ID", "KIND", "STATE", "DONE", "FILE", "ARCHIVE", "SINCE", "REASON"],
+            leftOut: ["SINCE", "ARCHIVE", "DONE"], cut: ["FILE", "REASON"])
         for job in jobs {
             table.add([
                 "\(job.id)", job.kind.rawValue, job.state.rawValue, JobText.progress(job),
@@ -71,7 +76,7 @@ enum JobText {
     static func progress(_ job: Job) -> String {
         guard let total = job.total else { return job.done == 0 ? "" : Terminal.size(job.done) }
         guard total > 0, job.state != .done else { return Terminal.size(total) }
-        return "\(Int(Double(job.done) / Double(total) * 100)) % of \(Terminal.size(total))"
+        return "\(Terminal.percent(job.done, of: total)) % of \(Terminal.size(total))"
     }
 
     /// One line that says what became of it.
@@ -97,25 +102,37 @@ private struct JobsChanging {
     let common: CommonOptions
 
     func run() throws {
-        let store = try common.openStoreToChange()
-        try store.takeBackOrphanedJobs()
-        var statuses: [ExitStatus] = []
         var changed: [Job] = []
-        for id in ids {
-            do {
-                let job = try store.catalog.change(jobID: id, change)
-                Terminal.write(common.json ? Terminal.json(job) : JobText.line(job))
-                changed.append(job)
-                statuses.append(.done)
-            } catch {
-                let fault = Fault(error)
-                fault.report(asJSON: common.json)
-                statuses.append(fault.status)
-            }
+        try forEachJob(ids, common) { store, id in
+            let job = try store.catalog.change(jobID: id, change)
+            common.tell(job, JobText.line(job))
+            changed.append(job)
+        } finally: { store in
+            JobText.sayWhoRuns(changed, store, common)
         }
-        JobText.sayWhoRuns(changed, store, common)
-        try ExitStatus.throwUnlessDone(statuses)
     }
+}
+
+/// Does something to each job; where that fails for one, it goes on with the next.
+private func forEachJob(
+    _ ids: [Int64], _ common: CommonOptions, _ body: (ArchiveStore, Int64) throws -> Void,
+    finally: (ArchiveStore) -> Void = { _ in }
+) throws {
+    let store = try common.openStoreToChange()
+    try store.takeBackOrphanedJobs()
+    var statuses: [ExitStatus] = []
+    for id in ids {
+        do {
+            try body(store, id)
+            statuses.append(.done)
+        } catch {
+            let fault = Fault(error)
+            fault.report(asJSON: common.json)
+            statuses.append(fault.status)
+        }
+    }
+    finally(store)
+    try ExitStatus.throwUnlessDone(statuses)
 }
 
 /// `replayhost jobs pause ID…`
@@ -192,4 +209,32 @@ struct JobsRetryCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws { try JobsChanging(change: .retry, ids: ids, common: common).run() }
+}
+
+/// `replayhost jobs dismiss ID…`
+struct JobsDismissCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dismiss",
+        abstract: "Forget jobs that are over, such as failed ones.",
+        discussion: """
+            Example:
+              replayhost jobs dismiss 12
+            """)
+
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    var ids: [Int64]
+
+    @OptionGroup var common: CommonOptions
+
+    private struct Dismissed: Encodable {
+        let id: Int64
+        let dismissed: Bool
+    }
+
+    func run() throws {
+        try forEachJob(ids, common) { store, id in
+            try store.catalog.forget(jobID: id)
+            common.tell(Dismissed(id: id, dismissed: true), "job \(id) is forgotten")
+        }
+    }
 }

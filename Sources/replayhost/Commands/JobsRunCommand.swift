@@ -1,5 +1,5 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
 
 /// `replayhost jobs run`
 struct JobsRunCommand: ParsableCommand {
@@ -22,7 +22,7 @@ struct JobsRunCommand: ParsableCommand {
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []
         while let job = try runNext(runner, interrupts) {
-            Terminal.write(common.json ? Terminal.json(job) : JobText.line(job))
+            common.tell(job, JobText.line(job))
             statuses.append(Self.status(of: job))
         }
         if interrupts.happened { throw ExitStatus.interrupted }
@@ -47,7 +47,9 @@ struct JobsRunCommand: ParsableCommand {
     }
 
     private func sayWhatIsLeft(_ store: ArchiveStore, hasRunSome: Bool) {
-        guard let left = try? store.catalog.jobs(includingOver: false, limit: 1000), !left.isEmpty else {
+        guard let left = try? store.catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 1000),
+            !left.isEmpty
+        else {
             if !hasRunSome { common.remark("nothing waits") }
             return
         }

@@ -1,5 +1,7 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
+import Foundation
+import WebArchive
 
 /// `replayhost list`
 struct ListCommand: ParsableCommand {
@@ -7,23 +9,56 @@ struct ListCommand: ParsableCommand {
         commandName: "list",
         abstract: "Show the archives in the store, newest first.",
         discussion: """
-            Example:
-              replayhost list --json
+            In a narrow terminal, titles are cut and some columns left out.
+
+            Examples:
+              replayhost list --sort size
+              replayhost list --tag harbour --json
             """)
+
+    @Option(name: .long, help: "What comes first: the newest, or by title, size, last capture or number of pages.")
+    var sort = Order.added
+
+    @Option(
+        name: .long, help: ArgumentHelp("Only archives with this tag; may be given several times.", valueName: "tag"))
+    var tag: [String] = []
+
+    /// The first is the newest, the largest or the latest; titles go by the alphabet.
+    enum Order: String, ExpressibleByArgument, CaseIterable {
+        case added, title, size, captured, pages
+
+        /// The column that shows it.
+        fileprivate var column: String { self == .added ? "IMPORTED" : rawValue.uppercased() }
+
+        fileprivate func isBefore(_ one: Archive, _ other: Archive) -> Bool {
+            switch self {
+            case .added: one.importedAt > other.importedAt
+            case .title: one.title.localizedStandardCompare(other.title) == .orderedAscending
+            case .size: one.size > other.size
+            case .captured: (one.lastCapture ?? "") > (other.lastCapture ?? "")
+            case .pages: one.pageCount > other.pageCount
+            }
+        }
+    }
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         common.sayWhichStore()
-        let archives = try common.openExistingStore().archives()
+        let all = try common.openStoreIfAny()?.archives() ?? []
+        let archives = all.filter { listed in tag.allSatisfy { listed.archive.tags.contains($0) } }
+            .sorted { sort.isBefore($0.archive, $1.archive) }
         if common.json {
             for archive in archives { Terminal.write(Terminal.json(archive)) }
             return
         }
-        if archives.isEmpty {
-            return common.remark("no archives yet; replayhost import FILE brings one in")
-        }
-        var table = Table(["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "IMPORTED", "FINDINGS"])
+        if archives.isEmpty { return common.remark(reasonForNone(of: all.map(\.archive))) }
+        // What they are sorted by is left out last.
+        let leftOut = ["IMPORTED", "CAPTURED", "CAPTURES", "PAGES", "SIZE"]
+        let sorted = leftOut.filter { $0 == sort.column }
+        var table = Table(
+            ["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "IMPORTED", "FINDINGS"],
+            leftOut: leftOut.filter { $0 != sort.column } + sorted, cut: ["TITLE"])
         for listed in archives {
             let archive = listed.archive
             table.add([
@@ -33,6 +68,16 @@ struct ListCommand: ParsableCommand {
             ])
         }
         for line in table.lines() { Terminal.write(line) }
+    }
+
+    private func reasonForNone(of all: [Archive]) -> String {
+        guard common.hasStore else { return "there is no store here yet; replayhost import FILE makes one" }
+        guard !all.isEmpty else { return "no archives yet; replayhost import FILE brings one in" }
+        let known = Set(all.flatMap(\.tags)).sorted { $0.localizedStandardCompare($1) == .orderedAscending }
+        guard !known.isEmpty else { return "no archive has a tag; replayhost edit ID --tag TAG gives it one" }
+        let more = known.count > 20 ? " and \(known.count - 20) more" : ""
+        return "no archive has \(tag.count == 1 ? "this tag" : "all of these tags"). Tags in use: "
+            + known.prefix(20).joined(separator: ", ") + more
     }
 
     /// The days of the first and the last capture.

@@ -1,6 +1,8 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
+import ReplayServer
+import WebArchive
 
 /// `replayhost open [FILE|ID]`
 struct OpenCommand: ParsableCommand {
@@ -47,6 +49,7 @@ struct OpenCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The folder www, should the server have to be started.", valueName: "path"))
     var assets: String?
 
+    @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -86,7 +89,7 @@ struct OpenCommand: ParsableCommand {
         var path: String {
             switch self {
             case .library: "/"
-            case .of(let replayable): ReplayHost.viewerPath(of: replayable)
+            case .of(let replayable): ViewerAddress.path(of: replayable)
             }
         }
     }
@@ -112,7 +115,7 @@ struct OpenCommand: ParsableCommand {
         let server = BackgroundServer(
             layout: store.layout, isReadOnly: store.isReadOnly,
             assets: assets.map { StoreLocation.absolute($0, in: FileManager.default.currentDirectoryPath) }, port: port,
-            interrupts: interrupts)
+            users: users.arguments, interrupts: interrupts)
         let found = try server.find()
         say(found, place, browser)
         if let browser {
@@ -143,12 +146,12 @@ struct OpenCommand: ParsableCommand {
                     .notFound, "there is no file \"\(what)\" here, and no archive has that id", hint: error.hint)
             }
         }
-        let store = try common.openStore(repairing: false)
-        if let known = try store.archiveKnown(at: what) {
-            if !common.json { Terminal.write("\(known.id): already in the store (\(Terminal.safe(known.title)))") }
+        if let store = try common.openStoreIfAny(), let known = try store.archiveKnown(at: what) {
+            if !common.json { common.tell("\(known.id): already in the store (\(Terminal.safe(known.title)))") }
             return (.of(.archive(known)), store)
         }
-        return (try imported(what, try common.openStore(repairing: true), interrupts), store)
+        let store = try common.openStore(repairing: true)
+        return (try imported(what, store, interrupts), store)
     }
 
     /// Whether a file is meant rather than an id: there is one, or there would be if it was not misspelled.

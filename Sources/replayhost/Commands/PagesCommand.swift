@@ -1,5 +1,6 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
+import WebArchive
 
 /// `replayhost pages ID`
 struct PagesCommand: ParsableCommand {

@@ -1,5 +1,5 @@
+import ArchiveStore
 import ArgumentParser
-import ReplayHostKit
 
 /// `replayhost remove ID…`
 struct RemoveCommand: ParsableCommand {
@@ -55,9 +55,7 @@ struct RemoveCommand: ParsableCommand {
             }
         }
         try store.remove(archive)
-        Terminal.write(
-            common.json
-                ? Terminal.json(Removed(id: archive.id.text, removed: true)) : "\(archive.id): removed (\(title))")
+        common.tell(Removed(id: archive.id.text, removed: true), "\(archive.id): removed (\(title))")
         return .done
     }
 }

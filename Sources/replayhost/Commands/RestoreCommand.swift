@@ -1,6 +1,6 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
 
 /// `replayhost restore DIR`
 struct RestoreCommand: ParsableCommand {
@@ -70,7 +70,7 @@ struct RestoreCommand: ParsableCommand {
                         takenIn: report.takenIn.map(\.text), offline: report.offline.map(\.text),
                         leftOut: report.leftOut.map(\.text), notes: report.notes)))
         }
-        Terminal.write(
+        common.tell(
             "restored \(Terminal.count(report.archives, "archive", "archives")) and "
                 + "\(Terminal.count(report.groups, "group", "groups")) as of \(report.madeAt.prefix(19))Z: "
                 + "\(Terminal.files(report.restored)) copied, \(report.alreadyThere) there already")
@@ -79,7 +79,7 @@ struct RestoreCommand: ParsableCommand {
             ("offline, since their files are not where they were", report.offline), ("left out", report.leftOut),
         ]
         for (what, ids) in lists where !ids.isEmpty {
-            Terminal.write("\(what): \(ids.map(\.text).joined(separator: ", "))")
+            common.tell("\(what): \(ids.map(\.text).joined(separator: ", "))")
         }
         for note in report.notes { common.remark(note) }
     }

@@ -1,7 +1,9 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
 import Logging
 import ReplayHostKit
+import ReplayServer
 
 /// `replayhost serve`
 struct ServeCommand: AsyncParsableCommand {
@@ -9,7 +11,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve the library to the browser on this computer.",
         discussion: """
-            Listens on 127.0.0.1 and ::1, never on another address. Ctrl-C finishes downloads that are moving, then stops; Ctrl-\\ stops at once. Sockets that systemd passes on (LISTEN_FDS) are used instead of --port.
+            Listens on 127.0.0.1 and ::1, never on another address. Ctrl-C finishes downloads that are moving, then stops; Ctrl-\\ stops at once. On Linux, only your own programs and root's are answered, and those of the user who started it with sudo. Sockets that systemd passes on (LISTEN_FDS) are used instead of --port.
 
             Example:
               replayhost serve --port 0
@@ -52,6 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -65,22 +68,26 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         common.sayWhichStore()
-        // What can only be read can be served as well: a library on a disc.
-        let opened = try common.openStore(repairing: false)
-        let store = opened.isReadOnly ? opened : try common.openStore(repairing: true)
-        if let adaptation = store.catalog.adaptation { common.remark("about this store: \(adaptation)") }
-        var logger = Logger(label: "replayhost", factory: { StreamLogHandler(label: $0, stream: ErrorLines()) })
-        logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
         let folder = AssetsLocation.choose(
             option: assets, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
         guard FileManager.default.fileExists(atPath: folder + "/index.html") else {
             throw StoreError(
                 .notFound, "the user interface is not there", place: folder, hint: "give the folder www with --assets")
         }
+        let sockets = InheritedSockets.listed(in: ProcessInfo.processInfo.environment)
+        // A server that can't listen makes no store.
+        if !common.hasStore, sockets.isEmpty { _ = try LoopbackPort(taking: port) }
+        // What can only be read can be served as well: a library on a disc.
+        let opened = try common.openStore(repairing: false)
+        let store = opened.isReadOnly ? opened : try common.openStore(repairing: true)
+        if let adaptation = store.catalog.adaptation { common.remark("about this store: \(adaptation)") }
+        var logger = Logger(label: "replayhost", factory: { StreamLogHandler(label: $0, stream: ErrorLines()) })
+        logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
         var configuration = ReplayHost.Configuration(
             storeFolder: URL(fileURLWithPath: common.location.path), assetsFolder: URL(fileURLWithPath: folder),
-            port: port == 0 ? .any : .fixed(port), origins: origins.kit, logger: logger)
-        configuration.inheritedSockets = InheritedSockets.listed(in: ProcessInfo.processInfo.environment)
+            port: port == 0 ? .any : .fixed(port), origins: origins.kit,
+            allowedUsers: users.users(ProcessInfo.processInfo.environment), logger: logger)
+        configuration.inheritedSockets = sockets
         let host = ReplayHost(configuration: configuration, store: store)
         try await host.serveUntilSignal { addresses in
             let address = addresses.library.absoluteString
@@ -89,6 +96,9 @@ struct ServeCommand: AsyncParsableCommand {
             } else {
                 Terminal.write("replayhost serves \(address) (Ctrl-C stops)")
             }
+            #if !os(Linux)
+            common.remark("other users of this computer can connect too: this system doesn't tell them apart")
+            #endif
             if !host.hasEngine {
                 Terminal.writeError("the replay engine is missing, no page can be shown", label: .warning)
                 Terminal.writeError("run `make setup` in the replayhost folder", label: .hint)

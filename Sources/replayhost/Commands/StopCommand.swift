@@ -1,6 +1,6 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
-import ReplayHostKit
 
 #if canImport(Glibc)
 import Glibc
@@ -34,8 +34,7 @@ struct StopCommand: ParsableCommand {
     func run() throws {
         common.sayWhichStore()
         guard let held = try running() else {
-            if common.json { return Terminal.write(Terminal.json(Stopped(stopped: false))) }
-            return Terminal.write("no server runs on this store")
+            return common.tell(Stopped(stopped: false), "no server runs on this store")
         }
         let (file, server) = (held.file, held.server)
         guard try ServerFile.isOpen(file, in: server.pid) else {
@@ -47,10 +46,9 @@ struct StopCommand: ParsableCommand {
             throw StoreError.system(errno, doing: "ending process \(server.pid)", path: server.address)
         }
         try waitForEnd(file, server)
-        if common.json {
-            return Terminal.write(Terminal.json(Stopped(stopped: true, address: server.address, pid: server.pid)))
-        }
-        Terminal.write("stopped the server at \(server.address) (process \(server.pid))")
+        common.tell(
+            Stopped(stopped: true, address: server.address, pid: server.pid),
+            "stopped the server at \(server.address) (process \(server.pid))")
     }
 
     /// The file that a server holds, and what it says.
@@ -69,7 +67,7 @@ struct StopCommand: ParsableCommand {
 
     private func held(at path: String) throws -> Held? {
         guard access(path, F_OK) == 0 else { return nil }
-        let file = try Descriptor(path: path, flags: O_RDONLY)
+        let file = try ServerFile.open(at: path, flags: O_RDONLY)
         guard file.lock() == .heldByAnother else { return nil }
         guard let server = ServerFile.description(in: file) else {
             throw StoreError(

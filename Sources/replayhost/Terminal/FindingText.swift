@@ -1,4 +1,4 @@
-import ReplayHostKit
+import WebArchive
 
 /// A finding in words.
 enum FindingText {

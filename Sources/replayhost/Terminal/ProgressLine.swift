@@ -1,24 +1,50 @@
+import ArchiveStore
 import ReplayHostKit
+import WebArchive
 
 /// One line on standard error that follows an import, when somebody is looking at it.
 struct ProgressLine {
+    /// Which of several files it is.
+    struct Batch {
+        let number: Int
+        let count: Int
+        /// Bytes of the files before it.
+        let before: UInt64
+        /// Bytes of all files.
+        let total: UInt64
+        let began: ContinuousClock.Instant
+    }
+
     private let name: String
     private let isShown: Bool
+    private let batch: Batch?
     private var lastShown = ContinuousClock.now - .seconds(1)
     private let began = ContinuousClock.now
 
-    init(name: String, isShown: Bool) {
+    /// - Parameter batch: `nil` for a file on its own.
+    init(name: String, isShown: Bool, batch: Batch? = nil) {
         self.name = Terminal.safe(name)
         self.isShown = isShown && Terminal.isErrorTerminal
+        self.batch = batch
     }
 
     mutating func show(_ progress: ImportProgress) {
         guard isShown, lastShown.duration(to: .now) > .milliseconds(100) else { return }
         lastShown = .now
-        let text = Self.text(progress, secondsPassed: Self.seconds(began.duration(to: .now)))
-        let room = max(10, Terminal.columns - text.count - 2)
+        let text = Self.text(progress, secondsPassed: Self.seconds(since: began)) + timeLeft(progress)
+        let place = batch.map { "\($0.number) of \($0.count): " } ?? ""
+        let room = max(10, Terminal.columns - text.count - place.count - 2)
         let shownName = name.count > room ? "…" + name.suffix(room - 1) : name
-        Terminal.showProgress("\(shownName) \(text)")
+        Terminal.showProgress("\(place)\(shownName) \(text)")
+    }
+
+    /// Of all files, when there are several.
+    private func timeLeft(_ progress: ImportProgress) -> String {
+        guard case .copying(let done, let total?) = progress else { return "" }
+        if let batch {
+            return Self.timeLeft(batch.before.addingSaturated(done), of: batch.total, Self.seconds(since: batch.began))
+        }
+        return Self.timeLeft(done, of: total, Self.seconds(since: began))
     }
 
     /// Takes the line away again.
@@ -29,21 +55,33 @@ struct ProgressLine {
     static func text(_ progress: ImportProgress, secondsPassed: Double) -> String {
         switch progress {
         case .copying(let done, let total?) where total > 0:
-            let percent = Int(Double(done) / Double(total) * 100)
+            let percent = Terminal.percent(done, of: total)
             return
                 "\(bar(percent)) \(percent) %, \(Terminal.size(done)) of \(Terminal.size(total))\(rate(done, secondsPassed))"
         case .copying(let done, _):
             return "\(Terminal.size(done)) copied\(rate(done, secondsPassed))"
         case .checking(let done, let total) where total > 0:
-            return "checking, \(Int(Double(done) / Double(total) * 100)) %"
+            return "checking, \(Terminal.percent(done, of: total)) %"
         case .checking:
             return "checking"
         case .indexing(let done, let total) where total > 0:
-            return "indexing, \(Int(Double(done) / Double(total) * 100)) %"
+            return "indexing, \(Terminal.percent(done, of: total)) %"
         case .indexing:
             return "indexing"
         case .waiting:
             return "waiting for another replayhost to finish"
+        }
+    }
+
+    /// ", 2 min left"; empty as long as nobody can tell.
+    static func timeLeft(_ done: UInt64, of total: UInt64, _ secondsPassed: Double) -> String {
+        guard secondsPassed > 2, done > 0, done < total else { return "" }
+        let seconds = Double(total - done) / Double(done) * secondsPassed
+        switch seconds {
+        case ..<60: return ", \(Int(seconds.rounded(.up))) s left"
+        case ..<3600: return ", \(Int((seconds / 60).rounded(.up))) min left"
+        case ..<360_000: return ", \(Int((seconds / 3600).rounded(.up))) h left"
+        default: return ""
         }
     }
 
@@ -56,7 +94,8 @@ struct ProgressLine {
         seconds > 0.5 ? ", \(Terminal.size(UInt64(Double(bytes) / seconds)))/s" : ""
     }
 
-    private static func seconds(_ duration: Duration) -> Double {
-        Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    private static func seconds(since moment: ContinuousClock.Instant) -> Double {
+        let duration = moment.duration(to: .now)
+        return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
-import ReplayHostKit
 import Synchronization
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc
@@ -40,9 +40,14 @@ enum Terminal {
 
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static var columns: Int {
+    static var columns: Int { columns(of: STDERR_FILENO) ?? 80 }
+
+    /// How wide the terminal is that standard output is; `nil` for a pipe and a file.
+    static var outputColumns: Int? { columns(of: STDOUT_FILENO) }
+
+    private static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
@@ -134,6 +139,11 @@ enum Terminal {
         }
         if unit == 0 { return "\(bytes) B" }
         return "\(String(format: value < 9.95 ? "%.1f" : "%.0f", value)) \(units[unit])"
+    }
+
+    /// How much of a total is done, 0 to 100, whatever the catalog says.
+    static func percent(_ done: UInt64, of total: UInt64) -> Int {
+        total > 0 ? Int(min(Double(done) / Double(total), 1) * 100) : 0
     }
 
     static func count(_ number: Int, _ one: String, _ many: String) -> String {

@@ -170,7 +170,10 @@ func expectEveryCapture(
         #expect(found.map(\.url) == ["http://example.org/\(number)"], sourceLocation: sourceLocation)
         #expect(found.map(\.timestamp) == ["20240102030405"], sourceLocation: sourceLocation)
     }
-    for url in ["http://example.org/\(count)", "http://example.org/0/", "http://example.com/0", "", "x"] {
+    #expect(
+        try store.captures(of: archive, url: "http://example.org/0/", limit: 10).count == 1,
+        sourceLocation: sourceLocation)
+    for url in ["http://example.org/\(count)", "http://example.com/0", "", "x"] {
         #expect(try store.captures(of: archive, url: url, limit: 10).isEmpty, sourceLocation: sourceLocation)
     }
 }

@@ -215,8 +215,24 @@ struct JobStatesTests {
         try test.set(ids[3], to: .done)
         let catalog = test.store.catalog
         #expect(
-            try catalog.jobs(includingOver: true, limit: 10).map(\.id) == [ids[1], ids[3], ids[2], ids[0]])
-        #expect(try catalog.jobs(includingOver: false, limit: 10).map(\.id) == [ids[1], ids[2], ids[0]])
-        #expect(try catalog.jobs(includingOver: true, limit: 2).map(\.id) == [ids[1], ids[3]])
+            try catalog.jobs(in: nil, limit: 10).map(\.id) == [ids[1], ids[3], ids[2], ids[0]])
+        #expect(try catalog.jobs(in: [.waiting, .running], limit: 10).map(\.id) == [ids[1], ids[2], ids[0]])
+        #expect(try catalog.jobs(in: nil, limit: 2).map(\.id) == [ids[1], ids[3]])
+    }
+
+    @Test func onlyJobsThatAreOverAreForgotten() throws {
+        let test = try TestStore()
+        for number in 1...3 { _ = try test.makeReference("\(number)", seed: UInt64(number)) }
+        let ids = try test.jobs().map(\.id)
+        let catalog = test.store.catalog
+        try test.set(ids[2], to: .failed)
+        try catalog.forget(jobID: ids[2])
+        #expect(try test.jobs().map(\.id) == [ids[0], ids[1]])
+        for (id, code) in [(ids[0], StoreError.Code.notPossible), (ids[2], .notFound)] {
+            #expect { try catalog.forget(jobID: id) } throws: { ($0 as? StoreError)?.code == code }
+        }
+        // The number is not given again.
+        _ = try test.makeReference("4", seed: 4)
+        #expect(try test.jobs().map(\.id) == [ids[0], ids[1], ids[2] + 1])
     }
 }

@@ -232,7 +232,9 @@ struct APITests {
             let error = try #require(try json(answer)["error"] as? [String: Any])
             #expect((error["where"] as? String)?.contains("\(name).wacz") == true)
             #expect(!answer.text.contains(server.folder.path))
-            #expect(names(in: server.store.layout.incoming).isEmpty)
+            // The file that says who runs the import goes with it, a moment after the answer.
+            let incoming = server.store.layout.incoming
+            #expect(try await eventually { names(in: incoming).isEmpty })
             #expect(names(in: server.store.layout.files).isEmpty)
             #expect(try server.store.catalog.allArchives().isEmpty)
         }
@@ -256,6 +258,9 @@ struct APITests {
                 sender.end(isAbort: isAbort)
                 #expect(try await eventually { names(in: incoming).isEmpty })
             }
+            @Sendable func jobs() throws -> [Job] { try server.store.catalog.jobs(in: nil, limit: 10) }
+            #expect(try await eventually { try jobs().map(\.state) == [.cancelled, .cancelled] })
+            #expect(try jobs().map(\.reason) == ["interrupted", "interrupted"])
             #expect(names(in: server.store.layout.files).isEmpty)
             #expect(try server.store.catalog.allArchives().isEmpty)
             #expect(try await server.ask("GET", "/api/health").status == 200)

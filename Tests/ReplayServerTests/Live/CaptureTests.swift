@@ -51,6 +51,20 @@ struct CaptureTests {
         }
     }
 
+    /// As wabac.js splits them. What scripts don't see, and what can't be split, is left out.
+    @Test func theEngineGetsTheCookiesThatScriptsSee() async throws {
+        let record = Self.page.with {
+            for cookie in ["a=b; path=/", "c=d; HttpOnly", "e=f,g", "h=i"] { $0.head += "\r\nSet-Cookie: \(cookie)" }
+        }
+        try await withCaptures([record]) { server in
+            for (modifier, cookies) in [("ir_", "a=b,h=i"), ("id_", nil)] {
+                let answer = try await server.ask("GET", "/c/crawl/20240102030405\(modifier)/http://a.example/")
+                #expect(answer["x-proxy-set-cookie"] == cookies)
+                #expect(answer["set-cookie"] == nil)
+            }
+        }
+    }
+
     @Test func theControlOriginNeverRendersWhatIsArchived() async throws {
         try await withCaptures([Self.page]) { server in
             let path = "/c/crawl/20240102030405id_/http://a.example/"
@@ -322,19 +336,6 @@ struct CaptureTests {
                 #expect(answers[1]["content-type"] == "application/json")
                 #expect(rest.isEmpty)
             }
-        }
-    }
-
-    @Test func otherSitesCannotKeepTheServerAtWork() async throws {
-        try await withCaptures([Self.page]) { server in
-            for site in ["cross-site", "same-site"] {
-                let answer = try await server.ask(
-                    "POST", "/c/all/http://a.example/", [("Sec-Fetch-Site", site), ("Content-Type", "text/plain")],
-                    body: [1])
-                #expect(answer.status == 403)
-            }
-            let lists = try await server.ask("POST", "/c/crawl/cdx?url=a.example")
-            #expect(lists["allow"] == "GET, HEAD")
         }
     }
 

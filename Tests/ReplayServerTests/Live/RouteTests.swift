@@ -39,7 +39,7 @@ struct RouteTests {
         Case("localhost", "/index.html", 200, ["content-security-policy": "frame-ancestors 'none'"]),
         Case("localhost", "/index.html?archive=/archives/file.wacz", 200),
         Case("localhost", "/app/main.js", 200, ["content-type": "text/javascript", "content-security-policy": inert]),
-        Case("localhost", "/app/app.css", 200, ["content-type": "text/css"]),
+        Case("localhost", "/app/core/app.css", 200, ["content-type": "text/css"]),
         Case(
             "localhost", "/sw.js", 200,
             [
@@ -47,7 +47,8 @@ struct RouteTests {
                 "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
             ]),
         Case("localhost", "/vendor/NOTICE.txt", 200, ["content-type": "text/plain"]),
-        Case("localhost", "/vendor/sw.js", 404), Case("localhost", "/boot.html", 404),
+        Case("localhost", "/vendor/sw.js", 404), Case("localhost", "/replay/boot.html", 404),
+        Case("localhost", "/replay/boot.js", 404),
         Case("localhost", "/nothing", 404),
         Case("localhost", "/file-0123456789ab/x", 404), Case("localhost", "/app/", 404),
         Case("localhost", "/app/README", 404),
@@ -88,10 +89,14 @@ struct RouteTests {
             "file.replayhost.localhost", "/engine.js", 200,
             ["content-type": "text/javascript", "content-security-policy": "connect-src 'self'"]),
         Case("file.replayhost.localhost", "/clear", 403),
+        Case("file.replayhost.localhost", "/pdf/file/2024/http://example.org/", 404),
+        Case("localhost", "/pdf/file/2024/http://example.org/", 404),
+        Case("127.0.0.1", "/pdf/file/2024/http://example.org/", 403, ["content-security-policy": inert]),
         Case("file.replayhost.localhost", "/archives/file.wacz", 200, ["accept-ranges": "bytes"]),
         Case("file.replayhost.localhost", "/archives/other.wacz", 404),
         Case("file.replayhost.localhost", "/archives/file", 404),
         Case("file.replayhost.localhost", "/index.html", 404), Case("file.replayhost.localhost", "/app/main.js", 404),
+        Case("file.replayhost.localhost", "/replay/boot.js", 404), Case("file.replayhost.localhost", "/boot.js", 404),
         Case("file.replayhost.localhost", "/api/health", 404), Case("file.replayhost.localhost", "/api/archives", 404),
         Case("file.replayhost.localhost", "/other-0123456789ab/x", 404),
         Case("file.replayhost.localhost", "/", 405, ["allow": "GET, HEAD"], method: "POST"),
@@ -205,9 +210,11 @@ struct RouteTests {
             #expect(data["source"] as? String == "/archives/file.wacz?sha256=\(hash)&view=replay")
             #expect((data["worker"] as? String)?.hasPrefix("/sw.js?replayPrefix=&version=") == true)
             #expect(data["size"] as? Int == 10)
-            // From `printf 'start()' | openssl dgst -sha256 -binary | base64`, and the same of ` p { color: red }`.
+            // Its modules are in it.
+            let script = "\nconst text = 1;\nstart(text);\n"
+            #expect(page.text.contains("<script>\(script)</script>"))
             let policy = try #require(page["content-security-policy"])
-            #expect(policy.contains("script-src 'sha256-\(try await Self.base64Digest("start()"))'"))
+            #expect(policy.contains("script-src 'sha256-\(try await Self.base64Digest(script))'"))
             #expect(policy.contains("style-src 'sha256-\(try await Self.base64Digest("p { color: red }"))'"))
         }
     }
@@ -317,6 +324,56 @@ struct RouteTests {
                 let answer = try await server.ask("GET", "/clear", host: host, other)
                 #expect(answer.status == 403)
                 #expect(answer["clear-site-data"] == nil)
+            }
+        }
+    }
+
+    @Test func aBrowserGetsAPageThatLeadsToTheLibrary() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let browser = [("Accept", "text/html,application/xhtml+xml"), ("Sec-Fetch-Dest", "document")]
+            let cases: [(String, String, Int, String)] = [
+                ("/none", server.host, 404, "There is nothing at this address."),
+                ("/archives/none.wacz", server.host, 404, "No archive"),
+                ("/none", server.host(of: "file"), 404, "There is nothing at this address."),
+                ("/", server.host(of: "none"), 404, "No archive has the id &quot;none&quot;."),
+                ("/c/none/http://a.example/<b>", server.host, 404, "No archive has the id"),
+                ("/", "elsewhere.example", 421, "This server answers to its own names only."),
+            ]
+            for (path, host, status, words) in cases {
+                let answer = try await server.ask("GET", path, host: host, browser)
+                #expect(answer.status == status)
+                #expect(answer["content-type"] == "text/html; charset=utf-8", "\(path)")
+                #expect(answer.text.contains("<h1>\(words)"), "\(answer.text)")
+                #expect(answer.text.contains(/<a href="http:\/\/[a-z.]*localhost:[0-9]+\/">Open the library<\/a>/))
+                #expect(
+                    answer["content-security-policy"]?.hasPrefix("default-src 'none'; frame-ancestors 'none'") == true)
+                let program = try await server.ask("GET", path, host: host)
+                #expect(program.status == status)
+                #expect(program["content-type"] == "text/plain; charset=utf-8")
+                let frame = try await server.ask("GET", path, host: host, [browser[0], ("Sec-Fetch-Dest", "iframe")])
+                #expect(frame["content-type"] == "text/plain; charset=utf-8")
+            }
+            let script = try await server.ask("GET", "/api/none", browser)
+            #expect(script["content-type"] == "application/json")
+        }
+    }
+
+    @Test func mediaOfOwnPagesAreSentOnToTheirCaptureAndNobodyElses() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let host = server.host(of: "file")
+            let page = "http://\(host)/file-0123456789ab/2024mp_/https://site.example/a"
+            let own = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "image"), ("Referer", page)]
+            let sentOn = try await server.ask("GET", "/a.png?b=//evil.example/", host: host, own)
+            #expect(sentOn.status == 307)
+            #expect(sentOn["location"] == "/c/file/2024id_/https://site.example/a.png?b=//evil.example/")
+            for other in [
+                [("Sec-Fetch-Site", "cross-site"), own[1], own[2]], [own[0], ("Sec-Fetch-Dest", "script"), own[2]],
+                [own[0], own[1], ("Referer", page.replacing("http://", with: "https://"))],
+                [own[0], own[1], ("Referer", page.replacing("file-", with: "else-"))], [own[0], own[1]], [],
+            ] {
+                #expect(try await server.ask("GET", "/a.png", host: host, other).status == 404)
             }
         }
     }

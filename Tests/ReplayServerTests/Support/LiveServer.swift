@@ -102,7 +102,10 @@ enum TestAssets {
         """
     static let boot = """
         <!doctype html><style>p { color: red }</style><script type="application/json" id="boot">{{boot}}</script>
-        <script>start()</script>
+        <script>
+        {{app/texts.js}}
+        {{replay/boot.js}}
+        </script>
 
         """
     static let worker = "const { address, fields } = {{worker}};\n"
@@ -111,12 +114,14 @@ enum TestAssets {
 
     static func write(to folder: TemporaryFolder) throws {
         try folder.write(index, to: "index.html")
-        try folder.write(boot, to: "boot.html")
+        try folder.write(boot, to: "replay/boot.html")
         try folder.write("export const a = 1;\n", to: "app/main.js")
-        try folder.write("p { color: red }\n", to: "app/app.css")
+        try folder.write("export const text = 1;", to: "app/texts.js")
+        try folder.write("import { text } from \"../app/texts.js\";\nstart(text);", to: "replay/boot.js")
+        try folder.write("p { color: red }\n", to: "app/core/app.css")
         try folder.write("hidden", to: "app/.hidden.js")
         try folder.write("no type", to: "app/README")
-        try folder.write(worker, to: "sw.js")
+        try folder.write(worker, to: "replay/sw.js")
         try folder.write(engine, to: "vendor/sw.js")
         try folder.write(
             "{\"name\":\"wabac.js\",\"version\":\"1.2.3\",\"sha256\":\"0\"}", to: "vendor/engine.json")

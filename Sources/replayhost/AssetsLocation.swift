@@ -2,9 +2,9 @@ import ArchiveStore
 import Foundation
 
 /// Where `www` is.
-package enum AssetsLocation {
+enum AssetsLocation {
     /// `--assets`, else `REPLAYHOST_ASSETS`, else `<binary>/../share/replayhost/www`, else the checkout's.
-    package static func choose(option: String?, environment: [String: String], executable: String) -> String {
+    static func choose(option: String?, environment: [String: String], executable: String) -> String {
         if let option { return absolute(option) }
         if let variable = environment["REPLAYHOST_ASSETS"], !variable.isEmpty { return absolute(variable) }
         let binaryFolder = (executable as NSString).deletingLastPathComponent

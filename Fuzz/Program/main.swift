@@ -1,0 +1,54 @@
+import Foundation
+import FuzzReaders
+
+// Runs libFuzzer on the reader that FUZZ_READER names: `FUZZ_READER=zip Fuzzer [OPTION…] [FOLDER…|FILE…]`.
+// With FUZZ_DAMAGE=1 it reads each FILE instead, cut behind each byte and with each byte changed.
+
+enum Chosen {
+    static let reader: FuzzReader = {
+        let name = ProcessInfo.processInfo.environment["FUZZ_READER"] ?? ""
+        guard let reader = FuzzReader(rawValue: name) else {
+            let names = FuzzReader.allCases.map(\.rawValue).joined(separator: " ")
+            FileHandle.standardError.write(Data("FUZZ_READER is \"\(name)\", give one of: \(names)\n".utf8))
+            exit(2)
+        }
+        return reader
+    }()
+
+    /// Ends the program when a property is broken, as libFuzzer takes for a crash.
+    static func read(_ bytes: [UInt8], _ origin: String = "") {
+        do {
+            try reader.read(bytes)
+        } catch {
+            fatalError("\(reader.rawValue): \(error) \(origin)")
+        }
+    }
+}
+
+/// libFuzzer's entry, from `FuzzerInterface.h` of compiler-rt.
+@_silgen_name("LLVMFuzzerRunDriver")
+func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+_ = Chosen.reader
+if ProcessInfo.processInfo.environment["FUZZ_DAMAGE"] == "1" {
+    var count = 0
+    for path in CommandLine.arguments.dropFirst() {
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        DamagedCopies.forEach(of: bytes) { copy, place in
+            Chosen.read(copy, "\(path), damaged at byte \(place)")
+            count += 1
+        }
+    }
+    print(count)
+} else {
+    var (count, arguments) = (CommandLine.argc, CommandLine.unsafeArgv)
+    exit(
+        runFuzzer(&count, &arguments) { bytes, length in
+            Chosen.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
+            return 0
+        })
+}

@@ -1,0 +1,139 @@
+import WebArchive
+
+extension FuzzReader {
+    /// Entries of one input that are read, at most.
+    private static let entriesMax = 32
+    /// Bytes of an entry that are read, at most.
+    private static let contentMax: UInt64 = 1 << 20
+    /// URLs of one index that are looked up, at most.
+    private static let lookupsMax = 4
+
+    static func readZIP(_ bytes: [UInt8]) throws {
+        let source = MemoryByteSource(bytes, name: "fuzz.wacz")
+        let directory = try ZIPDirectory(source: source)
+        try require(directory.entries.count <= bytes.count / 46, "more entries than the file has room for")
+        for entry in directory.entries.prefix(entriesMax) {
+            if let found = directory.entry(named: entry.name) {
+                try require(!found.isUnsafe && !found.isDirectory, "an entry was found that must not be used")
+                try require(found.name == entry.name, "another entry was found")
+            }
+            try orRefuse {
+                let range = try directory.dataRange(of: entry)
+                try require(range.upperBound <= source.size, "an entry ends behind the end of the file")
+                let content = try directory.contents(of: entry, limit: contentMax)
+                try require(UInt64(content.count) <= min(contentMax, entry.uncompressedSize), "more than was declared")
+            }
+        }
+        let wacz = try WACZFile.open(source)
+        try orRefuse {
+            guard let tail = try wacz.plainerTail() else { return }
+            try require(tail.offset <= source.size, "the plainer end begins behind the end of the file")
+            let plainer = Array(bytes.prefix(Int(tail.offset))) + tail.bytes
+            _ = try ZIPDirectory(source: MemoryByteSource(plainer, name: "plainer.wacz"))
+        }
+        try check(wacz)
+    }
+
+    static func readDataPackage(_ bytes: [UInt8]) throws {
+        for name in ["datapackage.json", "webarchive.yaml"] {
+            try orRefuse {
+                let files = [(name, bytes), ("datapackage-digest.json", bytes)]
+                let wacz = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "fuzz.wacz"))
+                _ = (wacz.mainPage?.timestamp, wacz.digest?.isSigned)
+                let listed = wacz.dataPackage?.resources.count ?? 0
+                try require(listed <= bytes.count, "more is listed than there are bytes")
+                try check(wacz)
+            }
+        }
+    }
+
+    static func readPages(_ bytes: [UInt8]) throws {
+        let files = [("pages/pages.jsonl", bytes)]
+        var plain: [Page] = []
+        for deflates in [false, true] {
+            let package = SmallPackage.wacz(files, deflates: deflates)
+            let reader = try WACZFile.open(MemoryByteSource(package, name: "fuzz.wacz")).makePageReader()
+            var pages: [Page] = []
+            while let page = try reader.next() { pages.append(page) }
+            try require(pages.count <= bytes.count { $0 == 0x0A } + 1, "more pages than lines")
+            try require(pages.allSatisfy { !$0.url.isEmpty }, "a page has no URL")
+            try require(reader.bytesRead <= UInt64(bytes.count), "more bytes were read than there are")
+            if deflates { try require(pages == plain, "a deflated list has other pages") }
+            plain = pages
+        }
+    }
+
+    static func readCDXJ(_ bytes: [UInt8]) throws {
+        // The second one cannot be searched, so that lookups read it from the first line to the last.
+        let files = [("indexes/index.cdxj", bytes)]
+        let plain = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "plain.wacz"))
+        let deflated = try WACZFile.open(
+            MemoryByteSource(SmallPackage.wacz(files, deflates: true), name: "deflated.wacz"))
+        let reader = plain.makeCaptureReader()
+        var urls: [String] = []
+        while let (entry, location) = try reader.next() {
+            if !reader.isReadingRecords {
+                try require((1...bytes.count).contains(location.line), "a line that the index does not have")
+            }
+            if urls.count < lookupsMax, !urls.contains(entry.url) { urls.append(entry.url) }
+            try orRefuse { try check(plain.record(of: entry)) }
+        }
+        for url in urls {
+            let searched = try Set(plain.captures(ofURL: url))
+            let scanned = try Set(deflated.captures(ofURL: url))
+            try require(searched.isSubset(of: scanned), "a search finds what a scan doesn't for \(url)")
+            // A search can't find a line whose key is not one of the URL's.
+            let keys = SURT.candidates(for: url)
+            let missed = scanned.subtracting(searched).filter { $0.method == nil && keys.contains($0.urlKey) }
+            try require(missed.isEmpty, "a search misses what a scan finds for \(url)")
+            _ = try plain.closestCapture(toURL: url, at: nil)
+        }
+        try check(plain)
+    }
+
+    /// With the signature of gzip in the input, the index begins there. Otherwise each part behind a NUL byte becomes a block.
+    static func readZipNum(_ bytes: [UInt8]) throws {
+        var idx = bytes
+        var blocks: [UInt8] = []
+        if let start = bytes.indices.first(where: { bytes[$0...].starts(with: [0x1F, 0x8B]) }) {
+            (idx, blocks) = (Array(bytes[..<start]), Array(bytes[start...]))
+        } else {
+            idx = []
+            for text in bytes.split(separator: 0) {
+                let member = SmallPackage.gzipped(Array(text))
+                let key = text.prefix { $0 != UInt8(ascii: "{") && $0 != 0x0A }
+                idx += key + Array("{\"offset\": \(blocks.count), \"length\": \(member.count)}\n".utf8)
+                blocks += member
+            }
+        }
+        let files = [("indexes/index.idx", idx), ("indexes/index.cdx.gz", blocks)]
+        let wacz = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "fuzz.wacz"))
+        try orRefuse {
+            let pair = try ZipNumIndex(
+                idx: MemoryByteSource(idx, name: "index.idx"), blocks: MemoryByteSource(blocks, name: "index.cdx.gz"))
+            try lookUp("http://example.org/", in: wacz.lookedUp(in: [.zipNum(pair)]))
+        }
+        try orRefuse { try wacz.checkLookups() }
+        try lookUp("http://example.org/", in: wacz)
+        try check(wacz)
+    }
+
+    private static func lookUp(_ url: String, in wacz: WACZFile) throws {
+        let keys = SURT.candidates(for: url)
+        for entry in try wacz.captures(ofURL: url) {
+            let isOfURL = SURT.matches(entry.url, url) || keys.contains(entry.urlKey)
+            try require(isOfURL || keys.contains(SURT.key(for: entry.url)), "a capture of another URL")
+        }
+        let cursor = wacz.captures(matching: CaptureQuery(url: url, matchType: .prefix))
+        while try cursor.next() != nil {}
+    }
+
+    /// What an import does with every package.
+    private static func check(_ wacz: WACZFile) throws {
+        let inspection = try wacz.inspect()
+        try require(inspection.captureCount >= 0 && inspection.pageCount >= 0, "a count is negative")
+        if let first = inspection.firstCapture, let last = inspection.lastCapture {
+            try require(first <= last, "the first capture is later than the last")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArchiveStore
+import Hummingbird
+import WebArchive
+
+extension CaptureList.Request {
+    /// What a list of captures is asked for with, in the query. Documented in `docs/json.md`.
+    ///
+    /// - Throws: `ErrorResponse` that names the parameter that is missing or out of range.
+    init(query: Parameters) throws {
+        guard let url = query["url"].map(String.init), !url.isEmpty else {
+            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
+        }
+        guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
+        let limit = try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000)
+        let given = ["closest", "before", "after"].filter { query[Substring($0)] != nil }
+        guard given.count <= 1 else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter", "the parameters \(given[0]) and \(given[1]) exclude each other")
+        }
+        // As a moment to be near to, an incomplete time is the end of its period.
+        let part: Part? =
+            switch given.first {
+            case "closest": query["closest"] == "" ? .around(nil) : query["closest"].flatMap { Self.end($0) }
+            case "before": query["before"].flatMap { CaptureTimestamp(digits: $0) }.map { .before($0) }
+            case "after": query["after"].flatMap { CaptureTimestamp(endOf: $0) }.map { .after($0) }
+            default: .first
+            }
+        guard let part else {
+            let text = query[Substring(given[0])] ?? ""
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter", "the parameter \(given[0]) is \"\(text.prefix(20))\"",
+                hint: "give 4 to 17 digits of YYYYMMDDhhmmssSSS")
+        }
+        self.init(url: url, part: part, limit: limit)
+    }
+
+    private static func end(_ text: Substring) -> Part? { CaptureTimestamp(endOf: text).map { .around($0) } }
+}
+
+extension Site {
+    /// Answers with some of the captures of a URL; the search ends when the client goes away.
+    func captures(
+        _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
+    ) async throws -> Response {
+        let wanted = try CaptureList.Request(query: request.uri.queryParameters)
+        let name = try APIRoutes.name(in: context)
+        let client = try await context.watchClient()
+        let list = try await blocking.long {
+            try store.captures(wanted, in: find(name), isWanted: { client.isThere })
+        }
+        return try Responses.json(list)
+    }
+}

@@ -1,0 +1,101 @@
+import ArchiveStore
+import HTTPTypes
+import Hummingbird
+import WebArchive
+
+/// `/c/ID/<ts><mod>/URL`: one capture. RFC 7089 §2.2.4.
+struct MementoRoute: Sendable {
+    let call: CaptureCall
+    /// 0 to 17 digits.
+    let timestamp: String
+    let modifier: CaptureModifier
+    let url: String
+
+    private var site: Site { call.site }
+
+    func respond() async throws -> Response {
+        let wanted = try await call.wanted(url, at: CaptureTimestamp(endOf: timestamp))
+        guard case .one(let replayable) = call.asked else { return try await sentToItsArchive(wanted) }
+        if let other = placeToLookAt(replayable) { return other }
+        do {
+            guard !CaptureRoutes.isTooLong(url) else { throw CaptureCall.notCaptured(url, fields: [:]) }
+            guard let opened = try await call.open(wanted, allowsStandIn: true) else {
+                throw CaptureCall.notCaptured(url, fields: [.link: call.memento(url).links()])
+            }
+            if modifier == .engine, call.onlyReads, HTTPField.isValidValue(opened.entry.url),
+                CaptureMatcher.differBySlash(url, opened.entry.url), try await answersForItself(opened, wanted)
+            {
+                return slashRedirect(to: opened.entry, replayable.id)
+            }
+            return try await answer(opened, scope: replayable.id)
+        } catch let error where modifier == .engine {
+            return NotShownPage.response(to: error, url: url, archiveTitle: replayable.title)
+        }
+    }
+
+    /// A capture in any archive has an address in its own.
+    private func sentToItsArchive(_ wanted: ArchiveStore.CaptureRequest) async throws -> Response {
+        let links = call.memento(url).links()
+        let found = try await call.closest(wanted, to: url, orWith: [.link: links])
+        let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url)
+        return CaptureCall.sentOn(to: location, links: links)
+    }
+
+    /// Whether a capture that answers for another URL does so for its own.
+    private func answersForItself(
+        _ capture: OpenCapture, _ wanted: ArchiveStore.CaptureRequest
+    ) async throws -> Bool {
+        let own = ArchiveStore.CaptureRequest(url: capture.entry.url, time: wanted.time)
+        return try await call.open(own, allowsStandIn: false)?.entry == capture.entry
+    }
+
+    /// Lets the engine ask for `/species/` in place of `/species`: links of the page are relative to its own URL.
+    private func slashRedirect(to entry: CDXJEntry, _ scope: ArchiveID) -> Response {
+        let address = CaptureAddress.memento(scope, entry.timestamp, .engine, entry.url)
+        return Responses.empty(
+            .ok,
+            fields: SecurityHeaders.common.adding([
+                .redirectStatus: "302", .redirectStatusText: "Found", .originalLocation: entry.url,
+                .contentLocation: address, .link: call.memento(url).links(), .cacheControl: "no-store",
+                .contentSecurityPolicy: SecurityHeaders.inert,
+            ]))
+    }
+
+    private func answer(_ capture: OpenCapture, scope: ArchiveID) async throws -> Response {
+        let entry = capture.entry
+        let memento = call.memento(entry.url)
+        let address = CaptureAddress.memento(scope, entry.timestamp, modifier, entry.url)
+        // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
+        let isSameURL = url.contains("__wb_method=") || SURT.matches(url, entry.url)
+        if modifier != .engine, call.onlyReads, timestamp != entry.timestamp || !isSameURL {
+            return CaptureCall.sentOn(to: address, links: memento.links())
+        }
+        var fields = SecurityHeaders.capture(site.hosts, at: call.place, isForEngine: modifier == .engine)
+        fields[.link] = memento.links(memento: capture.time.map { (address, $0) })
+        fields[.contentLocation] = address
+        if let time = capture.time { fields[.mementoDatetime] = time.httpDate }
+        return try await CaptureAnswer(
+            capture: capture, modifier: modifier, request: call.request, blocking: site.blocking,
+            client: call.client, scope: scope
+        ).response(fields: fields)
+    }
+
+    /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
+    private func placeToLookAt(_ replayable: Replayable) -> Response? {
+        guard call.request.headers[.secFetchMode] == "navigate" else { return nil }
+        guard site.hosts.replaying != nil || site.hosts.origins != .ports,
+            let origin = site.replayOrigin(of: replayable)
+        else {
+            // Its port may be closed: the viewer opens it.
+            let path = ViewerAddress.path(of: replayable, url: url, timestamp: timestamp)
+            return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(path)", status: .found)
+        }
+        if modifier.isForPeople {
+            return Responses.redirect(
+                to: "\(origin)/\(replayable.collection)/\(timestamp)mp_/\(url)", status: .found)
+        }
+        guard case .control = call.place else { return nil }
+        let path = CaptureAddress.memento(replayable.id, timestamp, modifier, url)
+        return Responses.redirect(to: "\(origin)\(path)", status: .found)
+    }
+}

@@ -1,0 +1,84 @@
+import ArchiveStore
+import HTTPTypes
+import Hummingbird
+import WebArchive
+
+/// `/pdf/ID/TIMESTAMP/URL` on `127.0.0.1`: a captured PDF document, for a frame of the viewer.
+///
+/// Browsers show a PDF only in a frame without a sandbox. So nothing else may ever be shown there: the type is fixed and not
+/// guessed from the content, only a successful capture that begins like a PDF is sent, and no archived field is. The origin
+/// is one where no archived page runs: some browsers give the document to scripts of its own origin.
+struct PDFRoute: Sendable {
+    let site: Site
+
+    static let prefix = "/pdf/"
+
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        guard isByViewer(request) else {
+            throw ErrorResponse.forbidden("the viewer shows PDF documents in a frame; open the document there")
+        }
+        guard let (id, time, url) = Self.parts(request.head.path ?? ""),
+            let replayable = try await site.blocking({ try site.store.replayable(id: id) })
+        else { throw ErrorResponse.notFound }
+        let client = try await context.watchClient()
+        let wanted = ArchiveStore.CaptureRequest(url: url, time: time)
+        let capture = try await site.blocking.long {
+            try site.store.openCapture(
+                wanted, in: replayable.archives, allowsStandIn: true, isWanted: { client.isThere })
+        }
+        guard let capture else { throw CaptureCall.notCaptured(url, fields: [:]) }
+        guard capture.status == 200, try await isPDF(capture) else {
+            throw ErrorResponse(.notFound, code: "not-a-pdf", "what was captured at this URL is not a PDF document")
+        }
+        var head = request.head
+        // One answer with everything: there is no second request that could be answered otherwise.
+        for name in [HTTPField.Name.range, .ifRange, .ifNoneMatch] { head.headerFields[name] = nil }
+        let answer = try await CaptureAnswer(
+            capture: capture, modifier: .identity, request: Request(head: head, body: request.body),
+            blocking: site.blocking, client: client, scope: replayable.id
+        ).response(fields: [:])
+        var fields = SecurityHeaders.common.adding([
+            .contentType: "application/pdf",
+            .contentDisposition: "inline; \(CaptureAnswer.fileName(capture.entry.url))",
+            .cacheControl: "no-store", .acceptRanges: "none", .contentSecurityPolicy: SecurityHeaders.pdf(site.hosts),
+            .connectionAllowlist: SecurityHeaders.ownOrigin,
+        ])
+        for name in [HTTPField.Name.contentEncoding, .contentLength] { fields[name] = answer.headers[name] }
+        return Response(status: .ok, headers: fields, body: answer.body)
+    }
+
+    /// No other page can send this `Referer`, and none can have this in a frame.
+    private func isByViewer(_ request: Request) -> Bool {
+        guard request.headers[.secFetchMode] == "navigate", request.headers[.secFetchDest] == "iframe",
+            let referrer = request.headers[.referer]
+        else { return false }
+        return site.hosts.controlOrigins.contains { referrer == "\($0)/" }
+    }
+
+    private static func parts(_ path: String) -> (ArchiveID, CaptureTimestamp?, String)? {
+        let parts = path.dropFirst(prefix.count)
+            .split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let id = ArchiveID(parts[0]), !parts[2].isEmpty,
+            parts[2].utf8.count <= Limits.standard.urlBytesMax
+        else { return nil }
+        return (id, CaptureTimestamp(endOf: String(parts[1])), String(parts[2]))
+    }
+
+    /// Whether the header stands where readers look for it: in the first 1,024 bytes.
+    private func isPDF(_ capture: OpenCapture) async throws -> Bool {
+        let body = capture.body
+        return try await site.blocking.long {
+            let reader = try body.open(decoded: true)
+            while try reader.advance() {}
+            var start: [UInt8] = []
+            while start.count < Self.headBytes {
+                let bytes = try reader.read(upTo: Self.headBytes - start.count)
+                if bytes.isEmpty { break }
+                start += bytes
+            }
+            return start.firstRange(of: Array("%PDF-".utf8)) != nil
+        }
+    }
+
+    private static let headBytes = 1024
+}

@@ -1,0 +1,14 @@
+import ReplayHostKit
+import UnixSignals
+
+extension ReplayHost {
+    /// Serves until SIGINT or SIGTERM; then answers under way are finished first.
+    ///
+    /// - Parameter onReady: Called when connections are accepted.
+    func serveUntilSignal(onReady: (Addresses) -> Void) async throws(ReplayHostError) {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        onReady(try await start())
+        for await _ in signals { break }
+        await stop(within: nil)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import FuzzReaders
+import TestSupport
+import Testing
+
+/// What the fuzzers begin with and what they found, read without libFuzzer. A crash ends the whole run.
+struct FuzzReaderTests {
+    /// Damaged copies of one file, about; the largest files are not damaged at every byte. `make fuzz` does that.
+    private static let copiesMax = 200
+
+    private static func files(_ folder: String) throws -> [(name: String, bytes: [UInt8])] {
+        let path = Checkout.path(folder)
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: path).sorted().map { name in
+            ("\(folder)/\(name)", [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))))
+        }
+    }
+
+    private static func seeds(_ reader: FuzzReader) throws -> [(name: String, bytes: [UInt8])] {
+        var seeds = try files("Fuzz/corpus/\(reader.rawValue)") + files("Fuzz/crashes/\(reader.rawValue)")
+        if reader == .zip { seeds += try files("Fixtures/damaged").filter { $0.name.hasSuffix(".wacz") } }
+        return seeds
+    }
+
+    @Test(arguments: FuzzReader.allCases)
+    func everySeedAndEveryKeptCrashIsAnErrorOrAValue(_ reader: FuzzReader) throws {
+        #expect(try Self.files("Fuzz/corpus/\(reader.rawValue)").count >= 3)
+        for (name, bytes) in try Self.seeds(reader) {
+            #expect(throws: Never.self, "\(name)") { try reader.read(bytes) }
+        }
+    }
+
+    @Test(arguments: FuzzReader.allCases)
+    func everyTruncationAndFlipIsAnErrorOrAValue(_ reader: FuzzReader) throws {
+        for (name, bytes) in try Self.seeds(reader) {
+            let step = max(1, 2 * bytes.count / Self.copiesMax)
+            DamagedCopies.forEach(of: bytes, step: step) { copy, place in
+                #expect(throws: Never.self, "\(name), damaged at byte \(place)") { try reader.read(copy) }
+            }
+        }
+    }
+
+    /// A misspelled folder would never be read.
+    @Test(arguments: ["Fuzz/corpus", "Fuzz/crashes"])
+    func everyFolderIsAReaders(_ folder: String) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Checkout.path(folder))
+        #expect(Set(names).subtracting(FuzzReader.allCases.map(\.rawValue) + ["README.md"]).isEmpty)
+    }
+
+    /// The tests above rest on this: a broken property is thrown, a refusal is not.
+    @Test func aRefusalIsNotAFault() throws {
+        try FuzzReader.zip.read([])
+        try FuzzReader.zip.read(Array("no ZIP".utf8))
+        try FuzzReader.cdxParameters.read(Array("limit=x".utf8))
+        try FuzzReader.backupManifest.read(Array("{}".utf8))
+        try FuzzReader.range.read(Array("0\nbytes=-1".utf8))
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+import WebArchive
+
+/// Every capture of every archive that others published is found by its own URL.
+@Suite(.enabled(if: fixtures != nil, "REPLAYHOST_FIXTURES is not set"))
+struct FixtureLookupTests {
+    static let files: [String] = {
+        let enumerator = fixtures.flatMap { FileManager.default.enumerator(atPath: $0) }
+        return (enumerator?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".wacz") }.sorted()
+    }()
+
+    @Test func thereAreMany() {
+        #expect(Self.files.count > 70)
+    }
+
+    @Test(arguments: FixtureLookupTests.files)
+    func everyIndexLineIsFoundByItsOwnURL(_ file: String) throws {
+        // What cannot be opened or read is a test of its own.
+        guard let wacz = try? WACZFile.open(path: "\(fixtures ?? "")/\(file)") else { return }
+        var entries: [CDXJEntry] = []
+        do {
+            try wacz.forEachIndexEntry { entry, _ in
+                entries.append(entry)
+                return true
+            }
+        } catch {
+            return
+        }
+        // Where each lookup is a scan, some say as much as all.
+        let isSearch = try wacz.indexAccess() == .search
+        for entry in isSearch ? entries[...] : entries.prefix(20) {
+            #expect(try wacz.captures(ofURL: entry.url).contains(entry), "\(entry.url)")
+            guard (entry.method ?? "GET") == "GET" else { continue }
+            let time = entry.captureTime
+            #expect(try wacz.closestCapture(toURL: entry.url, at: time)?.timestamp == entry.timestamp, "\(entry.url)")
+        }
+    }
+}
