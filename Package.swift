@@ -117,7 +117,10 @@ let package = Package(
             name: "FuzzReaders", dependencies: ["WebArchive", "ArchiveStore", "ReplayServer", "CZlib"],
             path: "Fuzz/Readers",
             swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["CZlib"], path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CZlib", .target(name: "CLinux", condition: .when(platforms: [.linux]))],
+            path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "WebArchiveTests",
             dependencies: ["WebArchive", "CZlib", .product(name: "Crypto", package: "swift-crypto")],

@@ -13,6 +13,7 @@
 extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,
                                unsigned int flags);
 extern void *memmem(const void *text, size_t text_length, const void *wanted, size_t wanted_length);
+extern int pipe2(int ends[2], int flags);
 extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, off_t offset, int flags);
 
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);

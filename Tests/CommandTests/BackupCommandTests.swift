@@ -124,7 +124,7 @@ struct BackupCommandTests {
             let result = try await onThread {
                 let program = try store.launch(command)
                 defer { program.send(SIGKILL) }
-                while names(in: folder).isEmpty, kill(program.processID, 0) == 0 { sched_yield() }
+                try program.waitUntil { !names(in: folder).isEmpty }
                 program.send(signal)
                 return program.wait()
             }

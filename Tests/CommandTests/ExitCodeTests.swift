@@ -144,7 +144,7 @@ struct ExitCodeTests {
         let incoming = store.folder.path("store/incoming")
         for number in [SIGINT, SIGTERM] {
             let result = try await store.start("import", "many") { program in
-                while names(in: incoming).isEmpty, kill(program.processID, 0) == 0 { sched_yield() }
+                try program.waitUntil { !names(in: incoming).isEmpty }
                 program.send(number)
                 return program.wait()
             }
@@ -164,7 +164,7 @@ struct ExitCodeTests {
         let incoming = store.folder.path("store/incoming")
         let result = try await store.start("import", "-") { program in
             program.write([0x50, 0x4B])
-            while names(in: incoming).isEmpty, kill(program.processID, 0) == 0 { sched_yield() }
+            try program.waitUntil { !names(in: incoming).isEmpty }
             program.send(SIGINT)
             return program.wait()
         }

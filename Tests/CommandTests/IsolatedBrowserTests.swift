@@ -10,17 +10,10 @@ struct IsolatedBrowserTests {
     // Which browser
 
     /// A folder of programs, as on a `PATH`.
-    private func folder(_ programs: [String: String]) throws -> TemporaryFolder {
+    private func folder(_ programs: [String: String]) async throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        for (name, text) in programs { try executable(text, in: folder, name) }
+        for (name, text) in programs { try await folder.writeProgram(text, to: name) }
         return folder
-    }
-
-    @discardableResult
-    private func executable(_ text: String, in folder: TemporaryFolder, _ name: String) throws -> String {
-        let path = try folder.write(text, to: name)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        return path
     }
 
     struct Choice: Sendable {
@@ -46,8 +39,8 @@ struct IsolatedBrowserTests {
         Choice(installed: [], expected: "neither is installed"),
         Choice(installed: ["opera"], expected: "neither is installed"),
     ])
-    func oneIsChosen(_ choice: Choice) throws {
-        let folder = try folder(Dictionary(uniqueKeysWithValues: choice.installed.map { ($0, "#!/bin/sh\n") }))
+    func oneIsChosen(_ choice: Choice) async throws {
+        let folder = try await folder(Dictionary(uniqueKeysWithValues: choice.installed.map { ($0, "#!/bin/sh\n") }))
         let environment = choice.environment.merging(["PATH": "/nonexistent:\(folder.path)"]) { $1 }
         do {
             let found = try IsolatedBrowser.find(environment, isRoot: choice.isRoot)
@@ -58,11 +51,11 @@ struct IsolatedBrowserTests {
         }
     }
 
-    @Test func snapsAreLeftOut() throws {
-        let folder = try folder(["chromium-browser": "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n"])
+    @Test func snapsAreLeftOut() async throws {
+        let folder = try await folder(["chromium-browser": "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n"])
         let environment = ["PATH": folder.path]
         #expect(throws: StoreError.self) { try IsolatedBrowser.find(environment, isRoot: false) }
-        try executable("#!/bin/sh\n", in: folder, "firefox")
+        try await folder.writeProgram("#!/bin/sh\n", to: "firefox")
         #expect(try IsolatedBrowser.find(environment, isRoot: false).program == folder.path("firefox"))
     }
 
@@ -106,7 +99,7 @@ struct IsolatedBrowserTests {
         try store.write(GeneratedArchive(), to: "crawl.wacz")
         try FileManager.default.createDirectory(atPath: store.folder.path("tmp"), withIntermediateDirectories: false)
         let profile = "for a; do case $a in --user-data-dir=*) p=${a#*=};; esac; done\n"
-        let browser = try executable("#!/bin/sh\n" + profile + script, in: store.folder, "browser")
+        let browser = try await store.folder.writeProgram("#!/bin/sh\n" + profile + script, to: "browser")
         let environment = [
             "CHROMIUM": browser, "XDG_STATE_HOME": store.folder.path("state"), "TMPDIR": store.folder.path("tmp"),
         ]
@@ -149,7 +142,7 @@ struct IsolatedBrowserTests {
             try await run.store.start("open", "--isolated", "crawl.wacz", "--port", "0", environment: environment) {
                 program in
                 _ = try #require(program.outputLine { $0.hasPrefix("http://") }, "\(program.wait().errors)")
-                while names(in: folder.path).allSatisfy({ $0 != "browser.pid" }) { usleep(10_000) }
+                try program.waitUntil { names(in: folder.path).contains("browser.pid") }
                 #expect(names(in: temporary).count == 1)
                 program.send(number)
                 #expect(program.wait().code == 130)
@@ -184,7 +177,7 @@ struct IsolatedBrowserTests {
             try await run.store.start("open", "--isolated", "crawl.wacz", "--port", "0", environment: environment) {
                 program in
                 _ = try #require(program.outputLine { $0.hasPrefix("http://") }, "\(program.wait().errors)")
-                while names(in: folder.path).allSatisfy({ $0 != "browser.pid" }) { usleep(10_000) }
+                try program.waitUntil { names(in: folder.path).contains("browser.pid") }
                 program.send(SIGKILL)
                 _ = program.wait()
             }
@@ -196,7 +189,7 @@ struct IsolatedBrowserTests {
             #expect(try await run.store.run("open", "--isolated", "crawl", environment: environment).code == 0)
             #expect(try run.said("list").contains(left), "its browser runs")
             kill(browser, SIGKILL)
-            while kill(browser, 0) == 0 { usleep(10_000) }
+            #expect(try await eventually { kill(browser, 0) != 0 })
             #expect(try await run.store.run("open", "--isolated", "crawl", environment: environment).code == 0)
             #expect(run.profiles().isEmpty)
         }

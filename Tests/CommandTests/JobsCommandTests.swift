@@ -122,13 +122,11 @@ struct JobsCommandTests {
     /// Waits until somebody has hashed a part of a file.
     private static func awaitProgress(_ store: CommandStore) throws {
         let catalog = try ArchiveStore(at: store.store).catalog
-        for _ in 0..<3000 {
+        try waitUntil {
             let jobs = try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
-            if jobs.contains(where: { $0.state == .running && $0.done > 0 }) { return }
             try #require(!jobs.isEmpty, "all were over before they could be looked at")
-            usleep(5000)
+            return jobs.contains { $0.state == .running && $0.done > 0 }
         }
-        Issue.record("nobody hashes the files")
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
@@ -185,9 +183,8 @@ struct JobsCommandTests {
             #expect(imported.code == 0)
             #expect(!imported.errors.contains("to be hashed"), "somebody is there who does it")
             let catalog = try ArchiveStore(at: store.store).catalog
-            for _ in 0..<3000 {
-                if try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).isEmpty { break }
-                usleep(5000)
+            try program.waitUntil {
+                try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).isEmpty
             }
             program.send(SIGTERM)
             #expect(program.wait().code == 0)
@@ -202,13 +199,8 @@ struct JobsCommandTests {
         try GeneratedArchive().write(withHole: 512 << 20, to: path)
         let killed = try await store.start("import", "large.wacz", "--title", "Given") { program in
             let catalog = try ArchiveStore(at: store.store).catalog
-            for _ in 0..<6000 {
-                if try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).contains(where: {
-                    $0.done > 0
-                }) {
-                    break
-                }
-                usleep(2000)
+            try program.waitUntil {
+                try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).contains { $0.done > 0 }
             }
             program.send(SIGKILL)
             return program.wait()

@@ -22,6 +22,21 @@ package func eventually(
     }
 }
 
+/// As `eventually`, for code on a thread of its own: blocks, and throws when the time is over.
+package func waitUntil(within seconds: Double = 300, _ condition: () throws -> Bool) throws {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
+    while try !condition() {
+        if ContinuousClock.now > deadline { throw WaitedInVain(description: "not within \(seconds) s") }
+        // Only the pause between two looks: no result depends on how long it takes.
+        usleep(500)
+    }
+}
+
+/// Something that a test waited for, and that did not happen.
+package struct WaitedInVain: Error, CustomStringConvertible {
+    package let description: String
+}
+
 /// A small generator with a fixed seed, so that a failure can be repeated.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64

@@ -37,14 +37,17 @@ package final class HTTPConnection {
 
     /// - Parameter receiveBuffer: Bytes the kernel may keep for a reader that is slow; `nil` for its own choice.
     package init(port: Int, isIPv6: Bool = false, receiveBuffer: Int32? = nil) throws {
-        descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // Programs that tests start would keep the connection otherwise.
+        descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw HTTPConnectionError(description: "no socket, errno \(errno)") }
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
         // A server that never answers fails the test instead of holding it.
         var limit = timeval(tv_sec: 180, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
         guard Self.connect(descriptor, port: port, isIPv6: isIPv6) == 0 else {
             let number = errno
             throw HTTPConnectionError(description: "not connected to port \(port), errno \(number)")
@@ -237,9 +240,7 @@ package final class TakenPort: Sendable {
 
     /// Listens on one loopback address, at any free port.
     package init(isIPv6: Bool) throws {
-        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        // Programs that tests start would have the port as well.
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let bound: Int32

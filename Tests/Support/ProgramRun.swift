@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 
 #if canImport(Glibc)
+import CLinux
 import Glibc
 #else
 import Darwin
@@ -29,6 +30,7 @@ package final class ProgramRun: Sendable {
     private let output: Collector
     private let errors: Collector
     private let ended = DispatchSemaphore(value: 0)
+    private let hasEnded = Atomic(false)
     private let status = Mutex<Int32>(0)
     package let processID: Int32
     private static let sanitizers: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS"]
@@ -58,6 +60,7 @@ package final class ProgramRun: Sendable {
             var status: Int32 = 0
             while waitpid(processID, &status, 0) < 0, errno == EINTR {}
             self.status.withLock { $0 = status }
+            hasEnded.store(true, ordering: .releasing)
             ended.signal()
         }
         thread.start()
@@ -80,6 +83,20 @@ package final class ProgramRun: Sendable {
 
     package func errorLine(where condition: @escaping @Sendable (String) -> Bool) -> String? {
         errors.line(where: condition)
+    }
+
+    /// Waits until something that the program does is done; blocks.
+    ///
+    /// - Throws: When the program has ended without it, or it takes too long.
+    package func waitUntil(
+        within seconds: Double = 300, _ condition: () throws -> Bool
+    ) throws {
+        try TestSupport.waitUntil(within: seconds) {
+            let isOver = hasEnded.load(ordering: .acquiring)
+            if try condition() { return true }
+            if isOver { throw WaitedInVain(description: "the program ended meanwhile: \(wait().errors)") }
+            return false
+        }
     }
 
     /// Waits for its end; kills it when that takes too long.
@@ -144,8 +161,14 @@ private struct StartedProgram {
     /// Two ends that other programs do not get.
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
-        guard systemPipe(&ends) == 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #if os(Linux)
+        // In one step: a program that the tests start elsewhere between two steps would keep an end open, and a reader waiting.
+        let failure = pipe2(&ends, O_CLOEXEC)
+        #else
+        let failure = systemPipe(&ends)
+        for end in ends where failure == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #endif
+        guard failure == 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
         return (ends[0], ends[1])
     }
 
@@ -158,8 +181,10 @@ private struct StartedProgram {
     }
 }
 
+#if !os(Linux)
 /// The system's `pipe`, under a name that no method hides.
 private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }
+#endif
 
 /// Runs a program to its end, off Swift's own threads.
 package func run(
@@ -171,6 +196,20 @@ package func run(
         program.write(input)
         program.closeInput()
         return program.wait()
+    }
+}
+
+extension TemporaryFolder {
+    /// Writes a program that can be started, and returns its path.
+    ///
+    /// Another program writes it. If this one did, a child that is started just then would have it open for writing until it has
+    /// become its own program, and Linux starts nothing that is open for writing (`ETXTBSY`).
+    @discardableResult
+    package func writeProgram(_ text: String, to name: String) async throws -> String {
+        let path = path(name)
+        let result = try await run("/bin/sh", ["-c", "cat > \"$0\" && chmod 755 \"$0\"", path], input: Array(text.utf8))
+        guard result.code == 0 else { throw WaitedInVain(description: result.errors) }
+        return path
     }
 }
 

@@ -126,7 +126,7 @@ struct JobRouteTests {
                 try connection.send(request("POST", "/api/archives?name=cut.wacz", host: host, fields))
                 try connection.send(patternBytes(5000))
                 // A client that is gone when the server looks whose connection it is gets nothing done.
-                while try store.catalog.job(id: 1) == nil { usleep(10_000) }
+                try waitUntil { try store.catalog.job(id: 1) != nil }
                 connection.abort()
             }
             let isOver = try await eventually { try store.catalog.job(id: 1)?.state.isOver == true }
