@@ -78,7 +78,8 @@ def main():
             code = int((results / f"{name}.code").read_text())
             suites.append(swift_suite(title, (results / f"{name}.log").read_text(errors="replace"), code))
     for name, title in [("faults", "Fault tests"), ("packaging", "Packaging tests"), ("browser", "Browser tests"),
-            ("browser-ports", "Browser tests, with ports")]:
+            ("browser-own-ports", "Browser tests of ports and isolation"),
+            ("browser-ports", "Browser tests, again with ports")]:
         if (results / f"{name}.code").exists():
             code = int((results / f"{name}.code").read_text())
             suites.append(pytest_suite(title, results / f"{name}.xml", code))
