@@ -25,6 +25,7 @@ public final class ReplayHost: Sendable {
     private let assets: Assets
     private let state = Mutex(State())
     private let turns = Turns()
+    private let blocking = BlockingWork()
 
     private struct State {
         var running: Running?
@@ -155,7 +156,7 @@ public final class ReplayHost: Sendable {
         _ file: URL, title: String? = nil, progress: @escaping @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws(ReplayHostError) -> [HostedArchive] {
         do {
-            return try await Blocking.run { [store] isCancelled in
+            return try await blocking.long { [store] isCancelled in
                 let result = try store.importAsJob(at: file.path, options: ImportOptions(title: title)) { step in
                     if isCancelled() {
                         throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file.path)
@@ -176,7 +177,7 @@ public final class ReplayHost: Sendable {
     public var archives: [HostedArchive] {
         get async throws(ReplayHostError) {
             do {
-                return try await Blocking.run { [store] _ in try store.archives().map(HostedArchive.init) }
+                return try await blocking.long { [store] in try store.archives().map(HostedArchive.init) }
             } catch {
                 throw ReplayHostError(error)
             }
@@ -188,7 +189,7 @@ public final class ReplayHost: Sendable {
     /// - Throws: `ReplayHostError` `not-found`.
     public func removeArchive(_ id: HostedArchive.ID) async throws(ReplayHostError) {
         do {
-            try await Blocking.run { [self] _ in
+            try await blocking.long { [self] in
                 guard case .archive(let archive) = try known(id) else {
                     throw StoreError(.notFound, "no archive has the id \"\(id)\"")
                 }

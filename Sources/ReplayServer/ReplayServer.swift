@@ -41,7 +41,7 @@ package struct ReplayServer: Sendable {
         self.users = users
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
-            version: version, blocking: BlockingReads(threads: NIOThreadPool.singleton))
+            version: version, blocking: BlockingWork())
     }
 
     package var port: Int { site.hosts.port }

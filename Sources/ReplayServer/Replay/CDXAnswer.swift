@@ -47,7 +47,7 @@ final class CDXAnswer: Sendable {
     }
 
     /// The body, once the first line was read.
-    func body(first: [UInt8], blocking: BlockingReads) -> ResponseBody {
+    func body(first: [UInt8], blocking: BlockingWork) -> ResponseBody {
         ResponseBody { writer in
             try await writer.write(ByteBuffer(bytes: first))
             while true {

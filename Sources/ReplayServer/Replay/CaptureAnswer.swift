@@ -11,7 +11,7 @@ struct CaptureAnswer: Sendable {
     let capture: OpenCapture
     let modifier: CaptureModifier
     let request: Request
-    let blocking: BlockingReads
+    let blocking: BlockingWork
     /// Asked while a body is passed over or measured, which nothing that is sent would end.
     let client: ClientPresence
     /// The archive or group that addresses are in.

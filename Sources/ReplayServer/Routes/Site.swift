@@ -16,7 +16,7 @@ struct Site: Sendable {
     /// What a request that changes something must bring in `Replayhost-Token`.
     let token: String
     let version: String
-    let blocking: BlockingReads
+    let blocking: BlockingWork
 
     /// The same for another port.
     func on(_ hosts: HostPolicy) -> Site {
