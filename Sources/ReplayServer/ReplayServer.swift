@@ -61,11 +61,7 @@ package struct ReplayServer: Sendable {
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
-        let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ErrorsInOurWords())
-        ControlRoutes(site: site, ports: ports).add(to: router)
-        APIRoutes(site: site, ports: ports).add(to: router, events: events)
-        let listener = try await listen(on: port, Dispatch(site: site, control: router.buildResponder()), clients)
+        let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
         let background = BackgroundWork(
             store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
         await running.begin(
@@ -79,6 +75,23 @@ package struct ReplayServer: Sendable {
     package func stop(within grace: Duration?) async {
         stopSignal.raise()
         await running.end(within: grace)
+    }
+
+    /// What the control origins answer.
+    private func library(_ ports: OwnPorts) -> RouterResponder<ConnectionContext> {
+        let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ErrorsInOurWords())
+        router.addRoutes(ControlRoutes(site: site, ports: ports).routes)
+        let api = router.group("/api").add(middleware: SameOriginOnly())
+        let origins = OriginRoutes(site: site, ports: ports).routes
+        api.get("/openapi.json") { [site] request, _ in try await site.asset("openapi.json", request: request) }
+        api.addRoutes(ArchiveRoutes(site: site).routes, atPath: "/archives")
+        api.addRoutes(origins, atPath: "/archives")
+        api.addRoutes(GroupRoutes(site: site).routes, atPath: "/groups")
+        api.addRoutes(origins, atPath: "/groups")
+        api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")
+        api.addRoutes(EventRoutes(site: site, events: events).routes, atPath: "/events")
+        return router.buildResponder()
     }
 
     private typealias Dispatch = HostDispatch<RouterResponder<ConnectionContext>>

@@ -43,7 +43,7 @@ extension Site {
         _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
     ) async throws -> Response {
         let wanted = try CaptureList.Request(query: request.uri.queryParameters)
-        let name = try APIRoutes.name(in: context)
+        let name = try context.name()
         let client = try await context.watchClient()
         let list = try await blocking.long {
             try store.captures(wanted, in: find(name), isWanted: { client.isThere })

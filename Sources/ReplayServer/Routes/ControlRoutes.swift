@@ -7,15 +7,19 @@ struct ControlRoutes: Sendable {
     let site: Site
     let ports: OwnPorts
 
-    func add(to router: Router<ConnectionContext>) {
-        router.get("/") { request, _ in try await index(request) }
-        router.get("/index.html") { request, _ in try await index(request) }
-        router.get("/stock") { request, _ in try await stock(request) }
-        router.get("/app/**") { request, context in
+    var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        routes.get("/") { request, _ in try await index(request) }
+        routes.get("/index.html") { request, _ in try await index(request) }
+        routes.get("/stock") { request, _ in try await stock(request) }
+        routes.get("/app/**") { request, context in
             try await site.asset("app/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
         }
-        router.get("/sw.js") { request, _ in try await site.engineScript(request: request) }
-        router.get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
+        routes.get("/sw.js") { request, _ in try await site.engineScript(request: request) }
+        routes.get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
+        // Pages of other origins may ask for it, unlike the rest of the API.
+        routes.get("/api/health") { _, _ in try await HealthRoute(site: site).respond() }
+        return routes
     }
 
     /// To the stock interface, on whichever origin it has.

@@ -10,8 +10,10 @@ struct EventRoutes: Sendable {
     let site: Site
     let events: EventHub
 
-    func add(to api: RouterGroup<ConnectionContext>) {
-        api.get("/events") { request, context in try await stream(request, context) }
+    var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        routes.get { request, context in try await stream(request, context) }
+        return routes
     }
 
     private func stream(_ request: Request, _ context: ConnectionContext) async throws -> Response {

@@ -6,22 +6,24 @@ import Hummingbird
 struct GroupRoutes: Sendable {
     let site: Site
 
-    /// - Parameter changes: The same place, for requests that have shown that they may change something.
-    func add(to api: RouterGroup<ConnectionContext>, changes: RouterGroup<ConnectionContext>) {
-        api.get("/groups") { _, _ in try await groups() }
-        api.get("/groups/:id") { _, context in try await group(APIRoutes.name(in: context)) }
-        api.get("/groups/:id/pages") { request, context in
-            try await pages(of: APIRoutes.name(in: context), ListParameters(pages: request.uri.queryParameters))
+    var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        routes.get { _, _ in try await groups() }
+        routes.get(":id") { _, context in try await group(context.name()) }
+        routes.get(":id/pages") { request, context in
+            try await pages(of: context.name(), ListParameters(pages: request.uri.queryParameters))
         }
-        api.get("/groups/:id/captures") { request, context in
+        routes.get(":id/captures") { request, context in
             try await site.captures(request, context) { id in
                 let group = try find(id)
                 return try .group(group, site.store.catalog.members(of: group))
             }
         }
-        changes.post("/groups") { request, _ in try await makeGroup(request) }
-        changes.patch("/groups/:id") { request, context in try await edit(APIRoutes.name(in: context), request) }
-        changes.delete("/groups/:id") { _, context in try await remove(APIRoutes.name(in: context)) }
+        routes.add(middleware: ChangesNeedToken(site: site))
+        routes.post { request, _ in try await makeGroup(request) }
+        routes.patch(":id") { request, context in try await edit(context.name(), request) }
+        routes.delete(":id") { _, context in try await remove(context.name()) }
+        return routes
     }
 
     private func answer(_ details: GroupDetails, status: HTTPResponse.Status = .ok) throws -> Response {

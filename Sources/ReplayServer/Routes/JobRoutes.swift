@@ -7,16 +7,18 @@ import Hummingbird
 struct JobRoutes: Sendable {
     let site: Site
 
-    /// - Parameter changes: The routes that let only the library's own page through.
-    func add(to api: RouterGroup<ConnectionContext>, changes: RouterGroup<ConnectionContext>) {
-        api.get("/jobs") { _, _ in try await jobs() }
-        api.get("/jobs/:id") { _, context in try await job(Self.id(in: context)) }
-        changes.delete("/jobs/:id") { _, context in try await forget(Self.id(in: context)) }
+    var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        routes.get { _, _ in try await jobs() }
+        routes.get(":id") { _, context in try await job(Self.id(in: context)) }
+        routes.add(middleware: ChangesNeedToken(site: site))
+        routes.delete(":id") { _, context in try await forget(Self.id(in: context)) }
         for change in JobChange.allCases {
-            changes.post("/jobs/:id/\(change.rawValue)") { _, context in
+            routes.post(":id/\(change.rawValue)") { _, context in
                 try await self.change(Self.id(in: context), change)
             }
         }
+        return routes
     }
 
     private func jobs() async throws -> Response {
@@ -43,7 +45,7 @@ struct JobRoutes: Sendable {
     }
 
     private static func id(in context: ConnectionContext) throws -> Int64 {
-        let text = try context.parameters.require("id")
+        let text = try context.name()
         guard let id = Int64(text) else { throw noJob(text.prefix(40)) }
         return id
     }

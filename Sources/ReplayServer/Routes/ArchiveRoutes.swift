@@ -1,42 +1,26 @@
 import ArchiveStore
-import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// `/api/…`, on the control origins. Documented in `docs/json.md`.
-struct APIRoutes: Sendable {
+/// `/api/archives…`, on the control origins. Documented in `docs/json.md`.
+struct ArchiveRoutes: Sendable {
     let site: Site
-    let ports: OwnPorts
 
-    func add(to router: Router<ConnectionContext>, events: EventHub) {
-        let api = router.group("/api").add(middleware: SameOriginOnly())
-        api.get("/health") { _, _ in try await HealthRoute(site: site).respond() }
-        api.get("/openapi.json") { request, _ in try await site.asset("openapi.json", request: request) }
-        api.get("/archives") { _, _ in try await archives() }
-        api.get("/archives/:id") { _, context in try await archive(named: Self.name(in: context)) }
-        api.get("/archives/:id/pages") { request, context in
-            try await pages(of: Self.name(in: context), query: request.uri.queryParameters)
+    var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        routes.get { _, _ in try await archives() }
+        routes.get(":id") { _, context in try await archive(named: context.name()) }
+        routes.get(":id/pages") { request, context in
+            try await pages(of: context.name(), query: request.uri.queryParameters)
         }
-        api.get("/archives/:id/captures") { request, context in
+        routes.get(":id/captures") { request, context in
             try await site.captures(request, context) { try .archive(find($0)) }
         }
-        let changes = api.group().add(middleware: ChangesNeedToken(site: site))
-        changes.post("/archives") { request, _ in try await importUpload(request) }
-        changes.patch("/archives/:id") { request, context in try await edit(Self.name(in: context), request) }
-        changes.delete("/archives/:id") { _, context in try await remove(Self.name(in: context)) }
-        changes.post("/archives/:id/origin") { _, context in try await openOrigin(of: Self.name(in: context)) }
-        changes.post("/groups/:id/origin") { _, context in try await openOrigin(of: Self.name(in: context)) }
-        JobRoutes(site: site).add(to: api, changes: changes)
-        EventRoutes(site: site, events: events).add(to: api)
-        GroupRoutes(site: site).add(to: api, changes: changes)
-    }
-
-    /// The archive or group that the path names. RFC 3986 §2.1: percent-encoding undone.
-    static func name(in context: ConnectionContext) throws -> String {
-        guard let name = try context.parameters.require("id").removingPercentEncoding else {
-            throw ErrorResponse(.badRequest, code: "bad-path", "the path is not well-formed percent-encoding")
-        }
-        return name
+        routes.add(middleware: ChangesNeedToken(site: site))
+        routes.post { request, _ in try await importUpload(request) }
+        routes.patch(":id") { request, context in try await edit(context.name(), request) }
+        routes.delete(":id") { _, context in try await remove(context.name()) }
+        return routes
     }
 
     private func archives() async throws -> Response {
@@ -162,21 +146,6 @@ struct APIRoutes: Sendable {
         return try Responses.json(site.shown(details))
     }
 
-    /// Opens the port on which an archive or a group is replayed, where names are not found or not wanted. It stays open as
-    /// long as somebody is connected to it, and some time after; a viewer asks again from time to time.
-    private func openOrigin(of id: String) async throws -> Response {
-        let replayable = try await site.blocking { try ArchiveID(id).flatMap { try site.store.replayable(id: $0) } }
-        guard let replayable else {
-            throw ErrorResponse(
-                .notFound, code: "not-found", "no archive and no group has the id \"\(id.prefix(100))\"")
-        }
-        let origin =
-            site.hosts.origins == .names
-            ? site.replayOrigin(of: replayable)
-            : HostPolicy.origin(ownPort: try await ports.port(for: replayable))
-        return try Responses.json(["replayOrigin": origin])
-    }
-
     private func remove(_ id: String) async throws -> Response {
         try await site.blocking.long { try site.store.remove(try known(id)) }
         return Responses.empty(.noContent)
@@ -195,46 +164,4 @@ struct APIRoutes: Sendable {
 struct FailedUpload: Error {
     let job: Int64
     let reason: any Error
-}
-
-/// Refuses what another site's or an archive's page sends, wherever the browser says who sent it.
-struct SameOriginOnly: RouterMiddleware {
-    func handle(
-        _ request: Request, context: ConnectionContext,
-        next: (Request, ConnectionContext) async throws -> Response
-    ) async throws -> Response {
-        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none",
-            request.uri.path != "/api/health"
-        {
-            throw ErrorResponse.forbidden("the API answers to the library's own pages only")
-        }
-        return try await next(request, context)
-    }
-}
-
-/// Lets a change through only from the library's own page, which alone knows the token.
-struct ChangesNeedToken: RouterMiddleware {
-    let site: Site
-
-    func handle(
-        _ request: Request, context: ConnectionContext,
-        next: (Request, ConnectionContext) async throws -> Response
-    ) async throws -> Response {
-        guard let origin = request.headers[.origin], origin == request.askedOrigin,
-            site.hosts.controlOrigins.contains(origin)
-        else { throw ErrorResponse.forbidden("a change is asked for from the library's own pages only") }
-        guard let token = request.headers[.replayhostToken], Self.isEqual(token, site.token) else {
-            throw ErrorResponse(
-                .forbidden, code: "forbidden", "the token is missing or not the one of this run of the server",
-                hint: "reload the page")
-        }
-        return try await next(request, context)
-    }
-
-    /// In a time that does not tell how much of it was right.
-    private static func isEqual(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        guard one.count == other.count else { return false }
-        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-    }
 }

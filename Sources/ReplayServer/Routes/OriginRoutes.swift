@@ -1,0 +1,30 @@
+import ArchiveStore
+import Hummingbird
+
+/// `POST …/:id/origin` of archives and groups, on the control origins. Documented in `docs/json.md`.
+struct OriginRoutes: Sendable {
+    let site: Site
+    let ports: OwnPorts
+
+    var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        routes.add(middleware: ChangesNeedToken(site: site))
+        routes.post(":id/origin") { _, context in try await openOrigin(of: context.name()) }
+        return routes
+    }
+
+    /// Opens the port on which an archive or a group is replayed, where names are not found or not wanted. It stays open as
+    /// long as somebody is connected to it, and some time after; a viewer asks again from time to time.
+    private func openOrigin(of id: String) async throws -> Response {
+        let replayable = try await site.blocking { try ArchiveID(id).flatMap { try site.store.replayable(id: $0) } }
+        guard let replayable else {
+            throw ErrorResponse(
+                .notFound, code: "not-found", "no archive and no group has the id \"\(id.prefix(100))\"")
+        }
+        let origin =
+            site.hosts.origins == .names
+            ? site.replayOrigin(of: replayable)
+            : HostPolicy.origin(ownPort: try await ports.port(for: replayable))
+        return try Responses.json(["replayOrigin": origin])
+    }
+}
