@@ -207,7 +207,8 @@ extension TemporaryFolder {
     @discardableResult
     package func writeProgram(_ text: String, to name: String) async throws -> String {
         let path = path(name)
-        let result = try await run("/bin/sh", ["-c", "cat > \"$0\" && chmod 755 \"$0\"", path], input: Array(text.utf8))
+        let result = try await run(
+            "/bin/sh", ["-c", "cat > \"$0\" && chmod 755 \"$0\"", path], input: Array(text.utf8))
         guard result.code == 0 else { throw WaitedInVain(description: result.errors) }
         return path
     }
