@@ -3,7 +3,6 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
-import NIOPosix
 
 #if canImport(Glibc)
 import Glibc
@@ -41,7 +40,7 @@ package struct ReplayServer: Sendable {
         self.users = users
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
-            version: version, blocking: BlockingWork())
+            version: version)
     }
 
     package var port: Int { site.hosts.port }
@@ -57,13 +56,12 @@ package struct ReplayServer: Sendable {
     /// - Throws: `ClientsUnknown` when not everyone may be answered and the system does not tell users apart.
     package func start(on port: LoopbackPort) async throws {
         let clients = try ClientCheck(allowing: users, port: port)
-        let ports = OwnPorts(store: site.store, blocking: site.blocking, limits: limits, logger: logger) { port, own in
+        let ports = OwnPorts(store: site.store, limits: limits, logger: logger) { port, own in
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
         let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
-        let background = BackgroundWork(
-            store: site.store, blocking: site.blocking, events: events, stop: stopSignal, logger: logger)
+        let background = BackgroundWork(store: site.store, events: events, stop: stopSignal, logger: logger)
         await running.begin(
             listener, ports, [OwnedWork { await background.run() }, OwnedWork { await ports.closeUnused() }])
         if site.hosts.origins != .names { await ports.reopen() }
@@ -102,7 +100,7 @@ package struct ReplayServer: Sendable {
         let answering = Answering(dispatch: dispatch, logger: logger)
         let channel = ReplayChannel(
             responder: { try await answering.answer($0, $1, $2) }, archives: site.store.openArchives,
-            hosts: dispatch.site.hosts, threads: NIOThreadPool.singleton, stop: stopSignal, clients: clients)
+            hosts: dispatch.site.hosts, stop: stopSignal, clients: clients)
         return try await PortListener(on: port, channel: channel, logger: logger)
     }
 

@@ -6,7 +6,7 @@ import Logging
 /// Nothing that goes wrong here ends the server: it is logged, once as long as it stays the same, and tried again.
 struct BackgroundWork: Sendable {
     let store: ArchiveStore
-    let blocking: BlockingWork
+    let blocking = BlockingWork()
     let events: EventHub
     let stop: StopSignal
     let logger: Logger

@@ -25,7 +25,7 @@ package actor OwnPorts {
     }
 
     private let store: ArchiveStore
-    private let blocking: BlockingWork
+    private let blocking = BlockingWork()
     private let limits: Limits
     private let logger: Logger
     private let start: Start
@@ -39,9 +39,8 @@ package actor OwnPorts {
     private var isStopped = false
     private var isReopening = false
 
-    init(store: ArchiveStore, blocking: BlockingWork, limits: Limits, logger: Logger, start: @escaping Start) {
+    init(store: ArchiveStore, limits: Limits, logger: Logger, start: @escaping Start) {
         self.store = store
-        self.blocking = blocking
         self.limits = limits
         self.logger = logger
         self.start = start

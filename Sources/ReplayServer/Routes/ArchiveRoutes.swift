@@ -7,20 +7,19 @@ struct ArchiveRoutes: Sendable {
     let site: Site
 
     var routes: RouteCollection<ConnectionContext> {
-        let routes = RouteCollection(context: ConnectionContext.self)
-        routes.get { _, _ in try await archives() }
-        routes.get(":id") { _, context in try await archive(named: context.name()) }
-        routes.get(":id/pages") { request, context in
-            try await pages(of: context.name(), query: request.uri.queryParameters)
-        }
-        routes.get(":id/captures") { request, context in
-            try await site.captures(request, context) { try .archive(find($0)) }
-        }
-        routes.add(middleware: ChangesNeedToken(site: site))
-        routes.post { request, _ in try await importUpload(request) }
-        routes.patch(":id") { request, context in try await edit(context.name(), request) }
-        routes.delete(":id") { _, context in try await remove(context.name()) }
-        return routes
+        RouteCollection(context: ConnectionContext.self)
+            .get { _, _ in try await archives() }
+            .get(":id") { _, context in try await archive(named: context.name()) }
+            .get(":id/pages") { request, context in
+                try await pages(of: context.name(), query: request.uri.queryParameters)
+            }
+            .get(":id/captures") { request, context in
+                try await site.captures(request, context) { try .archive(find($0)) }
+            }
+            .add(middleware: ChangesNeedToken(site: site))
+            .post { request, _ in try await importUpload(request) }
+            .patch(":id") { request, context in try await edit(context.name(), request) }
+            .delete(":id") { _, context in try await remove(context.name()) }
     }
 
     private func archives() async throws -> Response {

@@ -8,18 +8,17 @@ struct ControlRoutes: Sendable {
     let ports: OwnPorts
 
     var routes: RouteCollection<ConnectionContext> {
-        let routes = RouteCollection(context: ConnectionContext.self)
-        routes.get("/") { request, _ in try await index(request) }
-        routes.get("/index.html") { request, _ in try await index(request) }
-        routes.get("/stock") { request, _ in try await stock(request) }
-        routes.get("/app/**") { request, context in
-            try await site.asset("app/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
-        }
-        routes.get("/sw.js") { request, _ in try await site.engineScript(request: request) }
-        routes.get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
-        // Pages of other origins may ask for it, unlike the rest of the API.
-        routes.get("/api/health") { _, _ in try await HealthRoute(site: site).respond() }
-        return routes
+        RouteCollection(context: ConnectionContext.self)
+            .get("/") { request, _ in try await index(request) }
+            .get("/index.html") { request, _ in try await index(request) }
+            .get("/stock") { request, _ in try await stock(request) }
+            .get("/app/**") { request, context in
+                try await site.asset("app/\(context.parameters.getCatchAll().joined(separator: "/"))", request: request)
+            }
+            .get("/sw.js") { request, _ in try await site.engineScript(request: request) }
+            .get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
+            // Pages of other origins may ask for it, unlike the rest of the API.
+            .get("/api/health") { _, _ in try await HealthRoute(site: site).respond() }
     }
 
     /// To the stock interface, on whichever origin it has.

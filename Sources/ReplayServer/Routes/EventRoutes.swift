@@ -11,9 +11,8 @@ struct EventRoutes: Sendable {
     let events: EventHub
 
     var routes: RouteCollection<ConnectionContext> {
-        let routes = RouteCollection(context: ConnectionContext.self)
-        routes.get { request, context in try await stream(request, context) }
-        return routes
+        RouteCollection(context: ConnectionContext.self)
+            .get { request, context in try await stream(request, context) }
     }
 
     private func stream(_ request: Request, _ context: ConnectionContext) async throws -> Response {

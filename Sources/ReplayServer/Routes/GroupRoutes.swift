@@ -7,23 +7,22 @@ struct GroupRoutes: Sendable {
     let site: Site
 
     var routes: RouteCollection<ConnectionContext> {
-        let routes = RouteCollection(context: ConnectionContext.self)
-        routes.get { _, _ in try await groups() }
-        routes.get(":id") { _, context in try await group(context.name()) }
-        routes.get(":id/pages") { request, context in
-            try await pages(of: context.name(), ListParameters(pages: request.uri.queryParameters))
-        }
-        routes.get(":id/captures") { request, context in
-            try await site.captures(request, context) { id in
-                let group = try find(id)
-                return try .group(group, site.store.catalog.members(of: group))
+        RouteCollection(context: ConnectionContext.self)
+            .get { _, _ in try await groups() }
+            .get(":id") { _, context in try await group(context.name()) }
+            .get(":id/pages") { request, context in
+                try await pages(of: context.name(), ListParameters(pages: request.uri.queryParameters))
             }
-        }
-        routes.add(middleware: ChangesNeedToken(site: site))
-        routes.post { request, _ in try await makeGroup(request) }
-        routes.patch(":id") { request, context in try await edit(context.name(), request) }
-        routes.delete(":id") { _, context in try await remove(context.name()) }
-        return routes
+            .get(":id/captures") { request, context in
+                try await site.captures(request, context) { id in
+                    let group = try find(id)
+                    return try .group(group, site.store.catalog.members(of: group))
+                }
+            }
+            .add(middleware: ChangesNeedToken(site: site))
+            .post { request, _ in try await makeGroup(request) }
+            .patch(":id") { request, context in try await edit(context.name(), request) }
+            .delete(":id") { _, context in try await remove(context.name()) }
     }
 
     private func answer(_ details: GroupDetails, status: HTTPResponse.Status = .ok) throws -> Response {

@@ -7,10 +7,9 @@ struct OriginRoutes: Sendable {
     let ports: OwnPorts
 
     var routes: RouteCollection<ConnectionContext> {
-        let routes = RouteCollection(context: ConnectionContext.self)
-        routes.add(middleware: ChangesNeedToken(site: site))
-        routes.post(":id/origin") { _, context in try await openOrigin(of: context.name()) }
-        return routes
+        RouteCollection(context: ConnectionContext.self)
+            .add(middleware: ChangesNeedToken(site: site))
+            .post(":id/origin") { _, context in try await openOrigin(of: context.name()) }
     }
 
     /// Opens the port on which an archive or a group is replayed, where names are not found or not wanted. It stays open as

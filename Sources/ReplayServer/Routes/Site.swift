@@ -16,11 +16,11 @@ struct Site: Sendable {
     /// What a request that changes something must bring in `Replayhost-Token`.
     let token: String
     let version: String
-    let blocking: BlockingWork
+    let blocking = BlockingWork()
 
     /// The same for another port.
     func on(_ hosts: HostPolicy) -> Site {
-        Site(store: store, assets: assets, hosts: hosts, token: token, version: version, blocking: blocking)
+        Site(store: store, assets: assets, hosts: hosts, token: token, version: version)
     }
 
     /// Where an archive or a group is replayed; `nil` where it needs a port and has none yet.

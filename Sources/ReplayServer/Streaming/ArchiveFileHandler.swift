@@ -22,7 +22,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
 
     private let archives: OpenArchives
     private let hosts: HostPolicy
-    private let threads: NIOThreadPool
+    private let threads = NIOThreadPool.singleton
     private var clock = DateClock()
 
     private enum State {
@@ -34,10 +34,9 @@ final class ArchiveFileHandler: ChannelInboundHandler {
     }
     private var state = State.passing
 
-    init(archives: OpenArchives, hosts: HostPolicy, threads: NIOThreadPool) {
+    init(archives: OpenArchives, hosts: HostPolicy) {
         self.archives = archives
         self.hosts = hosts
-        self.threads = threads
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

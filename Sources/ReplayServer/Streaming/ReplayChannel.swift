@@ -6,7 +6,6 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
-import NIOPosix
 
 /// The pipeline of one connection: HTTP parser, one request at a time, guard, archive files, and behind these the router.
 ///
@@ -19,7 +18,6 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let archives: OpenArchives
     let hosts: HostPolicy
-    let threads: NIOThreadPool
     let stop: StopSignal
     let clients: ClientCheck
 
@@ -31,7 +29,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
             try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(PolicyHandler(hosts: hosts))
             try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients))
-            try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts, threads: threads))
+            try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
