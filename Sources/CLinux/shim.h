@@ -8,6 +8,7 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
+#include <sys/fsuid.h>
 #include <sys/vfs.h>
 
 extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,

@@ -80,11 +80,14 @@ struct ArchiveStoreTests {
         #expect(try test.store.captures(of: archive, url: url + "x", limit: 10).isEmpty)
     }
 
-    // A root user may write everywhere: then there is nothing to see here.
-    @Test(.enabled(if: getuid() != 0)) func aReadOnlyFolderIsUnusable() throws {
+    @Test(.enabled(if: haveOrdinaryUser, "root may write everywhere"))
+    func aReadOnlyFolderIsUnusable() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.path)
-        #expect(code { _ = try ArchiveStore(at: folder.path("store")) } == .unusable)
+        try asOrdinaryUser(owning: folder) {
+            #expect(code { _ = try ArchiveStore(at: folder.path("store")) } == .unusable)
+        }
+        #expect(names(in: folder.path).isEmpty)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
     }
 
