@@ -20,7 +20,7 @@ package struct Housekeeping: Sendable {
     ///
     /// - Returns: What a repair did; `nil` when there was none.
     package mutating func step(now: ContinuousClock.Instant = .now) throws -> RepairReport? {
-        store.openArchives.releaseIdleReferences()
+        store.openArchives.releaseIdleReferences(now: now)
         guard !store.isReadOnly else { return nil }
         if let repairedAt, repairedAt.duration(to: now) < Self.pause { return nil }
         // Looked at before the repair: what comes during it is seen the next time.

@@ -187,8 +187,7 @@ package final class OpenArchives: Sendable {
     }
 
     /// Lets go of referenced files that nobody has asked for in a while, so that their volumes can be detached.
-    package func releaseIdleReferences() {
-        let now = ContinuousClock.now
+    func releaseIdleReferences(now: ContinuousClock.Instant) {
         state.withLock { state in
             state.files = state.files.filter {
                 $0.value.file.archive.reference == nil || $0.value.checkedAt.duration(to: now) < Self.idle

@@ -97,5 +97,6 @@ final class JobRate: Sendable {
         }
     }
 
-    private static let pause = Duration.milliseconds(250)
+    /// Shorter in tests, that then need not wait.
+    @TaskLocal static var pause = Duration.milliseconds(250)
 }

@@ -63,12 +63,13 @@ struct ImportJobTests {
         let other = try test.reopened()
         var isAsked = false
         let stopped = code {
-            _ = try test.store.importAsJob(at: path) { _ in
-                guard !isAsked else { return }
-                isAsked = true
-                _ = try other.catalog.change(jobID: try test.job().id, change)
-                // What is written down is bounded by time: wait until the next look is due.
-                usleep(300_000)
+            // What is written down is bounded by time: the next look is always due here.
+            try JobRate.$pause.withValue(.zero) {
+                _ = try test.store.importAsJob(at: path) { _ in
+                    guard !isAsked else { return }
+                    isAsked = true
+                    _ = try other.catalog.change(jobID: try test.job().id, change)
+                }
             }
         }
         #expect(stopped == .interrupted)
@@ -84,7 +85,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let path = try write(test, payload: 1 << 20)
         let before = try test.store.catalog.revision().jobs
-        _ = try test.store.importAsJob(at: path) { _ in usleep(100_000) }
+        _ = try JobRate.$pause.withValue(.zero) { try test.store.importAsJob(at: path) }
         #expect(try test.store.catalog.revision().jobs == before + 2)
     }
 

@@ -205,7 +205,7 @@ struct OwnPortTests {
 
     @Test func whatNobodyUsesIsClosedAndOpensAgainOnTheSamePort() async throws {
         var limits = OwnPorts.Limits()
-        (limits.idle, limits.pause) = (.seconds(1), .milliseconds(20))
+        (limits.idle, limits.pause) = (.milliseconds(200), .milliseconds(10))
         try await withPorts(limits: limits) { server in
             let port = try await server.openOwnPort("one")
             try await expectClosed(port)
@@ -220,8 +220,8 @@ struct OwnPortTests {
                     guard let connection = try? HTTPConnection(port: port), (try? ask(connection)) == 200 else {
                         return false
                     }
-                    // Somebody is connected: it stays open.
-                    usleep(1_500_000)
+                    // Somebody is connected: it stays open, however often it is looked at.
+                    usleep(500_000)
                     let status = try ask(connection)
                     #expect(status == 200)
                     return true
