@@ -3,7 +3,7 @@ import FuzzReaders
 import TestSupport
 import Testing
 
-/// What the fuzzers begin with and what they found, read without libFuzzer. A crash ends the whole run.
+/// What the fuzzers begin with and what they found, read without libFuzzer.
 struct FuzzReaderTests {
     /// Damaged copies of one file, about; the largest files are not damaged at every byte. `make fuzz` does that.
     private static let copiesMax = 200
@@ -30,15 +30,28 @@ struct FuzzReaderTests {
         }
     }
 
+    /// Each reader has a process of its own, whose memory is its alone.
     @Test(arguments: FuzzReader.allCases)
-    func everyTruncationAndFlipIsAnErrorOrAValue(_ reader: FuzzReader) throws {
-        for (name, bytes) in try Self.seeds(reader) {
-            let step = max(1, 2 * bytes.count / Self.copiesMax)
-            DamagedCopies.forEach(of: bytes, step: step) { copy, place in
-                #expect(throws: Never.self, "\(name), damaged at byte \(place)") { try reader.read(copy) }
+    func everyTruncationAndFlipIsAnErrorOrAValueAndTakesLittleMemory(_ reader: FuzzReader) async {
+        await #expect(processExitsWith: .success) { [name = reader.rawValue as String] in
+            let reader = try #require(FuzzReader(rawValue: name))
+            let seeds = try Self.seeds(reader)
+            for (_, bytes) in seeds { try reader.read(bytes) }
+            let before = try peakMemory()
+            for (name, bytes) in seeds {
+                let step = max(1, 2 * bytes.count / Self.copiesMax)
+                DamagedCopies.forEach(of: bytes, step: step) { copy, place in
+                    #expect(throws: Never.self, "\(name), damaged at byte \(place)") { try reader.read(copy) }
+                }
             }
+            let grown = try peakMemory() - before
+            #expect(grown < Self.memoryMax || Self.isSanitized, "\(grown) bytes more than for whole files")
         }
     }
+
+    private static let memoryMax = 32 << 20
+    /// AddressSanitizer keeps what was given back.
+    private static let isSanitized = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil
 
     /// A misspelled folder would never be read.
     @Test(arguments: ["Fuzz/corpus", "Fuzz/crashes"])

@@ -272,6 +272,7 @@ struct ZipNumIndexTests {
     }
 }
 
+/// How much memory damage may cost is tested in `FuzzReaderTests` (`cdxj` and `zipnum`).
 struct CDXJDamageTests {
     private static let lines = (0..<8).map {
         IndexBuilder.line("org,a)/\($0 / 2 + 10)", "202301010000\($0 + 10)", url: "http://a.org/\($0 / 2 + 10)")

@@ -231,6 +231,7 @@ struct SURTReferenceTests {
         #expect(Punycode.asciiHost(host) == host)
     }
 
+    /// How much memory they may cost is tested in `FuzzReaderTests` (`surt`).
     @Test func oddURLsCostNoCrash() {
         var generator = SeededGenerator(state: 3)
         let pieces = [

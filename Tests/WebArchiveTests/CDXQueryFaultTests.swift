@@ -76,7 +76,7 @@ struct CDXQueryFaultTests {
         }
     }
 
-    /// Every byte of the index flipped, and the index cut behind every byte: an answer or an error.
+    /// Every byte of the index flipped, and the index cut behind every byte: an answer or an error. Memory: `FuzzReaderTests` (`cdxj`).
     @Test func damageToAnIndexNeverCrashes() throws {
         let index = Array(Self.lines(3).joined(separator: "\n").utf8)
         for place in index.indices {

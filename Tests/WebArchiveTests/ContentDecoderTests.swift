@@ -78,6 +78,7 @@ struct ContentDecoderTests {
         #expect(code { _ = try Self.decoded(cut, [c.coding], step: 4096) } == .truncated)
     }
 
+    /// How much memory damage may cost is tested in `FuzzReaderTests` (`content-codings`).
     @Test(arguments: cases)
     func damageNeverCrashes(_ c: Case) throws {
         for position in c.bytes.indices {

@@ -62,6 +62,7 @@ struct WACZFileTests {
         #expect(code { _ = try ArchiveBuilder.open(nested) } == .multiWACZ)
     }
 
+    // How much memory damage may cost is tested in `FuzzReaderTests` (`zip`), for these three as well.
     @Test func everyTruncationIsAnErrorOrAValue() {
         let bytes = ArchiveBuilder.wacz()
         for length in 0..<bytes.count {
