@@ -105,7 +105,8 @@ struct CatalogTests {
         #expect(try catalog.archive(key: "key-three") == nil)
         #expect(try catalog.pages(key: "key-three", limit: 10).total == 0)
         // The same id or the same file twice is refused, and what was there stays.
-        #expect(throws: (any Error).self) { try catalog.add(try archive("one"), findings: []) { _ in } }
+        let error = #expect(throws: StoreError.self) { try catalog.add(try archive("one"), findings: []) { _ in } }
+        #expect(error?.what.contains("UNIQUE") == true)
         #expect(try catalog.pages(key: "key-one", limit: 10).total == 6)
         withExtendedLifetime(folder) {}
     }

@@ -24,8 +24,22 @@ package struct HTTPAnswer: Sendable {
 /// What went wrong while talking to a server.
 package struct HTTPConnectionError: Error, CustomStringConvertible {
     package let description: String
+    /// Of the system call that failed, where that is known.
+    package let number: Int32?
 
-    package init(description: String) { self.description = description }
+    package init(description: String, number: Int32? = nil) { (self.description, self.number) = (description, number) }
+}
+
+/// Whether nobody listens on a port of `127.0.0.1`.
+package func isRefused(port: Int) async throws -> Bool {
+    try await onThread {
+        do {
+            _ = try HTTPConnection(port: port)
+            return false
+        } catch let error as HTTPConnectionError where error.number == ECONNREFUSED {
+            return true
+        }
+    }
 }
 
 /// A connection to a server on this computer that sends exactly the bytes it is given. Blocks: use it inside of `onThread`.
@@ -50,7 +64,7 @@ package final class HTTPConnection {
         }
         guard Self.connect(descriptor, port: port, isIPv6: isIPv6) == 0 else {
             let number = errno
-            throw HTTPConnectionError(description: "not connected to port \(port), errno \(number)")
+            throw HTTPConnectionError(description: "not connected to port \(port), errno \(number)", number: number)
         }
     }
 
