@@ -15,8 +15,8 @@ final class CDXJRangeReader {
         passedLinesMax = limits.methodSearchLinesMax
     }
 
-    /// The next line, without passing it; `nil` at the end.
-    func peek() throws(WebArchiveError) -> CDXJLine? {
+    /// The next line, or `nil` at the end.
+    func next() throws(WebArchiveError) -> CDXJLine? {
         if cursor == nil {
             guard let first = ranges.first else { return nil }
             cursor = try index.cursor(from: first.start)
@@ -25,6 +25,7 @@ final class CDXJRangeReader {
             let containing = ranges.filter { $0.contains(line.bytes) }
             if containing.contains(where: { !$0.needsMethod }) || (!containing.isEmpty && line.namesMethod) {
                 passedLines = 0
+                cursor?.advance()
                 return line
             }
             if !containing.isEmpty, passedLines < passedLinesMax {
@@ -38,7 +39,4 @@ final class CDXJRangeReader {
         }
         return nil
     }
-
-    /// Passes the line that `peek` gave.
-    func advance() { cursor?.advance() }
 }

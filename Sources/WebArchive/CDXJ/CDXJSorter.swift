@@ -38,20 +38,13 @@ struct CDXJSorter {
     }
 
     /// Every line in order. Nothing may be added afterwards.
-    mutating func sorted() throws(WebArchiveError) -> CDXJSortedLines {
-        guard !runs.isEmpty else { return CDXJSortedLines(takeSorted()) }
+    mutating func sorted() throws(WebArchiveError) -> CDXJMerge {
+        guard !runs.isEmpty else { return try takeSorted() }
         if !lines.isEmpty { try spill() }
-        defer { runs = [] }
-        return try CDXJSortedLines(merging: runs, limits: limits)
+        return try mergedRuns()
     }
 
-    /// Gives every line in order. Nothing may be added afterwards.
-    mutating func forEachSorted(_ body: ([UInt8]) throws(WebArchiveError) -> Void) throws(WebArchiveError) {
-        let lines = try sorted()
-        while let line = try lines.next() { try body(line) }
-    }
-
-    private mutating func takeSorted() -> [[UInt8]] {
+    private mutating func takeSorted() throws(WebArchiveError) -> CDXJMerge {
         let sorted = lines.enumerated().sorted { left, right in
             let (first, second) = (CDXJLine.sortKey(of: left.element[...]), CDXJLine.sortKey(of: right.element[...]))
             if first.lexicographicallyPrecedes(second) { return true }
@@ -59,25 +52,39 @@ struct CDXJSorter {
         }
         lines = []
         byteCount = 0
-        return sorted.map(\.element)
+        let merge = CDXJMerge()
+        var left = sorted.map(\.element)[...]
+        try merge.add { () throws(WebArchiveError) in left.popFirst().map { CDXJMerge.Line(bytes: $0) } }
+        return merge
+    }
+
+    /// Among equal lines those of an earlier run come first.
+    private mutating func mergedRuns() throws(WebArchiveError) -> CDXJMerge {
+        let merge = CDXJMerge()
+        for run in runs {
+            // A key that was made anew may be longer than the one it replaces.
+            let reader = LineReader(
+                SourceStream(run), capacity: 64 << 10, lineBytesMax: 4 * limits.indexLineBytesMax,
+                skippedLineBytesMax: 4 * limits.indexLineBytesMax)
+            try merge.add { () throws(WebArchiveError) in try reader.next()?.bytes.map { CDXJMerge.Line(bytes: $0) } }
+        }
+        runs = []
+        return merge
     }
 
     private mutating func spill() throws(WebArchiveError) {
-        runs.append(try Self.written(CDXJSortedLines(takeSorted()), to: RunFile(path: "\(folder)/\(stem).run.tmp")))
-        guard runs.count >= Self.runsMax else { return }
+        try addRun(takeSorted())
         // The merged run holds the oldest lines, so it goes first.
-        let merged = try CDXJSortedLines(merging: runs, limits: limits)
-        runs = [try Self.written(merged, to: RunFile(path: "\(folder)/\(stem).run.tmp"))]
+        if runs.count >= Self.runsMax { try addRun(mergedRuns()) }
     }
 
-    private static func written(
-        _ lines: CDXJSortedLines, to file: RunFile
-    ) throws(WebArchiveError) -> FileByteSource {
+    private mutating func addRun(_ lines: CDXJMerge) throws(WebArchiveError) {
+        let file = try RunFile(path: "\(folder)/\(stem).run.tmp")
         while let line = try lines.next() {
-            try file.output.write(line)
+            try file.output.write(line.bytes)
             try file.output.write([0x0A])
         }
-        return try file.finish()
+        runs.append(try file.finish())
     }
 }
 
@@ -105,51 +112,5 @@ private final class RunFile {
         let owned = descriptor
         descriptor = -1
         return try FileByteSource(ownedDescriptor: owned, name: "run.tmp")
-    }
-}
-
-/// Sorted lines, one after another. Belongs to one thread.
-final class CDXJSortedLines {
-    private typealias Head = (line: [UInt8], run: Int)
-
-    private var lines: ArraySlice<[UInt8]>
-    private var readers: [LineReader] = []
-    /// The first at the end.
-    private var heads: [Head] = []
-
-    /// Lines that are in order.
-    init(_ lines: [[UInt8]]) {
-        self.lines = lines[...]
-    }
-
-    /// Merges sorted runs; among equal lines those of an earlier run come first.
-    init(merging runs: [FileByteSource], limits: Limits) throws(WebArchiveError) {
-        lines = []
-        for (number, run) in runs.enumerated() {
-            // A key that was made anew may be longer than the one it replaces.
-            let reader = LineReader(
-                SourceStream(run), capacity: 64 << 10, lineBytesMax: 4 * limits.indexLineBytesMax,
-                skippedLineBytesMax: 4 * limits.indexLineBytesMax)
-            readers.append(reader)
-            if let line = try reader.next()?.bytes { heads.append((line, number)) }
-        }
-        heads.sort { Self.isBefore($1, $0) }
-    }
-
-    /// The next line, or `nil` at the end.
-    func next() throws(WebArchiveError) -> [UInt8]? {
-        guard let head = heads.popLast() else { return lines.popFirst() }
-        if let line = try readers[head.run].next()?.bytes {
-            let next = (line: line, run: head.run)
-            let place = heads.lastIndex { Self.isBefore(next, $0) }.map { $0 + 1 } ?? 0
-            heads.insert(next, at: place)
-        }
-        return head.line
-    }
-
-    private static func isBefore(_ left: Head, _ right: Head) -> Bool {
-        let (first, second) = (CDXJLine.sortKey(of: left.line[...]), CDXJLine.sortKey(of: right.line[...]))
-        if first.lexicographicallyPrecedes(second) { return true }
-        return left.run < right.run && !second.lexicographicallyPrecedes(first)
     }
 }

@@ -14,7 +14,7 @@ public final class CDXQueryRun {
     private var lines: CDXMergedLines
     private var steps: Steps?
     /// The line that showed that the page exists.
-    private var firstOfPage: CDXMergedLines.Line?
+    private var firstOfPage: CDXJMerge.Line?
     private var linesGiven = 0
     private var restarts = 0
 
@@ -151,14 +151,14 @@ extension CDXQueryRun {
     }
 
     /// The next line that looks like one of a capture.
-    private func nextWhole() throws(WebArchiveError) -> CDXMergedLines.Line? {
+    private func nextWhole() throws(WebArchiveError) -> CDXJMerge.Line? {
         while let line = try lines.next() {
             if CDXQueryLine.shape(of: line.bytes)?.isWhole == true { return line }
         }
         return nil
     }
 
-    private func nextOnPage() throws(WebArchiveError) -> CDXMergedLines.Line? {
+    private func nextOnPage() throws(WebArchiveError) -> CDXJMerge.Line? {
         guard let left = steps?.pageLines, left > 0 else { return nil }
         steps?.pageLines = left - 1
         if let first = firstOfPage {

@@ -22,13 +22,13 @@ struct CDXReorder {
 
     private let limit: Int?
     private let limits: Limits
-    private var kept: [(rank: Rank, line: CDXMergedLines.Line)] = []
+    private var kept: [(rank: Rank, line: CDXJMerge.Line)] = []
     private var byteCount = 0
     /// Nothing behind it can be among the first `limit`.
     private var worst: Rank?
     private var sorter: CDXJSorter
     private var isSpilled = false
-    private var sorted: CDXJSortedLines?
+    private var sorted: CDXJMerge?
     private var given = 0
 
     /// Lines that are kept beyond the limit before they are sorted and cut.
@@ -41,7 +41,7 @@ struct CDXReorder {
     }
 
     /// Adds a line. Lines of one rank come in the order in which they were added.
-    mutating func add(_ line: CDXMergedLines.Line, _ rank: Rank) throws(WebArchiveError) {
+    mutating func add(_ line: CDXJMerge.Line, _ rank: Rank) throws(WebArchiveError) {
         if isSpilled { return try spill(line, rank) }
         if let worst, !(rank < worst) { return }
         kept.append((rank, line))
@@ -56,7 +56,7 @@ struct CDXReorder {
     }
 
     /// The next line in order. Nothing may be added any more.
-    mutating func next() throws(WebArchiveError) -> CDXMergedLines.Line? {
+    mutating func next() throws(WebArchiveError) -> CDXJMerge.Line? {
         guard isSpilled else {
             if given == 0 { sortKept() }
             guard given < kept.count else { return nil }
@@ -65,12 +65,12 @@ struct CDXReorder {
         }
         if sorted == nil { sorted = try sorter.sorted() }
         guard let line = try sorted?.next() else { return nil }
-        return CDXMergedLines.unmarked(Array(line.dropFirst(Self.rankBytes)))
+        return CDXMergedLines.unmarked(line.bytes.dropFirst(Self.rankBytes))
     }
 
     private static let rankBytes = 34
 
-    private mutating func spill(_ line: CDXMergedLines.Line, _ rank: Rank) throws(WebArchiveError) {
+    private mutating func spill(_ line: CDXJMerge.Line, _ rank: Rank) throws(WebArchiveError) {
         // Two spaces: what is sorted by ends with the first, as no digit follows.
         try sorter.add(Array("\(rank.digits)  ".utf8) + line.bytes + Array(" \(line.source)".utf8))
     }

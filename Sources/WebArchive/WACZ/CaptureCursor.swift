@@ -48,7 +48,7 @@ public struct CaptureQuery: Sendable, Hashable {
 public final class CaptureCursor {
     private enum Way {
         case unopened
-        case search([CDXJRangeReader])
+        case search(CDXJMerge)
         case scan(CaptureReader)
     }
 
@@ -79,12 +79,13 @@ public final class CaptureCursor {
         case .unopened:
             try open()
             return try next()
-        case .search(let readers):
-            do throws(WebArchiveError) {
-                return try nextMerged(readers)
-            } catch let error where error.isIndexFault {
-                wacz.captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
-                throw error
+        case .search(let lines):
+            return try searching { () throws(WebArchiveError) in
+                while let line = try lines.next() {
+                    bytesRead += line.bytes.count
+                    if let entry = CDXJEntry.parsed(line.bytes, limits: wacz.limits) { return entry }
+                }
+                return nil
             }
         case .scan(let reader):
             while let (entry, _) = try reader.next() {
@@ -98,27 +99,31 @@ public final class CaptureCursor {
     private func open() throws(WebArchiveError) {
         // URLs as keys are not in the order of SURTs, so that ranges of hosts do not exist among them.
         if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
-            way = .search(opened.indexes.map { CDXJRangeReader($0, ranges: ranges, limits: wacz.limits) })
+            let lines = CDXJMerge()
+            try searching { () throws(WebArchiveError) in
+                for index in opened.indexes {
+                    let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
+                    try lines.add { () throws(WebArchiveError) in
+                        try reader.next().map { CDXJMerge.Line(bytes: $0.bytes) }
+                    }
+                }
+            }
+            way = .search(lines)
             isSorted = true
         } else {
             way = .scan(wacz.makeCaptureReader())
         }
     }
 
-    private func nextMerged(_ readers: [CDXJRangeReader]) throws(WebArchiveError) -> CDXJEntry? {
-        while true {
-            var first: (reader: CDXJRangeReader, line: CDXJLine)?
-            for reader in readers {
-                guard let line = try reader.peek() else { continue }
-                guard let found = first, !line.sortKey.lexicographicallyPrecedes(found.line.sortKey) else {
-                    first = (reader, line)
-                    continue
-                }
-            }
-            guard let (reader, line) = first else { return nil }
-            reader.advance()
-            bytesRead += line.bytes.count
-            if let entry = CDXJEntry.parsed(line.bytes, limits: wacz.limits) { return entry }
+    /// Notes that an index must be read as a whole from now on when a search finds it at fault.
+    private func searching<Value>(
+        _ search: () throws(WebArchiveError) -> Value
+    ) throws(WebArchiveError) -> Value {
+        do throws(WebArchiveError) {
+            return try search()
+        } catch let error where error.isIndexFault {
+            wacz.captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
+            throw error
         }
     }
 

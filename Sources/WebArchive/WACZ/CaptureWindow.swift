@@ -141,8 +141,7 @@ extension WACZFile {
                 for index in opened.indexes {
                     let ranges = matcher.ranges(includesMethods: true, includesPlainKeys: opened.hasPlainKeys)
                     let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
-                    while let line = try reader.peek() {
-                        reader.advance()
+                    while let line = try reader.next() {
                         try check.step()
                         add(line, matcher, archive, to: &found)
                     }

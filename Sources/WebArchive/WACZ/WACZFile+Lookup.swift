@@ -168,8 +168,7 @@ extension WACZFile {
         var found: [(position: CDXJLine.Position, entry: CDXJEntry)] = []
         for index in opened.indexes {
             let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
-            while let line = try reader.peek() {
-                reader.advance()
+            while let line = try reader.next() {
                 guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) else { continue }
                 found.append((line.position, entry))
             }
@@ -184,8 +183,7 @@ extension WACZFile {
         let ranges = matcher.ranges(includesMethods: false, includesPlainKeys: opened.hasPlainKeys)
         for index in opened.indexes {
             let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
-            while let line = try reader.peek() {
-                reader.advance()
+            while let line = try reader.next() {
                 try check.step()
                 // The JSON of most lines need not be read, as their time already says that they are not it.
                 let digits = line.sortKey.drop { $0 != 0x20 }.dropFirst()

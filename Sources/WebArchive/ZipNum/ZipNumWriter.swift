@@ -51,13 +51,10 @@ public final class ZipNumWriter {
             }
         }
         let writer = try ZipNumWriter(folder: folder, stem: stem, blocksName: blocksName)
-        var count = 0
-        try sorter.forEachSorted { (line) throws(WebArchiveError) in
-            try writer.add(line)
-            count += 1
-        }
+        let lines = try sorter.sorted()
+        while let line = try lines.next() { try writer.add(line.bytes) }
         try writer.finish()
-        return count
+        return entryCount
     }
 
     private func add(_ line: [UInt8]) throws(WebArchiveError) {
