@@ -169,6 +169,7 @@ struct CDXJLookupTests {
     @Test(arguments: [
         (CaptureQuery.MatchType.exact, "http://example.org/a", ["org,example)/a "]),
         (.prefix, "http://example.org/page1", ["org,example)/page1"]), (.prefix, "example.org/", ["org,example)/"]),
+        (.prefix, "urn:text:", ["urn:text:"]), (.host, "urn:text:http://x/", []),
         (.host, "example.org", ["org,example)", "org,example:"]),
         (.host, "http://www.example.org/x", ["org,example)", "org,example:", "org,example,www)"]),
         (.domain, "example.org", ["org,example)", "org,example:", "org,example,"]),
@@ -187,6 +188,27 @@ struct CDXJLookupTests {
             #expect(keys == expected, "\(layout.name)")
             #expect(try cursor.isSorted == (wacz.indexAccess() == .search))
         }
+    }
+
+    /// The beginnings of keys are the first halves of what pywb 2.10.0's `calc_search_range(url, "prefix")` gives.
+    @Test(arguments: [
+        ("http://example.org/a", "org,example)/a"), ("http://example.org/a/", "org,example)/a/"),
+        ("http://example.org/a?", "org,example)/a?"), ("http://example.org/A?", "org,example)/a?"),
+        ("http://example.org/?", "org,example)/?"), ("http://example.org/a/?", "org,example)/a?"),
+        ("http://example.org/a?b=1", "org,example)/a?b=1"), ("http://example.org/a?b=1?", "org,example)/a?b=1?"),
+        ("http://example.org", "org,example)/"),
+    ])
+    func prefixesAreThoseOfPywb(_ url: String, _ prefix: String) throws {
+        let keys = ["", "?x", "a", "a/", "a/b", "a?b=1", "a?b=12", "a?b=1?", "a?c", "ab"].map { "org,example)/\($0)" }
+        let lines = keys.map { IndexBuilder.line($0, "20230101000000", url: "http://example.org/") }
+        let wacz = try IndexBuilder.open([Entry("indexes/index.cdx", lines.joined(separator: "\n"))])
+        let expected = keys.filter { $0.hasPrefix(prefix) }
+        let cursor = wacz.captures(matching: CaptureQuery(url: url, matchType: .prefix))
+        var found: [String] = []
+        while let entry = try cursor.next() { found.append(entry.urlKey) }
+        #expect(found == expected)
+        let answer = try CDXQueries.lines("output=text&fl=urlkey&matchType=prefix&url=\(url)", wacz)
+        #expect(answer == expected)
     }
 
     @Test func listStopsEarlyAndMergesIndexes() throws {

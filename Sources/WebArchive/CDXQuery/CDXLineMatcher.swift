@@ -8,18 +8,8 @@ struct CDXLineMatcher: Sendable {
     private let captures: CaptureMatcher?
 
     init(_ query: CaptureQuery) {
-        switch query.matchType {
-        case .exact:
-            let captures = CaptureMatcher(url: query.url)
-            self.captures = captures
-            ranges = captures.ranges(includesMethods: true, includesPlainKeys: false)
-        case .prefix:
-            captures = nil
-            ranges = Self.prefixes(SURT.canonicalKeys(for: query.url), of: query.url)
-        case .host, .domain:
-            captures = nil
-            ranges = query.ranges
-        }
+        captures = query.matchType == .exact ? CaptureMatcher(url: query.url) : nil
+        ranges = captures?.ranges(includesMethods: true, includesPlainKeys: false) ?? query.ranges
     }
 
     /// Whether a line in `ranges` is one of the query's.
@@ -40,12 +30,4 @@ struct CDXLineMatcher: Sendable {
         let url = line.value(of: .member(.url), sourceName: "")
         let isSpelledAsAsked = captures.map { url?.elementsEqual($0.spelling.utf8) == true } ?? false
         return CaptureRank(time, isSpelledAsAsked: isSpelledAsAsked, for: wanted)
-    }
-
-    /// Keys drop a slash or a question mark at the end; without it, more would fit than was asked for.
-    private static func prefixes(_ keys: [String], of url: String) -> [CDXJRange] {
-        if url.hasSuffix("?") { return keys.map { CDXJRange(prefix: $0.hasSuffix("?") ? $0 : "\($0)?") } }
-        let endsInSlash = url.hasSuffix("/")
-        return keys.filter { !endsInSlash || $0.hasSuffix("/") }.map { CDXJRange(prefix: $0) }
-    }
-}
+    }}

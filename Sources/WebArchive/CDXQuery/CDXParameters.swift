@@ -118,19 +118,7 @@ struct CDXParameters {
         guard !url.isEmpty, !url.allSatisfy({ "./:*".contains($0) }) else {
             throw CDXQueryProblem("url", value, "this names no URL", hint: hint)
         }
-        let whole = Self.hasScheme(url) ? String(url) : "http://\(url)"
-        return CaptureQuery(url: whole, matchType: matchType ?? .exact)
-    }
-
-    /// Whether something names its scheme; `localhost:8080/` does not.
-    private static func hasScheme(_ url: Substring) -> Bool {
-        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
-        if url[colon...].hasPrefix("://") { return true }
-        let scheme = url[..<colon]
-        guard let first = scheme.first, first.isASCII, first.isLetter, !scheme.contains(".") else { return false }
-        let port = url[colon...].utf8.dropFirst().prefix { HTTPURLParts.isDigit($0) }
-        let rest = url[colon...].utf8.dropFirst(1 + port.count)
-        return port.isEmpty || !(rest.isEmpty || rest.first == UInt8(ascii: "/") || rest.first == UInt8(ascii: "?"))
+        return CaptureQuery(url: CaptureQuery.withScheme(String(url)), matchType: matchType ?? .exact)
     }
 
     func filters() throws(CDXQueryProblem) -> [CDXFilter] {

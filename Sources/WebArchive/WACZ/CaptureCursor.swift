@@ -25,22 +25,38 @@ public struct CaptureQuery: Sendable, Hashable {
 
     /// The lines that fit.
     var ranges: [CDXJRange] {
-        let whole = url.contains("://") || matchType == .exact || HTTPURLParts(url) != nil ? url : "http://\(url)"
         switch matchType {
-        case .exact: return CaptureMatcher(url: whole).keys.map { CDXJRange(prefix: "\($0) ") }
-        case .prefix: return prefixes(SURT.canonicalKeys(for: whole), of: whole)
+        case .exact: return CaptureMatcher(url: url).keys.map { CDXJRange(prefix: "\($0) ") }
+        case .prefix: return prefixes
         case .host, .domain:
-            let keys = SURT.canonicalKeys(for: whole)
-            let hosts = Set(keys.compactMap { $0.split(separator: ")").first?.split(separator: ":").first })
+            let hosts = Set(
+                keys.filter(SURT.isSURT).compactMap { $0.split(separator: ")").first?.split(separator: ":").first })
             let ends = matchType == .host ? [")", ":"] : [")", ":", ","]
             return hosts.flatMap { host in ends.map { CDXJRange(prefix: "\(host)\($0)") } }
         }
     }
 
-    /// A key with its trailing slash dropped would fit more than was asked for.
-    private func prefixes(_ keys: [String], of url: String) -> [CDXJRange] {
+    private var keys: [String] { SURT.canonicalKeys(for: Self.withScheme(url)) }
+
+    /// Keys drop a slash or a question mark at the end; without it, more would fit than was asked for. As in pywb.
+    private var prefixes: [CDXJRange] {
+        if url.hasSuffix("?") { return keys.map { CDXJRange(prefix: $0.hasSuffix("?") ? $0 : "\($0)?") } }
         let endsInSlash = url.hasSuffix("/")
         return keys.filter { !endsInSlash || $0.hasSuffix("/") }.map { CDXJRange(prefix: $0) }
+    }
+
+    /// A URL that names its scheme, which `localhost:8080/` does not: `http` is added to it.
+    static func withScheme(_ url: String) -> String {
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return "http://\(url)" }
+        if url[colon...].hasPrefix("://") { return url }
+        let scheme = url[..<colon]
+        guard let first = scheme.first, first.isASCII, first.isLetter, !scheme.contains(".") else {
+            return "http://\(url)"
+        }
+        let port = url[colon...].utf8.dropFirst().prefix { HTTPURLParts.isDigit($0) }
+        let rest = url[colon...].utf8.dropFirst(1 + port.count)
+        let isPort = !port.isEmpty && (rest.first.map { "/?".utf8.contains($0) } ?? true)
+        return isPort ? "http://\(url)" : url
     }
 }
 
