@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc

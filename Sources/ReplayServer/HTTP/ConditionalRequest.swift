@@ -1,3 +1,5 @@
+import WebArchive
+
 /// The preconditions of a GET or HEAD and what they lead to. RFC 9110 §13.
 package struct ConditionalRequest: Sendable, Hashable {
     package var ifMatch: String?

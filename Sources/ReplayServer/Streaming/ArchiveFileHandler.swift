@@ -2,6 +2,7 @@ import ArchiveStore
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import WebArchive
 
 #if canImport(Glibc)
 import CLinux

@@ -57,8 +57,8 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
         let (year, month) = (start.parts.year, start.parts.month)
         let length: Int64
         switch used {
-        case 4: length = Int64(Self.dayNumber(year + 1, 1, 1) - Self.dayNumber(year, 1, 1)) * 86_400
-        case 6: length = Int64(Self.days(in: month, of: year)) * 86_400
+        case 4: length = (CalendarDay.count(inMonth: 2, of: year) == 29 ? 366 : 365) * 86_400
+        case 6: length = Int64(CalendarDay.count(inMonth: month, of: year)) * 86_400
         case 8: length = 86_400
         case 10: length = 3600
         case 12: length = 60
@@ -128,11 +128,10 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
     }
 
     private init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int) {
-        guard year >= 1, (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24,
-            minute < 60, second <= 60
+        guard year >= 1, let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60
         else { return nil }
         // Second 60 is a leap second; it is counted as the second before it, as POSIX has no other.
-        let seconds = (Self.dayNumber(year, month, day) * 24 + hour) * 3600 + minute * 60 + min(second, 59)
+        let seconds = (date.number * 24 + hour) * 3600 + minute * 60 + min(second, 59)
         self.init(millisecondsSince1970: Int64(seconds) * 1000 + Int64(millisecond))
     }
 
@@ -142,19 +141,19 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
     /// 14 digits; milliseconds are cut off.
     public var digits14: String {
         let parts = self.parts
-        return Self.padded(parts.year, 4) + Self.padded(parts.month, 2) + Self.padded(parts.day, 2)
-            + Self.padded(parts.hour, 2) + Self.padded(parts.minute, 2) + Self.padded(parts.second, 2)
+        return parts.year.padded(4) + parts.month.padded(2) + parts.day.padded(2)
+            + parts.hour.padded(2) + parts.minute.padded(2) + parts.second.padded(2)
     }
 
     /// 17 digits.
-    public var digits17: String { digits14 + Self.padded(parts.millisecond, 3) }
+    public var digits17: String { digits14 + parts.millisecond.padded(3) }
 
     /// RFC 3339 in UTC, with three fraction digits only when they are not zero: `2024-01-02T03:04:05Z`.
     public var rfc3339: String {
         let parts = self.parts
-        let day = "\(Self.padded(parts.year, 4))-\(Self.padded(parts.month, 2))-\(Self.padded(parts.day, 2))"
-        let time = "\(Self.padded(parts.hour, 2)):\(Self.padded(parts.minute, 2)):\(Self.padded(parts.second, 2))"
-        return "\(day)T\(time)\(parts.millisecond == 0 ? "" : ".\(Self.padded(parts.millisecond, 3))")Z"
+        let day = "\(parts.year.padded(4))-\(parts.month.padded(2))-\(parts.day.padded(2))"
+        let time = "\(parts.hour.padded(2)):\(parts.minute.padded(2)):\(parts.second.padded(2))"
+        return "\(day)T\(time)\(parts.millisecond == 0 ? "" : ".\(parts.millisecond.padded(3))")Z"
     }
 
     /// The same as `rfc3339`.
@@ -198,50 +197,11 @@ extension CaptureTimestamp {
     )
 
     private var parts: Parts {
-        let (day, inDay) = Self.floored(millisecondsSince1970, 86_400_000)
-        let date = Self.civil(Int(day))
+        let (day, inDay) = millisecondsSince1970.floored(by: 86_400_000)
+        let date = CalendarDay(number: Int(day))
         let seconds = Int(inDay / 1000)
         return (
             date.year, date.month, date.day, seconds / 3600, seconds / 60 % 60, seconds % 60, Int(inDay % 1000)
         )
-    }
-
-    private static func floored(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        let isLeap = year % 4 == 0 && year % 100 != 0 || year % 400 == 0
-        switch month {
-        case 2: return isLeap ? 29 : 28
-        case 4, 6, 9, 11: return 30
-        default: return 31
-        }
-    }
-
-    /// Days from 1970-01-01 in the proleptic Gregorian calendar; the year is counted from March.
-    private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-    }
-
-    private static func civil(_ dayNumber: Int) -> (year: Int, month: Int, day: Int) {
-        let days = dayNumber + 719_468
-        let era = days / 146_097
-        let dayOfEra = days % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        )
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

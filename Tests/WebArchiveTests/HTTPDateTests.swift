@@ -1,5 +1,5 @@
-import ReplayServer
 import Testing
+import WebArchive
 
 struct HTTPDateTests {
     // 784111777 is what `date -u -d "Sun, 06 Nov 1994 08:49:37 GMT" +%s` says; the three spellings are RFC 9110 §5.6.7's.
