@@ -164,16 +164,14 @@ extension ArchiveStore {
             }
             return (incoming, size, sha256)
         }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
-        let stream = try refusingDamage { try package.directory.stream(of: member) }
         var done: UInt64 = 0
-        while true {
-            let count = try refusingDamage { try stream.read(into: buffer) }
-            if count == 0 { break }
-            try incoming.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            done += UInt64(count)
-            try progress(.copying(done: done, total: total))
+        try refusingDamage {
+            try package.directory.stream(of: member).forEachChunk(chunkBytesMax: 1 << 20) {
+                try incoming.write($0)
+                done += UInt64($0.count)
+                try progress(.copying(done: done, total: total))
+                return true
+            }
         }
         let (size, sha256) = incoming.writtenSoFar()
         return (incoming, size, sha256)

@@ -128,8 +128,6 @@ struct ResourceHashes {
     /// - Parameter pulse: Called for every stretch read; throws to stop.
     func findings(pulse: () throws -> Void) throws -> [Finding] {
         var findings: [Finding] = []
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
         for resource in wacz.dataPackage?.resources ?? [] {
             guard let expected = resource.hash, let entry = wacz.directory.entry(named: resource.path) else { continue }
             guard expected.algorithm == .sha256 else {
@@ -138,12 +136,10 @@ struct ResourceHashes {
             }
             var hash = SHA256()
             do {
-                let stream = try wacz.directory.stream(of: entry)
-                while true {
+                try wacz.directory.stream(of: entry).forEachChunk(chunkBytesMax: 1 << 20) {
                     try pulse()
-                    let count = try stream.read(into: buffer)
-                    if count == 0 { break }
-                    hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    hash.update(bufferPointer: $0)
+                    return true
                 }
             } catch let error as WebArchiveError {
                 throw StoreError.refused(error)

@@ -62,14 +62,10 @@ final class IncomingIndex {
         guard let entry = wacz.compressedIDX else { return }
         try layout.checkSpace(for: entry.uncompressedSize, what: "the copy of \(entry.name)")
         let target = try Descriptor(path: stem + IndexFile.idx.suffix, flags: O_WRONLY | O_CREAT | O_EXCL)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { buffer.deallocate() }
         do {
-            let stream = try wacz.directory.stream(of: entry)
-            while true {
-                let count = try stream.read(into: buffer)
-                if count == 0 { return }
-                try target.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            try wacz.directory.stream(of: entry).forEachChunk {
+                try target.append($0)
+                return true
             }
         } catch let error as WebArchiveError {
             throw StoreError.refused(error)

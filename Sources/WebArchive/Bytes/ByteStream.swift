@@ -43,6 +43,21 @@ extension ByteStream {
             all.append(contentsOf: buffer[..<count])
         }
     }
+
+    /// Calls `body` with the bytes, piece by piece, until it returns `false`.
+    ///
+    /// - Parameter chunkBytesMax: Bytes of a piece, at most; a piece is valid only during the call.
+    /// - Throws: What `body` and reading throw.
+    package func forEachChunk(
+        chunkBytesMax: Int = 256 << 10, _ body: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, chunkBytesMax), alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try read(into: buffer)
+            guard count > 0, try body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
+        }
+    }
 }
 
 /// The bytes of a source from an offset to its end, in order.

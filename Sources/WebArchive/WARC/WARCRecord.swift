@@ -107,13 +107,7 @@ public struct WARCRecord: Sendable {
     public func forEachChunk(
         chunkBytesMax: Int = 64 << 10, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
-        let block = try openBlock()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, chunkBytesMax), alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            let count = try block.read(into: buffer)
-            guard count > 0, try body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
-        }
+        try openBlock().forEachChunk(chunkBytesMax: chunkBytesMax, body)
     }
 }
 
