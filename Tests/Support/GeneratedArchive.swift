@@ -59,48 +59,53 @@ package struct GeneratedArchive: Sendable {
         var warc: [UInt8] = []
         var index: [String] = []
         for (number, page) in pages.enumerated() {
-            let record = Self.record(url: page.url, payload: Array("<title>\(page.title ?? "")</title>\(seed)".utf8))
+            let record = Self.record(page.url, Array("<title>\(page.title ?? "")</title>\(seed)".utf8))
             index.append(Self.indexLine(url: page.url, key: "org,example)/\(number)", warc.count, record.count))
             warc += record
         }
         if payloadSize > 0 {
-            let record = Self.record(url: "http://example.org/large", payload: patternBytes(payloadSize, seed: seed))
+            let record = Self.record("http://example.org/large", patternBytes(payloadSize, seed: seed))
             index.append(
                 Self.indexLine(url: "http://example.org/large", key: "org,example)/large", warc.count, record.count))
             warc += record
         }
-        let titleLine = title.map { "\"title\":\"\($0)\"," } ?? ""
         let list = pages.map { page in
             "{\"url\":\"\(page.url)\",\"ts\":\"2024-01-02T03:04:05Z\""
                 + (page.title.map { ",\"title\":\"\($0)\"" } ?? "") + "}\n"
         }
+        let files =
+            [Entry("archive/data.warc", warc), Self.pageList(list.joined())] + indexEntries(index.sorted())
+        let resources = listsResources ? files.map { "{\"path\":\"\($0.name)\"}" } : []
+        return Self.zip(files + [Self.dataPackage(title: title, requirements: requirements, resources: resources)])
+    }
+
+    private static func record(_ url: String, _ payload: [UInt8]) -> [UInt8] {
+        var record = RecordedArchive.Record(url)
+        record.head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(payload.count)"
+        record.body = payload
+        return record.bytes()
+    }
+
+    /// `pages/pages.jsonl` with these lines behind its header.
+    static func pageList(_ lines: String = "") -> Entry {
+        Entry("pages/pages.jsonl", Array(("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n" + lines).utf8))
+    }
+
+    /// `datapackage.json`.
+    static func dataPackage(
+        title: String? = nil, requirements: [(filename: String, hash: String?)], resources: [String] = []
+    ) -> Entry {
+        let titleLine = title.map { "\"title\":\"\($0)\"," } ?? ""
         let required = requirements.map { requirement in
             let hash = requirement.hash.map { ",\"hash\":\"\($0)\"" } ?? ""
             return "{\"filename\":\"\(requirement.filename)\"\(hash)}"
         }
         let relation =
             required.isEmpty ? "" : "\"relation\":{\"requires\":[\(required.joined(separator: ","))]},"
-        let files =
-            [
-                Entry("archive/data.warc", warc),
-                Entry(
-                    "pages/pages.jsonl",
-                    Array(("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n" + list.joined()).utf8)),
-            ] + indexEntries(index.sorted())
-        let resources = listsResources ? files.map { "{\"path\":\"\($0.name)\"}" }.joined(separator: ",") : ""
         let package =
-            "{\"profile\":\"data-package\",\(titleLine)\(relation)\"wacz_version\":\"1.1.1\",\"resources\":[\(resources)]}"
-        return Self.zip(files + [Entry("datapackage.json", Array(package.utf8))])
-    }
-
-    private static func record(url: String, payload: [UInt8]) -> [UInt8] {
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(payload.count)\r\n\r\n"
-        let block = Array(head.utf8) + payload
-        let fields =
-            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: \(url)\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n"
-            + "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
-            + "Content-Type: application/http; msgtype=response\r\nContent-Length: \(block.count)\r\n\r\n"
-        return Array(fields.utf8) + block + Array("\r\n\r\n".utf8)
+            "{\"profile\":\"data-package\",\(titleLine)\(relation)\"wacz_version\":\"1.1.1\","
+            + "\"resources\":[\(resources.joined(separator: ","))]}"
+        return Entry("datapackage.json", Array(package.utf8))
     }
 
     private static func indexLine(url: String, key: String, _ offset: Int, _ length: Int) -> String {

@@ -49,7 +49,7 @@ package struct RecordedArchive: Sendable {
         var warc: [UInt8] = []
         var index: [String] = []
         for record in records {
-            let bytes = isCompressed ? GeneratedArchive.gzip(Self.bytes(of: record)) : Self.bytes(of: record)
+            let bytes = isCompressed ? GeneratedArchive.gzip(record.bytes()) : record.bytes()
             index.append(
                 "\(record.key ?? Self.key(record.url)) \(record.timestamp) {\"url\":\"\(Self.escaped(record.url))\","
                     + "\(record.index),"
@@ -57,14 +57,10 @@ package struct RecordedArchive: Sendable {
             warc += bytes
         }
         index.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        let relation = requires.map {
-            "\"relation\":{\"requires\":[{\"filename\":\"a.wacz\",\"hash\":\"sha256:\($0)\"}]},"
-        }
-        let package = "{\"profile\":\"data-package\",\(relation ?? "")\"wacz_version\":\"1.1.1\",\"resources\":[]}"
         return GeneratedArchive.zip([
             .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.joined().utf8)),
-            .init("pages/pages.jsonl", Array("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n".utf8)),
-            .init("datapackage.json", Array(package.utf8)),
+            GeneratedArchive.pageList(),
+            GeneratedArchive.dataPackage(requirements: requires.map { [("a.wacz", "sha256:\($0)")] } ?? []),
         ])
     }
 
@@ -79,18 +75,18 @@ package struct RecordedArchive: Sendable {
         let host = parts[0].split(separator: ".").reversed().joined(separator: ",")
         return "\(host))/\(parts.count > 1 ? parts[1].lowercased() : "")"
     }
+}
 
-    private static func bytes(of record: Record) -> [UInt8] {
-        let time = record.timestamp
-        func part(_ from: Int, _ to: Int) -> Substring {
-            time[time.index(time.startIndex, offsetBy: from)..<time.index(time.startIndex, offsetBy: to)]
-        }
+extension RecordedArchive.Record {
+    /// The record as it is in a WARC file.
+    func bytes() -> [UInt8] {
+        func part(_ from: Int, _ to: Int) -> Substring { timestamp.dropFirst(from).prefix(to - from) }
         let date = "\(part(0, 4))-\(part(4, 6))-\(part(6, 8))T\(part(8, 10)):\(part(10, 12)):\(part(12, 14))Z"
-        let block = (record.head.isEmpty ? [] : Array("\(record.head)\r\n\r\n".utf8)) + record.body
-        var lines = ["WARC/1.1", "WARC-Type: \(record.type)", "WARC-Target-URI: \(record.url)", "WARC-Date: \(date)"]
+        let block = (head.isEmpty ? [] : Array("\(head)\r\n\r\n".utf8)) + body
+        var lines = ["WARC/1.1", "WARC-Type: \(type)", "WARC-Target-URI: \(url)", "WARC-Date: \(date)"]
         lines.append("WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>")
-        if !record.head.isEmpty { lines.append("Content-Type: application/http; msgtype=response") }
-        lines += record.fields + ["Content-Length: \(block.count)"]
+        if !head.isEmpty { lines.append("Content-Type: application/http; msgtype=response") }
+        lines += fields + ["Content-Length: \(block.count)"]
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + block + Array("\r\n\r\n".utf8)
     }
 }
