@@ -92,22 +92,8 @@ extension ArchiveStore {
     func examine(
         _ path: String, name: String, options: ImportOptions, progress: (_ done: UInt64, _ total: UInt64) throws -> Void
     ) throws -> ExaminedArchive {
-        var interruption: (any Error)?
         let wacz = try refusingDamage { try WACZFile.open(path: path, displayName: name) }
-        let inspection: WACZInspection
-        do {
-            inspection = try wacz.inspect { done, total in
-                do {
-                    try progress(done, total)
-                    return true
-                } catch {
-                    interruption = error
-                    return false
-                }
-            }
-        } catch {
-            throw interruption ?? StoreError.refused(error)
-        }
+        let inspection = try refusingDamage { try wacz.inspect(progress: progress) }
         var findings = inspection.findings
         if options.isStrict {
             findings += try ResourceHashes(wacz: wacz).findings { try progress(0, 0) }

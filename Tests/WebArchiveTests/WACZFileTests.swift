@@ -283,14 +283,14 @@ struct WACZInspectionTests {
 
     @Test func inspectionStopsWhenAsked() {
         let bytes = ArchiveBuilder.wacz()
-        #expect(code { _ = try ArchiveBuilder.open(bytes).inspect { _, _ in false } } == .cancelled)
+        let stop = WebArchiveError(code: .cancelled, problem: "stop", file: "")
+        #expect(code { _ = try ArchiveBuilder.open(bytes).inspect { _, _ in throw stop } } == .cancelled)
     }
 
     @Test func progressEndsAtTheTotal() throws {
         var last: (UInt64, UInt64) = (0, 1)
         _ = try ArchiveBuilder.open(ArchiveBuilder.wacz()).inspect { read, total in
             last = (read, total)
-            return true
         }
         #expect(last.0 == last.1)
         #expect(last.1 > 0)

@@ -37,7 +37,7 @@ extension ArchiveStore {
     /// Whether index files of an archive that is being adopted are already in place, written by the import that was stopped.
     func hasIndexFiles(_ lookups: ArchiveLookups, of examined: ExaminedArchive, key: String) throws -> Bool {
         guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: key)) }) else { return false }
-        return try isSound { () throws(WebArchiveError) in
+        return try isSound {
             try lookups.open(examined.wacz, key: key, layout: layout).checkLookups()
         }
     }
@@ -46,29 +46,18 @@ extension ArchiveStore {
         guard let lookups = archive.lookups else { return false }
         guard lookups.usesSidecar else { return true }
         guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: archive.key)) }) else { return false }
-        var interruption: (any Error)?
-        let isSound = try isSound { () throws(WebArchiveError) in
+        return try isSound {
             let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
-            try lookups.open(wacz, key: archive.key, layout: layout).checkLookups {
-                do {
-                    try pulse()
-                    return true
-                } catch {
-                    interruption = error
-                    return false
-                }
-            }
+            try lookups.open(wacz, key: archive.key, layout: layout).checkLookups(progress: pulse)
         }
-        if let interruption { throw interruption }
-        return isSound
     }
 
     /// Whether a check finds nothing wrong. A failing disk is no finding.
-    private func isSound(_ check: () throws(WebArchiveError) -> Void) throws(StoreError) -> Bool {
-        do throws(WebArchiveError) {
+    private func isSound(_ check: () throws -> Void) throws -> Bool {
+        do {
             try check()
             return true
-        } catch {
+        } catch let error as WebArchiveError {
             if error.code == .io { throw StoreError.refused(error) }
             return false
         }

@@ -81,21 +81,12 @@ final class IncomingIndex {
         let read = wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries
         let total = read.uncompressedSize
         let name = String(stem.dropFirst(layout.incoming.count + 1))
-        var interruption: (any Error)?
         do {
             _ = try ZipNumWriter.write(
                 from: wacz, to: layout.incoming, stem: name, blocksName: key + IndexFile.blocks.suffix
-            ) { done in
-                do {
-                    try progress(min(done, total), total)
-                    return true
-                } catch {
-                    interruption = error
-                    return false
-                }
-            }
-        } catch {
-            throw interruption ?? StoreError.refused(error)
+            ) { try progress(min($0, total), total) }
+        } catch let error as WebArchiveError {
+            throw StoreError.refused(error)
         }
     }
 

@@ -58,11 +58,11 @@ public enum CDXJIndex: Sendable {
 
     /// Checks the whole index, block by block.
     ///
-    /// - Parameter progress: Is asked now and then whether to go on.
-    /// - Throws: What a search could throw; `cancelled`.
-    func check(_ progress: () -> Bool) throws(WebArchiveError) {
+    /// - Parameter progress: Called now and then; throws to stop.
+    /// - Throws: What a search could throw; what `progress` throws.
+    func check(_ progress: () throws -> Void) throws {
         switch self {
-        case .zipNum(let index): try index.checkBlocks { _ in progress() }
+        case .zipNum(let index): try index.checkBlocks(progress)
         case .sorted(let index):
             guard try index.lines.areSortedThroughout() else {
                 throw WebArchiveError(code: .badIndex, problem: "the index is not sorted", file: name)

@@ -51,9 +51,9 @@ extension WACZFile {
 
     /// Reads all that lookups search, as thoroughly as an inspection does, with flat memory.
     ///
-    /// - Parameter progress: Is asked now and then whether to go on.
-    /// - Throws: `badIndex`, `badGzip`, `truncated` for what a search could meet; `cancelled`, `io`.
-    public func checkLookups(progress: () -> Bool = { true }) throws(WebArchiveError) {
+    /// - Parameter progress: Called now and then; throws to stop.
+    /// - Throws: What `progress` throws; `badIndex`, `badGzip`, `truncated` for what a search could meet; `io`.
+    public func checkLookups(progress: () throws -> Void = {}) throws {
         switch try captureIndex.open(self, trustsOrder: true) {
         case .success(let opened): for index in opened.indexes { try index.check(progress) }
         case .failure(let error):

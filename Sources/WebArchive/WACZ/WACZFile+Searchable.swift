@@ -3,19 +3,19 @@ extension WACZFile {
     ///
     /// - Parameters:
     ///   - reader: A reader that has read every index to its end.
-    ///   - progress: Is asked now and then whether to go on.
-    /// - Throws: `cancelled`, `io`.
+    ///   - progress: Called now and then; throws to stop.
+    /// - Throws: What `progress` throws; `io`.
     func searchableIndexes(
-        _ reader: CaptureReader, _ progress: () -> Bool
-    ) throws(WebArchiveError) -> [WACZInspection.SearchableIndex] {
+        _ reader: CaptureReader, _ progress: () throws -> Void
+    ) throws -> [WACZInspection.SearchableIndex] {
         var reason: SequentialReason?
         var unsorted: [String: SequentialReason] = [:]
-        do throws(WebArchiveError) {
+        do {
             switch try IndexFinder(self).find() {
             case .failure(let error): reason = error.reason
             case .success(let indexes): try check(indexes, progress, &unsorted)
             }
-        } catch let error where error.isIndexFault {
+        } catch let error as WebArchiveError where error.isIndexFault {
             reason = SequentialReason(error, file: "indexes/")
         }
         for file in reader.unsortedFiles {
@@ -32,13 +32,13 @@ extension WACZFile {
     }
 
     private func check(
-        _ indexes: [CDXJIndex], _ progress: () -> Bool, _ unsorted: inout [String: SequentialReason]
-    ) throws(WebArchiveError) {
+        _ indexes: [CDXJIndex], _ progress: () throws -> Void, _ unsorted: inout [String: SequentialReason]
+    ) throws {
         for index in indexes {
             guard case .zipNum(let zipNum) = index else { continue }
-            do throws(WebArchiveError) {
-                try zipNum.checkBlocks { _ in progress() }
-            } catch let error where error.isIndexFault {
+            do {
+                try zipNum.checkBlocks(progress)
+            } catch let error as WebArchiveError where error.isIndexFault {
                 for number in zipNum.fileNumbers {
                     let file = indexEntries[number].name
                     unsorted[file] = SequentialReason(error, file: file)

@@ -50,12 +50,12 @@ extension WACZFile {
     ///
     /// Hashes and signatures are not checked.
     ///
-    /// - Parameter progress: Gets the bytes read and the bytes to be read, now and then; returns `false` to stop.
-    /// - Throws: `cancelled` when `progress` asked for it; `tooLarge`, `corruptZIP`, `badGzip` or `io` when an index or
-    ///   a page list is an attack or cannot be read at all.
+    /// - Parameter progress: Gets the bytes read and the bytes to be read, now and then; throws to stop.
+    /// - Throws: What `progress` throws; `tooLarge`, `corruptZIP`, `badGzip` or `io` when an index or a page list is an
+    ///   attack or cannot be read at all.
     public func inspect(
-        progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) -> Bool = { _, _ in true }
-    ) throws(WebArchiveError) -> WACZInspection {
+        progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void = { _, _ in }
+    ) throws -> WACZInspection {
         var inspector = WACZInspector(self)
         try inspector.checkPackage()
         try inspector.readIndexes(progress)
@@ -220,7 +220,7 @@ private struct WACZInspector {
         }
     }
 
-    mutating func readIndexes(_ progress: (UInt64, UInt64) -> Bool) throws(WebArchiveError) {
+    mutating func readIndexes(_ progress: (UInt64, UInt64) throws -> Void) throws {
         try checkZipNumFiles()
         let reader = wacz.makeCaptureReader()
         while let (entry, location) = try reader.next() {
@@ -231,8 +231,8 @@ private struct WACZInspector {
         isReadingRecords = reader.isReadingRecords
         isSorted = reader.isSorted && wacz.indexEntries.count == 1
         findings += reader.findings
-        searchableIndexes = try wacz.searchableIndexes(reader) { [indexBytes, bytesTotal] in
-            progress(min(indexBytes, bytesTotal), bytesTotal)
+        searchableIndexes = try wacz.searchableIndexes(reader) {
+            try report(indexBytes, progress)
         }
         for reason in searchableIndexes.compactMap(\.reason) where reason.code == .blockDigest {
             log.add(
@@ -306,7 +306,7 @@ private struct WACZInspector {
         }
     }
 
-    mutating func readPages(_ progress: (UInt64, UInt64) -> Bool) throws(WebArchiveError) {
+    mutating func readPages(_ progress: (UInt64, UInt64) throws -> Void) throws {
         let reader = wacz.makePageReader()
         while try reader.next() != nil {
             pageCount += 1
@@ -316,10 +316,8 @@ private struct WACZInspector {
         try report(bytesTotal, progress)
     }
 
-    private func report(_ read: UInt64, _ progress: (UInt64, UInt64) -> Bool) throws(WebArchiveError) {
-        guard progress(min(read, bytesTotal), bytesTotal) else {
-            throw WebArchiveError(code: .cancelled, problem: "the check was stopped", file: wacz.name)
-        }
+    private func report(_ read: UInt64, _ progress: (UInt64, UInt64) throws -> Void) throws {
+        try progress(min(read, bytesTotal), bytesTotal)
     }
 
     func result() -> WACZInspection {

@@ -105,16 +105,12 @@ public final class ZipNumIndex: Sendable {
 
     /// Reads every block, in order. Memory stays flat.
     ///
-    /// - Parameter progress: Gets the bytes of the compressed block that was read; returns `false` to stop.
-    /// - Throws: What a search could throw; `cancelled`.
-    func checkBlocks(_ progress: (UInt64) -> Bool = { _ in true }) throws(WebArchiveError) {
+    /// - Parameter progress: Called after each block; throws to stop.
+    /// - Throws: What a search could throw; what `progress` throws.
+    func checkBlocks(_ progress: () throws -> Void = {}) throws {
         try checkPlaces()
         let cursor = ZipNumCursor(self, places: places.cursor(from: places.start), target: [])
-        while let length = try cursor.nextBlock() {
-            guard progress(length) else {
-                throw WebArchiveError(code: .cancelled, problem: "the check was stopped", file: places.source.name)
-            }
-        }
+        while try cursor.nextBlock() { try progress() }
     }
 
     /// What a line of the `.idx` names.
@@ -197,7 +193,7 @@ final class ZipNumCursor {
                 let position = CDXJLine.Position(file: place.file, offset: place.offset, line: line)
                 pending = CDXJLine(position: position, bytes: block.line(line))
                 line += 1
-            } else if try nextBlock() == nil {
+            } else if try !nextBlock() {
                 return nil
             }
         }
@@ -209,9 +205,9 @@ final class ZipNumCursor {
 
     /// Opens the next block.
     ///
-    /// - Returns: The bytes of the compressed block; `nil` at the end.
-    func nextBlock() throws(WebArchiveError) -> UInt64? {
-        guard let named = try places.peek() else { return nil }
+    /// - Returns: `false` at the end.
+    func nextBlock() throws(WebArchiveError) -> Bool {
+        guard let named = try places.peek() else { return false }
         places.advance()
         let (found, file) = try index.place(of: named)
         if let place, place.file == file.number, place.end != found.offset {
@@ -225,6 +221,6 @@ final class ZipNumCursor {
         line = place == nil ? next.lowerBound(target) : 0
         place = (found.offset, found.end ?? 0, file.number)
         block = next
-        return found.length
+        return true
     }
 }

@@ -33,22 +33,20 @@ public final class ZipNumWriter {
     ///   - stem: The names without their endings.
     ///   - blocksName: What the `.idx` calls the other file, when that is to be renamed.
     ///   - progress: Gets the bytes read of the package's indexes (of its WARC files when it has none), now and then;
-    ///     returns `false` to stop.
+    ///     throws to stop.
     /// - Returns: The entries written.
-    /// - Throws: What `CaptureReader.next()` throws; `io` or `noSpace` when a file cannot be written; `cancelled`.
+    /// - Throws: What `progress` and `CaptureReader.next()` throw; `io` or `noSpace` when a file cannot be written.
     public static func write(
         from wacz: WACZFile, to folder: String, stem: String, blocksName: String? = nil,
-        progress: (_ bytesRead: UInt64) -> Bool = { _ in true }
-    ) throws(WebArchiveError) -> Int {
+        progress: (_ bytesRead: UInt64) throws -> Void = { _ in }
+    ) throws -> Int {
         var sorter = CDXJSorter(folder: folder, stem: stem, limits: wacz.limits)
         let reader = wacz.makeCaptureReader()
         var entryCount = 0
         while let (entry, _) = try reader.next() {
             try sorter.add(entry.canonicalLine(from: reader.lastLine))
             entryCount += 1
-            guard !entryCount.isMultiple(of: 1024) || progress(reader.bytesRead) else {
-                throw WebArchiveError(code: .cancelled, problem: "the sorting was stopped", file: wacz.name)
-            }
+            if entryCount.isMultiple(of: 1024) { try progress(reader.bytesRead) }
         }
         let writer = try ZipNumWriter(folder: folder, stem: stem, blocksName: blocksName)
         let lines = try sorter.sorted()
