@@ -128,7 +128,8 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
     }
 
     private init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int) {
-        guard year >= 1, let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60
+        guard year >= 1, hour < 24, minute < 60, second <= 60,
+            let date = CalendarDay(year: year, month: month, day: day)
         else { return nil }
         // Second 60 is a leap second; it is counted as the second before it, as POSIX has no other.
         let seconds = (date.number * 24 + hour) * 3600 + minute * 60 + min(second, 59)

@@ -30,4 +30,5 @@ struct CDXLineMatcher: Sendable {
         let url = line.value(of: .member(.url), sourceName: "")
         let isSpelledAsAsked = captures.map { url?.elementsEqual($0.spelling.utf8) == true } ?? false
         return CaptureRank(time, isSpelledAsAsked: isSpelledAsAsked, for: wanted)
-    }}
+    }
+}
