@@ -2,6 +2,10 @@
 import CLibzip
 
 /// Compares how libzip reads a ZIP with how `ZIPDirectory` does: a file that two readers see differently is suspicious.
+///
+/// So far it has told nothing that `ZIPDirectory` doesn't: nothing about 75 archives, published, made and hostile ones (17 are
+/// refused before it is asked), and of 8,310 ZIPs read in tests it refused one, with 200,000 bytes behind its end. That is the
+/// finding `zip-trailing-bytes` anyway.
 enum LibzipOpinion {
     /// One finding for each difference; none when both readers agree.
     static func disagreements(with directory: ZIPDirectory) -> [Finding] {
