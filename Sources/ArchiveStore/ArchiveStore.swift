@@ -1,12 +1,6 @@
 import Foundation
 import WebArchive
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The managed folder: the sole owner of its files, open to several processes at once.
 ///
 /// One rename decides every change. An import is there once its file is in `files/`, a removal is done once it is not; whatever
@@ -150,14 +144,14 @@ package struct ArchiveStore: Sendable {
     /// Removes an archive: file, index files, sidecar, membership in groups, catalog entry. A referenced file itself stays.
     /// Somebody who is reading the file keeps reading it whole.
     package func remove(_ archive: Archive) throws {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        if Folder.exists(layout.file(archive.key)) {
-            try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
-        } else if archive.reference != nil, Folder.exists(layout.sidecar(archive.key)) {
-            try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
+        try layout.withCommitLock {
+            if Folder.exists(layout.file(archive.key)) {
+                try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
+            } else if archive.reference != nil, Folder.exists(layout.sidecar(archive.key)) {
+                try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
+            }
+            try finishRemoval(key: archive.key)
         }
-        try finishRemoval(key: archive.key)
     }
 
     /// What follows once the file, or the sidecar of a referenced one, has left `files/`; repeatable.
@@ -186,24 +180,5 @@ package struct ArchiveStore: Sendable {
     func deleteSidecars(key: String) throws {
         for file in IndexFile.allCases { try Folder.delete(layout.index(file, key: key)) }
         try Folder.delete(layout.sidecar(key))
-    }
-
-    /// Held while an import or a removal becomes visible; waits for another process that is about to.
-    ///
-    /// The lock is on the folder `files/` itself. File systems without locks are used without: there the one rename still
-    /// keeps every archive whole.
-    ///
-    /// - Parameter pulse: Called while waiting; throws to stop.
-    func lockForCommit(pulse: () throws -> Void = {}) throws -> Descriptor {
-        try Self.lockForCommit(layout, pulse: pulse)
-    }
-
-    static func lockForCommit(_ layout: StoreLayout, pulse: () throws -> Void = {}) throws -> Descriptor {
-        let folder = try Descriptor(path: layout.files, flags: O_RDONLY | O_DIRECTORY)
-        while folder.lock() == .heldByAnother {
-            try pulse()
-            usleep(20_000)
-        }
-        return folder
     }
 }

@@ -21,30 +21,30 @@ extension ArchiveStore {
     ///
     /// - Parameter pulse: Called while another process holds the lock; throws to stop.
     func takeSnapshot(pulse: () throws -> Void) throws -> BackupSnapshot {
-        let lock = try lockForCommit(pulse: pulse)
-        defer { withExtendedLifetime(lock) {} }
-        let archives = try catalog.allArchives()
-        var (problems, unreadable): ([StoreError], [ArchiveID]) = ([], [])
-        let items = try archives.reversed().compactMap { archive -> BackupSnapshot.Item? in
-            do {
-                return BackupSnapshot.Item(archive: archive, sidecar: try savedSidecar(of: archive))
-            } catch let error as StoreError where error.code == .unusable {
-                problems.append(error)
-                unreadable.append(archive.id)
-                return nil
+        return try layout.withCommitLock(pulse: pulse) {
+            let archives = try catalog.allArchives()
+            var (problems, unreadable): ([StoreError], [ArchiveID]) = ([], [])
+            let items = try archives.reversed().compactMap { archive -> BackupSnapshot.Item? in
+                do {
+                    return BackupSnapshot.Item(archive: archive, sidecar: try savedSidecar(of: archive))
+                } catch let error as StoreError where error.code == .unusable {
+                    problems.append(error)
+                    unreadable.append(archive.id)
+                    return nil
+                }
             }
+            let known = Set(archives.map(\.key))
+            for key in try Shelf(layout).files.subtracting(known).sorted() {
+                problems.append(
+                    StoreError(
+                        .archiveDamaged, "the file is not in the catalog, and is left out of the backup",
+                        place: layout.file(key), hint: "run `replayhost doctor`, which tells why"))
+            }
+            let groups = try savedGroups(&problems)
+            return BackupSnapshot(
+                madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, groups: groups,
+                unreadable: unreadable, problems: problems)
         }
-        let known = Set(archives.map(\.key))
-        for key in try Shelf(layout).files.subtracting(known).sorted() {
-            problems.append(
-                StoreError(
-                    .archiveDamaged, "the file is not in the catalog, and is left out of the backup",
-                    place: layout.file(key), hint: "run `replayhost doctor`, which tells why"))
-        }
-        let groups = try savedGroups(&problems)
-        return BackupSnapshot(
-            madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, groups: groups,
-            unreadable: unreadable, problems: problems)
     }
 
     /// The sidecar; what the catalog knows where it was lost, damaged, or cannot be read.

@@ -214,9 +214,7 @@ struct BackupWriter {
     }
 
     private func isGone(_ archive: Archive) throws -> Bool {
-        let lock = try store.lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        return try store.catalog.archive(key: archive.key) == nil
+        try store.layout.withCommitLock { try store.catalog.archive(key: archive.key) == nil }
     }
 
     /// The groups, without the archives that the backup does not have.

@@ -103,18 +103,18 @@ struct RestoreWriter {
         copying.done = copying.done.addingSaturated(entry.size)
         try incoming.file.synchronize()
         let prepared = try prepare(incoming, hash, progress)
-        let lock = try store.lockForCommit { try progress(.waiting) }
-        defer { withExtendedLifetime(lock) {} }
-        if let prepared {
-            try enter(prepared, incoming, sidecar)
-        } else {
-            try sidecar.write(to: layout.sidecar(hash))
-            _ = chmod(incoming.file.path, 0o400)
-            try Folder.move(incoming.file.path, to: layout.file(hash))
-            incoming.markCommitted()
+        try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+            if let prepared {
+                try enter(prepared, incoming, sidecar)
+            } else {
+                try sidecar.write(to: layout.sidecar(hash))
+                _ = chmod(incoming.file.path, 0o400)
+                try Folder.move(incoming.file.path, to: layout.file(hash))
+                incoming.markCommitted()
+            }
+            report.restored.add(entry.size)
+            if entry.sidecar.reference != nil, let id = ArchiveID(sidecar.id) { report.takenIn.append(id) }
         }
-        report.restored.add(entry.size)
-        if entry.sidecar.reference != nil, let id = ArchiveID(sidecar.id) { report.takenIn.append(id) }
     }
 
     /// - Throws: `StoreError` with a place in the backup when its file is not what its name says.
@@ -180,19 +180,19 @@ struct RestoreWriter {
 
     /// Writes the sidecar of a file that stays where it is.
     private func refer(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
-        let lock = try store.lockForCommit { try progress(.waiting) }
-        defer { withExtendedLifetime(lock) {} }
-        try entry.sidecar.write(to: layout.sidecar(entry.key))
+        try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+            try entry.sidecar.write(to: layout.sidecar(entry.key))
+        }
     }
 
     private func restoreGroups() throws {
-        let lock = try store.lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        for document in manifest.groups {
-            var group = try document.group(at: folder.manifest)
-            group.members = try group.members.filter { try store.catalog.archive(id: $0) != nil }
-            guard try store.catalog.group(id: group.id).map({ $0.isRest(of: group) }) ?? true else { continue }
-            try store.save(group)
+        try layout.withCommitLock {
+            for document in manifest.groups {
+                var group = try document.group(at: folder.manifest)
+                group.members = try group.members.filter { try store.catalog.archive(id: $0) != nil }
+                guard try store.catalog.group(id: group.id).map({ $0.isRest(of: group) }) ?? true else { continue }
+                try store.save(group)
+            }
         }
     }
 

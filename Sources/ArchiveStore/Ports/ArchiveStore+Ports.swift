@@ -49,61 +49,61 @@ extension ArchiveStore {
     ///
     /// - Throws: `StoreError` `taken`.
     package func keepLibraryPort(_ port: Int) throws {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        var ledger = try PortLedger.read(layout)
-        var former = ledger.library ?? []
-        guard !former.contains(port) else { return }
-        guard !ledger.given.contains(port), try catalog.portHolders()[port] == nil else {
-            throw StoreError(
-                .taken, "port \(port) is, or was, that of an archive of this store",
-                hint: "choose one that is not from \(Self.ownPorts.lowerBound) to \(Self.ownPorts.upperBound - 1)")
+        try layout.withCommitLock {
+            var ledger = try PortLedger.read(layout)
+            var former = ledger.library ?? []
+            guard !former.contains(port) else { return }
+            guard !ledger.given.contains(port), try catalog.portHolders()[port] == nil else {
+                throw StoreError(
+                    .taken, "port \(port) is, or was, that of an archive of this store",
+                    hint: "choose one that is not from \(Self.ownPorts.lowerBound) to \(Self.ownPorts.upperBound - 1)")
+            }
+            guard Self.ownPorts.contains(port) else { return }
+            former.append(port)
+            ledger.library = former
+            ledger.add(port)
+            try ledger.write(layout)
         }
-        guard Self.ownPorts.contains(port) else { return }
-        former.append(port)
-        ledger.library = former
-        ledger.add(port)
-        try ledger.write(layout)
     }
 
     /// Writes down which port the stock interface has.
     package func keepStockPort(_ port: Int) throws {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        var ledger = try PortLedger.read(layout)
-        ledger.add(port)
-        ledger.stock = port
-        try ledger.write(layout)
+        try layout.withCommitLock {
+            var ledger = try PortLedger.read(layout)
+            ledger.add(port)
+            ledger.stock = port
+            try ledger.write(layout)
+        }
     }
 
     /// Writes down which port something has: first that it was given, then whose it is.
     ///
     /// - Throws: `StoreError` `notFound` when somebody removed it meanwhile.
     package func keepPort(_ port: Int, for id: ArchiveID) throws {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        guard let current = try replayable(id: id) else {
-            throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
+        try layout.withCommitLock {
+            guard let current = try replayable(id: id) else {
+                throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
+            }
+            var ledger = try PortLedger.read(layout)
+            ledger.add(port)
+            if let former = current.port {
+                ledger.add(former)
+                for other in try catalog.portHolders()[former] ?? [] where other != id { try setPort(nil, of: other) }
+            }
+            try ledger.write(layout)
+            try setPort(port, of: id)
         }
-        var ledger = try PortLedger.read(layout)
-        ledger.add(port)
-        if let former = current.port {
-            ledger.add(former)
-            for other in try catalog.portHolders()[former] ?? [] where other != id { try setPort(nil, of: other) }
-        }
-        try ledger.write(layout)
-        try setPort(port, of: id)
     }
 
     /// Writes down whose ports the server has open.
     ///
     /// - Parameter names: Ids of archives and groups, and `stock`, which is no id.
     package func keepOpenPorts(_ names: [String]) throws {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        var ledger = try PortLedger.read(layout)
-        ledger.open = names.sorted()
-        try ledger.write(layout)
+        try layout.withCommitLock {
+            var ledger = try PortLedger.read(layout)
+            ledger.open = names.sorted()
+            try ledger.write(layout)
+        }
     }
 
     /// What a server on this store had open last.

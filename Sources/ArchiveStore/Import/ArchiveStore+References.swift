@@ -42,32 +42,32 @@ extension ArchiveStore {
                 .failed, "the file was changed while it was read", place: path,
                 hint: "import it again when nobody writes to it")
         }
-        let lock = try lockForCommit { try progress(.waiting) }
-        defer { withExtendedLifetime(lock) {} }
-        if let known = try unchanged(reference, options) { return known }
-        var options = options
-        // Another file at a path that is known: that archive, read anew.
-        let former = try catalog.archives(referencePath: reference.path).first
-        options.replaces = options.replaces ?? former?.id
-        let origin = ExaminedArchive.Origin(
-            name: IncomingArchive.cleanName(path), source: reference.path,
-            importedAt: former?.importedAt ?? RFC3339.now())
-        let (new, replaced) = try archive(
-            key: key, sha256: nil, examined, origin: origin, options: options, existing: nil)
-        var archive = new
-        archive.reference = reference
-        archive.lookups = index.lookups
-        try index.move()
-        do {
-            try Sidecar(archive, replaces: replaced?.key).write(to: layout.sidecar(key))
-        } catch {
-            try deleteSidecars(key: key)
-            throw error
+        return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+            if let known = try unchanged(reference, options) { return known }
+            var options = options
+            // Another file at a path that is known: that archive, read anew.
+            let former = try catalog.archives(referencePath: reference.path).first
+            options.replaces = options.replaces ?? former?.id
+            let origin = ExaminedArchive.Origin(
+                name: IncomingArchive.cleanName(path), source: reference.path,
+                importedAt: former?.importedAt ?? RFC3339.now())
+            let (new, replaced) = try archive(
+                key: key, sha256: nil, examined, origin: origin, options: options, existing: nil)
+            var archive = new
+            archive.reference = reference
+            archive.lookups = index.lookups
+            try index.move()
+            do {
+                try Sidecar(archive, replaces: replaced?.key).write(to: layout.sidecar(key))
+            } catch {
+                try deleteSidecars(key: key)
+                throw error
+            }
+            try enter(archive, examined, replaced: replaced)
+            try catalog.queueHashing(of: archive)
+            let details = try details(of: archive, findings: examined.findings)
+            return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
         }
-        try enter(archive, examined, replaced: replaced)
-        try catalog.queueHashing(of: archive)
-        let details = try details(of: archive, findings: examined.findings)
-        return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
     }
 
     /// The archive that refers to the file at `path` as it is; nothing is read for it.
@@ -94,22 +94,22 @@ extension ArchiveStore {
     /// - Parameter key: The key under which hashing was begun.
     /// - Throws: `StoreError`: `notFound` when the archive is gone or was read anew meanwhile, `offline`, `changed`.
     package func finishHashing(key: String, sha256: String) throws -> Archive {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        guard var archive = try catalog.archive(key: key), archive.reference != nil else {
-            throw StoreError(.notFound, "the archive was removed or read anew while it was hashed")
+        return try layout.withCommitLock {
+            guard var archive = try catalog.archive(key: key), archive.reference != nil else {
+                throw StoreError(.notFound, "the archive was removed or read anew while it was hashed")
+            }
+            try archive.checkAvailability(in: layout)
+            archive.sha256 = sha256
+            let isTaken = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
+            guard key.hasPrefix(StoreLayout.referencePrefix), !isTaken else {
+                try save(archive)
+                return archive
+            }
+            let hashed = archive.rekeyed(sha256)
+            try Sidecar(hashed).write(to: layout.sidecar(sha256))
+            try finishRekeying(hashed, from: key)
+            return hashed
         }
-        try archive.checkAvailability(in: layout)
-        archive.sha256 = sha256
-        let isTaken = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
-        guard key.hasPrefix(StoreLayout.referencePrefix), !isTaken else {
-            try save(archive)
-            return archive
-        }
-        let hashed = archive.rekeyed(sha256)
-        try Sidecar(hashed).write(to: layout.sidecar(sha256))
-        try finishRekeying(hashed, from: key)
-        return hashed
     }
 
     /// What follows once a referenced file's sidecar is there under its hash; repeatable.

@@ -28,30 +28,30 @@ extension ArchiveStore {
     package static func rebuild(at root: String) throws -> (store: ArchiveStore, report: RebuildReport) {
         let layout = StoreLayout(root: root)
         try makeFolders(layout)
-        let lock = try lockForCommit(layout)
-        defer { withExtendedLifetime(lock) {} }
-        let owner = try layout.makeLockedFile()
-        defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
-        let path = owner.path + ".sqlite"
-        var report = RebuildReport()
-        let fresh = ArchiveStore(layout: layout, catalog: try Catalog(path: path))
-        try fresh.sweepIncoming(&report.repair)
-        try fresh.settle(&report.repair)
-        report.archives = try fresh.catalog.allArchives().count
-        report.groups = try fresh.catalog.allGroups().count
-        try fresh.catalog.closeForCopying()
-        let store: ArchiveStore
-        if let old = soundCatalog(layout) {
-            try old.takeContent(of: path)
-            for file in Self.databaseFiles(path) { try Folder.delete(file) }
-            store = ArchiveStore(layout: layout, catalog: old)
-        } else {
-            report.isOldOneDamaged = Folder.exists(layout.catalog)
-            try putInPlace(path, layout)
-            store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
+        return try layout.withCommitLock {
+            let owner = try layout.makeLockedFile()
+            defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
+            let path = owner.path + ".sqlite"
+            var report = RebuildReport()
+            let fresh = ArchiveStore(layout: layout, catalog: try Catalog(path: path))
+            try fresh.sweepIncoming(&report.repair)
+            try fresh.settle(&report.repair)
+            report.archives = try fresh.catalog.allArchives().count
+            report.groups = try fresh.catalog.allGroups().count
+            try fresh.catalog.closeForCopying()
+            let store: ArchiveStore
+            if let old = soundCatalog(layout) {
+                try old.takeContent(of: path)
+                for file in Self.databaseFiles(path) { try Folder.delete(file) }
+                store = ArchiveStore(layout: layout, catalog: old)
+            } else {
+                report.isOldOneDamaged = Folder.exists(layout.catalog)
+                try putInPlace(path, layout)
+                store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
+            }
+            for archive in try store.catalog.allArchives() { try store.catalog.queueHashing(of: archive) }
+            return (store, report)
         }
-        for archive in try store.catalog.allArchives() { try store.catalog.queueHashing(of: archive) }
-        return (store, report)
     }
 
     /// The catalog, if it is one and SQLite finds nothing wrong with it.

@@ -133,23 +133,23 @@ extension ArchiveStore {
         }
         try incoming.file.synchronize()
 
-        let lock = try lockForCommit { try progress(.waiting) }
-        defer { withExtendedLifetime(lock) {} }
-        // Another process may have brought the same file meanwhile.
-        if let duplicate = try duplicate(of: sha256, options) { return duplicate }
-        // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
-        let existing = try catalog.archive(key: sha256)
-        let origin = ExaminedArchive.Origin(name: incoming.originalName, source: incoming.source)
-        let (new, replaced) = try archive(
-            key: sha256, sha256: sha256, examined, origin: origin, options: options, existing: existing)
-        var archive = new
-        archive.lookups = index.lookups
-        try put(incoming, index, sidecar: Sidecar(archive, replaces: replaced?.key), isKnown: existing != nil)
-        try enter(archive, examined, replaced: replaced)
-        let kind: ImportOutcome.Kind =
-            existing?.reference != nil ? .takenIn : replaced != nil ? .replaced : .imported
-        let details = try details(of: archive, findings: examined.findings)
-        return ImportOutcome(details: details, kind: kind)
+        return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+            // Another process may have brought the same file meanwhile.
+            if let duplicate = try duplicate(of: sha256, options) { return duplicate }
+            // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
+            let existing = try catalog.archive(key: sha256)
+            let origin = ExaminedArchive.Origin(name: incoming.originalName, source: incoming.source)
+            let (new, replaced) = try archive(
+                key: sha256, sha256: sha256, examined, origin: origin, options: options, existing: existing)
+            var archive = new
+            archive.lookups = index.lookups
+            try put(incoming, index, sidecar: Sidecar(archive, replaces: replaced?.key), isKnown: existing != nil)
+            try enter(archive, examined, replaced: replaced)
+            let kind: ImportOutcome.Kind =
+                existing?.reference != nil ? .takenIn : replaced != nil ? .replaced : .imported
+            let details = try details(of: archive, findings: examined.findings)
+            return ImportOutcome(details: details, kind: kind)
+        }
     }
 
     /// The archive that an examined file becomes, with what people said of the one that it replaces or already is.

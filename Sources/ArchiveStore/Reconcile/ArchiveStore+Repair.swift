@@ -38,12 +38,12 @@ extension ArchiveStore {
     @discardableResult
     package func repair(readsAll: Bool = false) throws -> RepairReport {
         guard !isReadOnly else { return RepairReport() }
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        var report = RepairReport()
-        try sweepIncoming(&report)
-        try settle(&report, readsAll: readsAll)
-        return report
+        return try layout.withCommitLock {
+            var report = RepairReport()
+            try sweepIncoming(&report)
+            try settle(&report, readsAll: readsAll)
+            return report
+        }
     }
 
     func sweepIncoming(_ report: inout RepairReport) throws {

@@ -100,35 +100,3 @@ package final class IncomingArchive: Sendable {
         return printable.isEmpty ? "archive.wacz" : String(printable.prefix(255))
     }
 }
-
-extension StoreLayout {
-    /// A new file in `incoming/`, locked: sweeping leaves it alone, with those that are named for it, while it is open.
-    ///
-    /// - Parameter path: Where, for a random name.
-    func makeLockedFile(at path: (String) -> String) throws -> Descriptor {
-        while true {
-            let path = path(UUID().uuidString.lowercased())
-            let file = try Descriptor(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
-            // Without locks on this file system, sweeping leaves young files alone.
-            let lock = file.lock()
-            // A sweep may have come between the two calls above, and be about to delete the file or have done so: try again.
-            if lock != .heldByAnother, try file.status().st_nlink > 0 { return file }
-        }
-    }
-
-    /// The same, for a copy.
-    func makeLockedFile() throws -> Descriptor { try makeLockedFile(at: incomingCopy) }
-
-    /// - Throws: `noSpace` when fewer bytes are free than `what` needs, and a margin.
-    func checkSpace(for size: UInt64, what: String) throws {
-        let free = try Folder.freeBytes(at: incoming)
-        guard free > size, free - size > Self.spaceMargin else {
-            throw StoreError(
-                .noSpace, "\(what) needs \(size) bytes and a margin of \(Self.spaceMargin), \(free) are free",
-                place: root, hint: "free some space there, or choose another store with --store")
-        }
-    }
-
-    /// What the catalog and other programs may need meanwhile.
-    private static let spaceMargin: UInt64 = 32 << 20
-}

@@ -72,14 +72,14 @@ extension ArchiveStore {
         let index = try IncomingIndex(for: examined, key: archive.key, owner: owner, layout: layout) { _, _ in
             try pulse()
         }
-        let lock = try lockForCommit(pulse: pulse)
-        defer { withExtendedLifetime(lock) {} }
-        guard try catalog.archive(key: archive.key) != nil, archive.availability(in: layout) == .here else {
-            return false
+        return try layout.withCommitLock(pulse: pulse) {
+            guard try catalog.archive(key: archive.key) != nil, archive.availability(in: layout) == .here else {
+                return false
+            }
+            try index.move()
+            try catalog.setLookups(index.lookups, key: archive.key)
+            openArchives.forget(key: archive.key)
+            return true
         }
-        try index.move()
-        try catalog.setLookups(index.lookups, key: archive.key)
-        openArchives.forget(key: archive.key)
-        return true
     }
 }

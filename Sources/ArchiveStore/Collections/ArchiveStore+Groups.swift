@@ -15,17 +15,17 @@ extension ArchiveStore {
         var words = words
         words.title = title
         let checked = try words.checked()
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        try check(members)
-        if let id, try !catalog.isFree(id) { throw Self.taken(id) }
-        let group = ArchiveGroup(
-            id: try id ?? ArchiveID.readable(from: name ?? title) { try catalog.isFree($0) },
-            title: checked.title ?? title,
-            notes: checked.notes ?? "", tags: checked.tags ?? [], members: Self.unique(members),
-            createdAt: RFC3339.now(), originalName: originalName)
-        try save(group)
-        return group
+        return try layout.withCommitLock {
+            try check(members)
+            if let id, try !catalog.isFree(id) { throw Self.taken(id) }
+            let group = ArchiveGroup(
+                id: try id ?? ArchiveID.readable(from: name ?? title) { try catalog.isFree($0) },
+                title: checked.title ?? title,
+                notes: checked.notes ?? "", tags: checked.tags ?? [], members: Self.unique(members),
+                createdAt: RFC3339.now(), originalName: originalName)
+            try save(group)
+            return group
+        }
     }
 
     /// Changes title, tags, notes, or members of a group.
@@ -36,27 +36,27 @@ extension ArchiveStore {
         _ id: ArchiveID, _ words: ArchiveWords, members change: ([ArchiveID]) throws -> [ArchiveID] = { $0 }
     ) throws -> ArchiveGroup {
         let words = try words.checked()
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        guard var group = try catalog.group(id: id) else { throw Self.noGroup(id.text) }
-        if let title = words.title { group.title = title }
-        if let tags = words.tags { group.tags = tags }
-        if let notes = words.notes { group.notes = notes }
-        let members = Self.unique(try change(group.members))
-        try check(members.filter { !group.members.contains($0) })
-        group.members = members
-        try save(group)
-        return group
+        return try layout.withCommitLock {
+            guard var group = try catalog.group(id: id) else { throw Self.noGroup(id.text) }
+            if let title = words.title { group.title = title }
+            if let tags = words.tags { group.tags = tags }
+            if let notes = words.notes { group.notes = notes }
+            let members = Self.unique(try change(group.members))
+            try check(members.filter { !group.members.contains($0) })
+            group.members = members
+            try save(group)
+            return group
+        }
     }
 
     /// Removes a group; its archives stay.
     package func removeGroup(_ id: ArchiveID) throws {
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        guard try catalog.group(id: id) != nil else { throw Self.noGroup(id.text) }
-        try Folder.delete(layout.group(id))
-        try Folder.synchronize(parentOf: layout.group(id))
-        try catalog.removeGroup(id: id)
+        try layout.withCommitLock {
+            guard try catalog.group(id: id) != nil else { throw Self.noGroup(id.text) }
+            try Folder.delete(layout.group(id))
+            try Folder.synchronize(parentOf: layout.group(id))
+            try catalog.removeGroup(id: id)
+        }
     }
 
     /// The group that a person means: its id, or the unique beginning of one.

@@ -52,16 +52,16 @@ extension ArchiveStore {
     @discardableResult
     package func edit(_ archive: Archive, _ words: ArchiveWords) throws -> Archive {
         let words = try words.checked()
-        let lock = try lockForCommit()
-        defer { withExtendedLifetime(lock) {} }
-        guard var current = try catalog.archive(id: archive.id) else {
-            throw StoreError(.notFound, "no archive has the id \"\(archive.id)\" any more")
+        return try layout.withCommitLock {
+            guard var current = try catalog.archive(id: archive.id) else {
+                throw StoreError(.notFound, "no archive has the id \"\(archive.id)\" any more")
+            }
+            if let title = words.title { current.title = title }
+            if let tags = words.tags { current.tags = tags }
+            if let notes = words.notes { current.notes = notes }
+            try save(current)
+            return current
         }
-        if let title = words.title { current.title = title }
-        if let tags = words.tags { current.tags = tags }
-        if let notes = words.notes { current.notes = notes }
-        try save(current)
-        return current
     }
 
     /// Writes an archive's sidecar, then its row in the catalog. Under the commit lock only.

@@ -259,11 +259,11 @@ extension ArchiveStore {
         do {
             let lookups = ArchiveLookups(examined)
             if try hasIndexFiles(lookups, of: examined, key: key) { return lookups }
-            let owner = try layout.makeLockedFile()
-            defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
-            let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in }
-            try index.move()
-            return index.lookups
+            return try layout.withStagingFile { owner in
+                let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in }
+                try index.move()
+                return index.lookups
+            }
         } catch {
             report.problems.append("captures of \"\(id)\" are looked up slowly: \(error)")
             return nil
