@@ -7,7 +7,7 @@ import WebArchive
 /// a killed process left behind is completed or undone by `repair`, never half shown.
 package struct ArchiveStore: Sendable {
     package let layout: StoreLayout
-    package let catalog: Catalog
+    let catalog: Catalog
     /// Archives that are open for reading.
     package let openArchives: OpenArchives
 
@@ -23,6 +23,12 @@ package struct ArchiveStore: Sendable {
 
     /// Whether the store is where nothing can be written: it can be looked at and served.
     package var isReadOnly: Bool { catalog.isReadOnly }
+    /// How the catalog is kept on a file system that lacks something, for people; `nil` when nothing is lacking.
+    package var adaptation: String? { catalog.adaptation }
+
+    package var jobs: Jobs { Jobs(store: self) }
+    package var collections: Collections { Collections(store: self) }
+    package var ports: Ports { Ports(store: self) }
 
     /// - Throws: `StoreError` `unusable` when nothing can be written.
     package func checkWritable() throws(StoreError) {
@@ -56,6 +62,24 @@ package struct ArchiveStore: Sendable {
     package func archives() throws -> [ListedArchive] {
         try catalog.allArchives().map { ListedArchive(archive: $0, availability: $0.availability(in: layout)) }
     }
+
+    package func archive(id: ArchiveID) throws -> Archive? { try catalog.archive(id: id) }
+
+    /// The archive of that id, else the first one that was imported under that file name (with or without its ending).
+    package func archive(named name: String) throws -> Archive? { try catalog.archive(named: name) }
+
+    /// Pages in the archive's order, those whose title or URL holds every word of `words`.
+    package func pages(
+        of archive: Archive, words: String = "", offset: Int = 0, limit: Int
+    ) throws -> (total: Int, pages: [ArchivePage]) {
+        try catalog.pages(key: archive.key, words: words, offset: offset, limit: limit)
+    }
+
+    /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
+    package func revision() throws -> CatalogRevision { try catalog.revision() }
+
+    /// SQLite's own check of the catalog, as lines; `["ok"]` when nothing is wrong.
+    package func integrityCheck() throws -> [String] { try catalog.integrityCheck() }
 
     /// The archive that a person means: its id, or the unique beginning of one.
     ///
@@ -98,7 +122,7 @@ package struct ArchiveStore: Sendable {
         archive.findingCounts = FindingCounts(findings)
         return ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
-            groups: try catalog.groups(of: archive.id).map(\.id))
+            groups: try collections.groups(of: archive.id).map(\.id))
     }
 
     /// What is wrong with a file that is not there as it was.
@@ -160,7 +184,7 @@ package struct ArchiveStore: Sendable {
         if let id = try catalog.archive(key: key)?.id ?? saved.flatMap({ ArchiveID($0.id) }) {
             // The id belongs to another one by now when the archive was replaced.
             let holder = try catalog.archive(id: id)
-            if holder == nil || holder?.key == key { try leaveGroups(id) }
+            if holder == nil || holder?.key == key { try collections.leaveAll(id) }
         }
         try catalog.remove(key: key)
         try deleteSidecars(key: key)

@@ -90,7 +90,7 @@ public final class ReplayHost: Sendable {
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
                 version: Self.version, users: configuration.allowedUsers.identifiers, logger: configuration.logger)
             let number = port.number
-            if !store.isReadOnly, configuration.origins != .names { try store.keepLibraryPort(number) }
+            if !store.isReadOnly, configuration.origins != .names { try store.ports.keepLibrary(number) }
             try serverFile?.write(
                 ServerDescription(
                     address: server.address, port: number, pid: ProcessInfo.processInfo.processIdentifier,
@@ -157,7 +157,7 @@ public final class ReplayHost: Sendable {
     ) async throws(ReplayHostError) -> [HostedArchive] {
         do {
             return try await blocking.long { [store] isCancelled in
-                let result = try store.importAsJob(at: file.path, options: ImportOptions(title: title)) { step in
+                let result = try store.jobs.importAny(at: file.path, options: ImportOptions(title: title)) { step in
                     if isCancelled() {
                         throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file.path)
                     }

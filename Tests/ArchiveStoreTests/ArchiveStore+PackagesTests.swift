@@ -54,7 +54,7 @@ struct PackagesTests {
         let again = try self.outcome(try store.importAny(at: package.path))
         #expect(again.isDuplicate)
         #expect(again.group == outcome.group)
-        #expect(try store.catalog.allGroups().count == 1)
+        #expect(try store.collections.all().count == 1)
     }
 
     @Test func compressedMembersThatAreTooLargeForTheirSizeAreRefused() throws {
@@ -126,7 +126,7 @@ struct PackagesTests {
         }
         #expect(throws: Stop.self) { _ = try stopped.get() }
         #expect(try store.catalog.allArchives().map(\.id.text) == ["one"])
-        #expect(try store.catalog.allGroups().isEmpty)
+        #expect(try store.collections.all().isEmpty)
         try await package.test.expectWhole()
         #expect(try outcome(try store.importAny(at: package.path)).group.members.map(\.text) == ["one", "two"])
     }

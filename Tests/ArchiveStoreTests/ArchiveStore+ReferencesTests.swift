@@ -141,7 +141,7 @@ struct ReferencesTests {
         }
         #expect(try waiting() == 1)
         _ = try test.store.importReference(to: path)
-        try test.store.catalog.queueHashing(of: archive)
+        try test.store.jobs.queueHashing(of: archive)
         #expect(try waiting() == 1)
     }
 }

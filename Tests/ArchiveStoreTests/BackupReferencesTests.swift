@@ -66,7 +66,7 @@ struct BackupReferencesTests {
         let hash = try await sha256ByOpenSSL(path)
         if isHashed { archive = try made.store.finishHashing(key: archive.key, sha256: hash) }
         try made.store.edit(archive, ArchiveWords(title: "Said", tags: ["t"], notes: "n"))
-        _ = try made.store.makeGroup(title: "g", members: [archive.id])
+        _ = try made.store.collections.make(title: "g", members: [archive.id])
         _ = try made.store.backUp(to: made.folder, options: included)
         try FileManager.default.removeItem(atPath: path)
         let (there, report) = try made.restored()
@@ -77,7 +77,7 @@ struct BackupReferencesTests {
         #expect((found.title, found.tags, found.notes) == ("Said", ["t"], "n"))
         #expect(found.importedAt == archive.importedAt)
         #expect(found.availability(in: there.layout) == .here)
-        #expect(try there.catalog.allGroups().map(\.members) == [[archive.id]])
+        #expect(try there.collections.all().map(\.members) == [[archive.id]])
         let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
         #expect((again.alreadyThere, again.restored.count, again.archives) == (1, 0, 1))
         #expect(try there.repair() == RepairReport())

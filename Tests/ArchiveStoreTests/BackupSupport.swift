@@ -47,11 +47,11 @@ struct BackedUpStore: Sendable {
         try refer("provisional", seed: 6)
         let replaced = try add("old", seed: 7)
         try add("new", seed: 8, options: ImportOptions(replaces: replaced.id))
-        var group = try store.makeGroup(
+        var group = try store.collections.make(
             title: "Some", members: [unsorted.id, hashed.id, plain.id],
             words: ArchiveWords(tags: ["t"], notes: "why"))
         group.port = 9124
-        try store.save(group)
+        try store.collections.save(group)
     }
 
     /// The path of a file of the backup.
@@ -108,7 +108,7 @@ struct StoreFacts: Equatable {
         archives = all
         details = try all.map { try store.details(of: $0) }
         pages = try all.map { try catalog.pages(key: $0.key, limit: 1000).pages }
-        groups = try catalog.allGroups()
+        groups = try store.collections.all()
         names = try Dictionary(
             uniqueKeysWithValues: Set(all.map(\.originalName)).map {
                 ($0, try catalog.archive(named: $0)?.key)

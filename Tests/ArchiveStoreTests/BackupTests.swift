@@ -53,7 +53,7 @@ struct BackupTests {
     @Test func aDamagedFileOfTheStoreIsLeftOutAndTheRestGoesOn() async throws {
         let made = try BackedUpStore()
         let (bad, good) = (try made.add("bad", seed: 1), try made.add("good", seed: 2))
-        _ = try made.store.makeGroup(title: "both", members: [bad.id, good.id])
+        _ = try made.store.collections.make(title: "both", members: [bad.id, good.id])
         try damage(made.test.layout.file(bad.key))
         let report = try made.store.backUp(to: made.folder)
         #expect(report.problems.map(\.code) == [.archiveDamaged])
@@ -139,7 +139,7 @@ struct BackupTests {
     func whatIsRemovedMeanwhileIsLeftOut(isReplaced: Bool) async throws {
         let made = try BackedUpStore()
         let (gone, kept) = (try made.add("gone", seed: 1), try made.add("kept", seed: 2))
-        _ = try made.store.makeGroup(title: "both", members: [gone.id, kept.id])
+        _ = try made.store.collections.make(title: "both", members: [gone.id, kept.id])
         var isFirst = true
         let report = try made.store.backUp(to: made.folder) { _ in
             guard isFirst else { return }

@@ -26,12 +26,12 @@ struct DamagedRowsTests {
             _ = try $0.catalog.revision()
         },
         Damage(sql: "\(job) INSERT INTO job (kind) VALUES (NULL)") {
-            _ = try $0.catalog.jobs(in: nil, limit: 9)
+            _ = try $0.jobs.all(in: nil, limit: 9)
         },
         Damage(
             sql: "DROP TABLE groupMember; DROP TABLE archiveGroup; CREATE TABLE archiveGroup (id, documentStamp); "
                 + "INSERT INTO archiveGroup VALUES (NULL, NULL)"
-        ) { _ = try $0.catalog.groupStamps() },
+        ) { _ = try $0.collections.stamps() },
         Damage(
             sql: "DROP TABLE finding; CREATE TABLE finding (archiveKey, position, severity, code); "
                 + "INSERT INTO finding VALUES ('k', 0, NULL, NULL)"
@@ -62,7 +62,7 @@ struct DamagedRowsTests {
     @Test func numbersThatAddUpToTooMuchAreNoCrash() throws {
         let made = try BackedUpStore()
         let members = try (1...3).map { try made.add("Crawl \($0)", seed: UInt64($0)).id }
-        let group = try made.store.makeGroup(title: "All", members: members)
+        let group = try made.store.collections.make(title: "All", members: members)
         try made.store.catalog.writing { database in
             try database.execute(
                 sql: """
@@ -70,7 +70,7 @@ struct DamagedRowsTests {
                         pageCount = 9223372036854775807
                     """)
         }
-        let details = try made.store.details(of: group)
+        let details = try made.store.collections.details(of: group)
         let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(details)) as? [String: Any]
         #expect(json?["size"] as? UInt64 == .max)
         #expect(json?["captureCount"] as? Int == .max)

@@ -28,14 +28,14 @@ struct HousekeepingTests {
         let test = try TestStore()
         let path = try test.folder.write(GeneratedArchive().bytes(), to: "a.wacz")
         let archive = try test.store.importFile(at: path).archive
-        let group = try test.store.makeGroup(title: "Two", members: [archive.id])
+        let group = try test.store.collections.make(title: "Two", members: [archive.id])
         let document = try contents(of: test.layout.group(group.id))
-        try test.store.removeGroup(group.id)
+        try test.store.collections.remove(group.id)
         var housekeeping = Housekeeping(test.store)
         _ = try housekeeping.step(now: start)
         try test.folder.write(document, to: "store/groups/\(group.id).json")
         #expect(try housekeeping.step(now: start + .seconds(11))?.updated == [group.id])
-        #expect(try test.store.catalog.group(id: group.id)?.title == "Two")
+        #expect(try test.store.collections.group(id: group.id)?.title == "Two")
     }
 
     @Test func onlyWhatNobodyHoldsAndIsNotNewIsAbandoned() throws {

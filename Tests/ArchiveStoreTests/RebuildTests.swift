@@ -27,7 +27,7 @@ struct RebuildTests {
         edited.port = 8101
         try store.save(edited)
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
-        let group = try store.makeGroup(
+        let group = try store.collections.make(
             title: "Some", members: try ["plain", "away", "same"].map { try #require(ArchiveID($0)) },
             words: ArchiveWords(tags: ["g"], notes: "of a group"))
         #expect(group.id.text == "some")

@@ -10,7 +10,7 @@ struct ReplaceTests {
         let test = try TestStore()
         var old = try test.store.importFile(at: try test.file("crawl.wacz", layout: .unsorted)).archive
         old = try test.store.edit(old, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
-        _ = try test.store.makeGroup(title: "Group", members: [old.id])
+        _ = try test.store.collections.make(title: "Group", members: [old.id])
         return (test, old, try test.file("again.wacz", seed: 2, pages: 5))
     }
 
@@ -28,7 +28,7 @@ struct ReplaceTests {
         #expect(new.pageCount == 5)
         #expect(new.originalName == "again.wacz")
         #expect(try test.store.catalog.allArchives() == [new])
-        #expect(try test.store.catalog.groups(of: old.id).map(\.id.text) == ["group"])
+        #expect(try test.store.collections.groups(of: old.id).map(\.id.text) == ["group"])
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }

@@ -67,7 +67,7 @@ struct RestoreTests {
     func aDamagedFileOfTheBackupIsLeftOutAndComesLater(how: String) async throws {
         let made = try BackedUpStore()
         let (bad, good) = (try made.add("bad", seed: 1), try made.add("good", seed: 2))
-        _ = try made.store.makeGroup(title: "both", members: [bad.id, good.id])
+        _ = try made.store.collections.make(title: "both", members: [bad.id, good.id])
         let before = try StoreFacts(made.store)
         _ = try made.store.backUp(to: made.folder)
         switch how {
@@ -83,7 +83,7 @@ struct RestoreTests {
         #expect(report.leftOut == [bad.id])
         #expect((report.archives, report.restored.count) == (1, 1))
         #expect(try there.catalog.allArchives().map(\.id) == [good.id])
-        #expect(try there.catalog.allGroups().map(\.members) == [[good.id]])
+        #expect(try there.collections.all().map(\.members) == [[good.id]])
         #expect(names(in: there.layout.files) == ["\(good.key).json", "\(good.key).wacz"])
         #expect(names(in: there.layout.incoming) == [])
         // The next backup mends it, and the next restoration adds what is missing.
@@ -101,7 +101,7 @@ struct RestoreTests {
         let (others, groups, sameID) = (try TestStore(), try TestStore(), try TestStore())
         let file = try others.folder.write(GeneratedArchive(seed: 2).bytes(), to: "b.wacz")
         _ = try others.store.importFile(at: file)
-        _ = try groups.store.makeGroup(title: "own", members: [])
+        _ = try groups.store.collections.make(title: "own", members: [])
         _ = try sameID.store.importFile(at: file, options: ImportOptions(id: archive.id))
         for test in [others, groups, sameID] {
             let before = try test.state()
@@ -113,15 +113,15 @@ struct RestoreTests {
     @Test func whatWasSaidSinceIsKept() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
-        let group = try made.store.makeGroup(title: "g", members: [archive.id])
+        let group = try made.store.collections.make(title: "g", members: [archive.id])
         _ = try made.store.backUp(to: made.folder)
         let (there, _) = try made.restored()
         try there.edit(archive, ArchiveWords(notes: "written since"))
-        try there.edit(group.id, ArchiveWords(title: "another"))
+        try there.collections.edit(group.id, ArchiveWords(title: "another"))
         let report = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
         #expect((report.alreadyThere, report.notes.count) == (1, 1))
         #expect(try there.catalog.allArchives().map(\.notes) == ["written since"])
-        #expect(try there.catalog.allGroups().map(\.title) == ["another"])
+        #expect(try there.collections.all().map(\.title) == ["another"])
     }
 
     @Test func aFileThatTheStoreLostComesBack() throws {

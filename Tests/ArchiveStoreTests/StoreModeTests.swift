@@ -18,7 +18,7 @@ struct StoreModeTests {
     @Test func everyFileIsForItsOwnerAlone() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
-        try test.store.keepPort(20_000, for: archive.id)
+        try test.store.ports.keep(20_000, for: archive.id)
         let server = try ServerFile(layout: test.layout)
         try server.write(ServerDescription(address: "http://localhost:1", port: 1, pid: 1, token: "a"))
         let paths = try #require(FileManager.default.enumerator(atPath: test.layout.root)).compactMap { $0 as? String }

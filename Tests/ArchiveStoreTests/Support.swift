@@ -46,7 +46,7 @@ struct TestStore: Sendable {
             let findings = try store.catalog.findings(key: archive.key)
             return ["\(archive)"] + pages.map { "\($0)" } + findings.map { "\($0)" }
         }
-        return try archives + store.catalog.allGroups().map { "\($0)" }
+        return try archives + store.collections.all().map { "\($0)" }
     }
 
     /// Nothing is half there: each file has its hash for a name, its sidecar and its row, and nothing else lies about.
@@ -63,7 +63,7 @@ struct TestStore: Sendable {
             #expect(hash == archive.key, sourceLocation: sourceLocation)
         }
         #expect(
-            names(in: layout.groups) == (try store.catalog.allGroups().map { "\($0.id).json" }.sorted()),
+            names(in: layout.groups) == (try store.collections.all().map { "\($0.id).json" }.sorted()),
             sourceLocation: sourceLocation)
     }
 }

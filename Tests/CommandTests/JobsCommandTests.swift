@@ -16,7 +16,7 @@ struct JobsCommandTests {
     }
 
     private func hashJob(_ store: CommandStore) throws -> Job {
-        let jobs = try ArchiveStore(at: store.store).catalog.jobs(in: nil, limit: 99)
+        let jobs = try ArchiveStore(at: store.store).jobs.all(in: nil, limit: 99)
         return try #require(jobs.first { $0.kind == .hash })
     }
 
@@ -121,11 +121,11 @@ struct JobsCommandTests {
 
     /// Waits until somebody has hashed a part of a file.
     private static func awaitProgress(_ store: CommandStore) throws {
-        let catalog = try ArchiveStore(at: store.store).catalog
+        let jobs = try ArchiveStore(at: store.store).jobs
         try waitUntil {
-            let jobs = try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
-            try #require(!jobs.isEmpty, "all were over before they could be looked at")
-            return jobs.contains { $0.state == .running && $0.done > 0 }
+            let left = try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
+            try #require(!left.isEmpty, "all were over before they could be looked at")
+            return left.contains { $0.state == .running && $0.done > 0 }
         }
     }
 
@@ -139,7 +139,7 @@ struct JobsCommandTests {
         }
         #expect(result.code == 130)
         #expect(!result.wasKilled)
-        let left = try ArchiveStore(at: store.store).catalog.jobs(
+        let left = try ArchiveStore(at: store.store).jobs.all(
             in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
         #expect(!left.isEmpty)
         #expect(left.allSatisfy { $0.state == .waiting && [nil, "interrupted"].contains($0.reason) })
@@ -154,20 +154,20 @@ struct JobsCommandTests {
             return program.wait()
         }
         #expect(killed.wasKilled)
-        let catalog = try ArchiveStore(at: store.store).catalog
-        let left = try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
+        let jobs = try ArchiveStore(at: store.store).jobs
+        let left = try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
         let job = try #require(left.first { $0.state == .running }, "nobody was there to say otherwise")
         // One is enough to be hashed to its end.
-        for other in left where other.id != job.id { _ = try catalog.change(jobID: other.id, .cancel) }
+        for other in left where other.id != job.id { _ = try jobs.change(other.id, .cancel) }
         let list = try objects(try await store.run("jobs", "--json").outputLines)
         #expect(list.map { $0["state"] as? String } == ["waiting"])
         #expect(list.first?["reason"] as? String == "the process that ran it ended")
         #expect(try await store.run("jobs", "run").code == 0)
-        let done = try #require(try catalog.job(id: job.id))
+        let done = try #require(try jobs.job(id: job.id))
         #expect(done.state == .done)
         #expect(done.attempt == 2)
         let id = try #require(done.archiveID)
-        let hash = try #require(try catalog.archive(id: id)).sha256
+        let hash = try #require(try ArchiveStore(at: store.store).archive(id: id)).sha256
         #expect(hash == (try await sha256ByOpenSSL(store.folder.path("large/\(job.subject)"))))
     }
 
@@ -182,9 +182,9 @@ struct JobsCommandTests {
             ).wait()
             #expect(imported.code == 0)
             #expect(!imported.errors.contains("to be hashed"), "somebody is there who does it")
-            let catalog = try ArchiveStore(at: store.store).catalog
+            let jobs = try ArchiveStore(at: store.store).jobs
             try program.waitUntil {
-                try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).isEmpty
+                try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).isEmpty
             }
             program.send(SIGTERM)
             #expect(program.wait().code == 0)
@@ -198,9 +198,9 @@ struct JobsCommandTests {
         let path = store.folder.path("large.wacz")
         try GeneratedArchive().write(withHole: 512 << 20, to: path)
         let killed = try await store.start("import", "large.wacz", "--title", "Given") { program in
-            let catalog = try ArchiveStore(at: store.store).catalog
+            let jobs = try ArchiveStore(at: store.store).jobs
             try program.waitUntil {
-                try catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).contains { $0.done > 0 }
+                try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).contains { $0.done > 0 }
             }
             program.send(SIGKILL)
             return program.wait()

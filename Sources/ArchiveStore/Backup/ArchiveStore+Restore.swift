@@ -54,7 +54,7 @@ extension ArchiveStore {
         let groups = Set(manifest.groups.map(\.id))
         let foreign =
             try catalog.allArchives().filter { entries[$0.id.text]?.isSame(as: $0) != true }.map(\.id)
-            + catalog.allGroups().map(\.id).filter { !groups.contains($0.text) }
+            + collections.all().map(\.id).filter { !groups.contains($0.text) }
         guard let first = foreign.first else { return }
         throw StoreError(
             .failed,

@@ -57,7 +57,7 @@ extension ArchiveStore {
     }
 
     private func savedGroups(_ problems: inout [StoreError]) throws -> [GroupDocument] {
-        var groups = Dictionary(try catalog.allGroups().map { ($0.id, GroupDocument($0)) }) { first, _ in first }
+        var groups = Dictionary(try collections.all().map { ($0.id, GroupDocument($0)) }) { first, _ in first }
         for name in try Folder.names(in: layout.groups) where name.hasSuffix(StoreLayout.sidecarSuffix) {
             guard let id = ArchiveID(name.dropLast(StoreLayout.sidecarSuffix.count)) else { continue }
             do {

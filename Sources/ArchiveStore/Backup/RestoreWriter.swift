@@ -190,8 +190,8 @@ struct RestoreWriter {
             for document in manifest.groups {
                 var group = try document.group(at: folder.manifest)
                 group.members = try group.members.filter { try store.catalog.archive(id: $0) != nil }
-                guard try store.catalog.group(id: group.id).map({ $0.isRest(of: group) }) ?? true else { continue }
-                try store.save(group)
+                guard try store.collections.group(id: group.id).map({ $0.isRest(of: group) }) ?? true else { continue }
+                try store.collections.save(group)
             }
         }
     }
@@ -207,7 +207,7 @@ struct RestoreWriter {
             report.archives += 1
             if archive.reference != nil, archive.availability(in: layout) != .here { report.offline.append(id) }
         }
-        report.groups = try store.catalog.allGroups().count
+        report.groups = try store.collections.all().count
     }
 }
 

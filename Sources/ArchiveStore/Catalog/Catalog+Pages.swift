@@ -3,7 +3,7 @@ import GRDB
 /// Pages, of one archive or of a group.
 extension Catalog {
     /// Pages in the archive's order, those whose title or URL holds every word of `words`.
-    package func pages(
+    func pages(
         key: String, words: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
         let source = PageSource(
@@ -12,7 +12,7 @@ extension Catalog {
     }
 
     /// Pages of all members of a group: the members in the group's order, the pages of each in its own.
-    package func pages(
+    func pages(
         of group: ArchiveGroup, words: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
         let source = PageSource(

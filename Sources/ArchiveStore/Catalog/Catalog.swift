@@ -1,22 +1,22 @@
 import Foundation
 import GRDB
-package import WebArchive
+import WebArchive
 
 /// The database of archives, their pages and findings: what the store answers questions from.
 ///
 /// It can be rebuilt from `files/` and `groups/`: these are the truth. One for each process; SQLite lets several of them read
 /// and write at the same time.
-package struct Catalog: Sendable {
+struct Catalog: Sendable {
     let database: any DatabaseWriter
     /// How it is kept on a file system that lacks something, for people; `nil` when nothing is lacking.
-    package let adaptation: String?
+    let adaptation: String?
     /// Whether nothing can be changed.
-    package let isReadOnly: Bool
+    let isReadOnly: Bool
 
     /// Opens the catalog at `path`; makes it, or brings its schema up to date after copying it.
     ///
     /// - Throws: `StoreError`: `unusable`, `catalogDamaged`, `noSpace`.
-    package init(path: String) throws {
+    init(path: String) throws {
         do {
             let opened = try CatalogFile.openInTurn(path)
             (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
@@ -30,17 +30,17 @@ package struct Catalog: Sendable {
     }
 
     /// All archives, newest import first.
-    package func allArchives() throws -> [Archive] {
+    func allArchives() throws -> [Archive] {
         try reading { try ArchiveRow.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC") }
             .map { try $0.archive() }
     }
 
-    package func archive(id: ArchiveID) throws -> Archive? {
+    func archive(id: ArchiveID) throws -> Archive? {
         try reading { try ArchiveRow.fetchOne($0, sql: "SELECT * FROM archive WHERE id = ?", arguments: [id.text]) }?
             .archive()
     }
 
-    package func archive(key: String) throws -> Archive? {
+    func archive(key: String) throws -> Archive? {
         try reading { try ArchiveRow.fetchOne($0, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key]) }?
             .archive()
     }
@@ -73,7 +73,7 @@ package struct Catalog: Sendable {
     }
 
     /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
-    package func revision() throws -> CatalogRevision {
+    func revision() throws -> CatalogRevision {
         try reading { database in
             let rows = try RevisionRow.fetchAll(database, sql: "SELECT subject, number FROM revision")
             let numbers = Dictionary(rows.map { ($0.subject, $0.number) }) { $1 }
@@ -82,7 +82,7 @@ package struct Catalog: Sendable {
     }
 
     /// The archive of that id, else the first one that was imported under that file name (with or without its ending).
-    package func archive(named name: String) throws -> Archive? {
+    func archive(named name: String) throws -> Archive? {
         try reading { database in
             let sql = """
                 SELECT * FROM archive WHERE id = :name OR originalName IN (:name, :name || '.wacz')
@@ -93,14 +93,23 @@ package struct Catalog: Sendable {
     }
 
     /// Ids that start with `prefix`, at most a few: enough to tell one from several.
-    package func ids(startingWith prefix: String) throws -> [ArchiveID] {
+    func ids(startingWith prefix: String) throws -> [ArchiveID] {
         try reading { database in
             let sql = "SELECT id FROM archive WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
             return try String.fetchAll(database, sql: sql, arguments: ["p": prefix])
         }.compactMap { ArchiveID($0) }
     }
 
-    package func findings(key: String) throws -> [Finding] {
+    /// Whether neither an archive nor a group has the id.
+    func isFree(_ id: ArchiveID) throws -> Bool {
+        try reading { database in
+            let sql =
+                "SELECT (SELECT count(*) FROM archive WHERE id = :id) + (SELECT count(*) FROM archiveGroup WHERE id = :id)"
+            return try Int.fetchOne(database, sql: sql, arguments: ["id": id.text]) == 0
+        }
+    }
+
+    func findings(key: String) throws -> [Finding] {
         try reading { database in
             let sql = "SELECT * FROM finding WHERE archiveKey = ? ORDER BY position"
             return try FindingRow.fetchAll(database, sql: sql, arguments: [key]).map(\.finding)
@@ -108,7 +117,7 @@ package struct Catalog: Sendable {
     }
 
     /// SQLite's own check of the file, as lines; `["ok"]` when nothing is wrong.
-    package func integrityCheck() throws -> [String] {
+    func integrityCheck() throws -> [String] {
         try reading { database in
             let lines = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
             let orphans = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
@@ -119,7 +128,7 @@ package struct Catalog: Sendable {
 
     /// Adds an archive with its findings and pages in the place of others, all or nothing. `eachPage` hands over the pages one
     /// by one.
-    package func add(
+    func add(
         _ archive: Archive, sidecarStamp: String? = nil, findings: [Finding], replacing oldKeys: [String] = [],
         eachPage: ((ArchivePage) throws -> Void) throws -> Void
     ) throws {
@@ -167,7 +176,7 @@ package struct Catalog: Sendable {
         }
     }
 
-    package func remove(key: String) throws {
+    func remove(key: String) throws {
         try writing { try $0.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
     }
 

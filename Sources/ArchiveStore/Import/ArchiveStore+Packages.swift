@@ -182,11 +182,11 @@ extension ArchiveStore {
         of outcomes: [ImportOutcome], _ package: PackageOfPackages, _ options: ImportOptions
     ) throws -> (group: ArchiveGroup, isNew: Bool) {
         let members = outcomes.map(\.archive.id)
-        let known = try catalog.allGroups().first { Set($0.members) == Set(members) }
+        let known = try collections.all().first { Set($0.members) == Set(members) }
         if let known { return (known, false) }
         let stem = Self.stem(of: IncomingArchive.cleanName(package.name))
         let own = package.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : String($0.prefix(200)) }
-        let group = try makeGroup(
+        let group = try collections.make(
             id: options.id, title: options.title ?? own ?? stem, idFrom: stem, members: members,
             words: ArchiveWords(tags: options.tags), originalName: IncomingArchive.cleanName(package.name))
         return (group, true)

@@ -64,7 +64,7 @@ extension ArchiveStore {
                 throw error
             }
             try enter(archive, examined, replaced: replaced)
-            try catalog.queueHashing(of: archive)
+            try jobs.queueHashing(of: archive)
             let details = try details(of: archive, findings: examined.findings)
             return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
         }
@@ -83,7 +83,7 @@ extension ArchiveStore {
         guard let known, options.replaces == nil || options.replaces == known.id else { return nil }
         let details = ArchiveDetails(
             archive: known, availability: .here, findings: try catalog.findings(key: known.key),
-            groups: try catalog.groups(of: known.id).map(\.id))
+            groups: try collections.groups(of: known.id).map(\.id))
         return ImportOutcome(details: details, kind: .duplicate)
     }
 

@@ -184,7 +184,7 @@ extension ArchiveStore {
 
     private func freeID(_ options: ImportOptions, stem: String) throws -> ArchiveID {
         guard let wanted = options.id else { return try ArchiveID.readable(from: stem) { try catalog.isFree($0) } }
-        guard try catalog.isFree(wanted) else { throw Self.taken(wanted) }
+        guard try catalog.isFree(wanted) else { throw Collections.taken(wanted) }
         return wanted
     }
 

@@ -3,16 +3,16 @@ import Synchronization
 /// An import as a job: written down before it begins, followed while it runs, and ended.
 package final class ImportJob: Sendable {
     package let id: Int64
-    private let catalog: Catalog
+    private let jobs: Jobs
     private let owner: JobOwner
     /// Short ones are over before anybody could look.
     private let isFollowed: Bool
     private let rate: JobRate
 
     /// - Parameter total: Bytes of the file, where they are known.
-    init(id: Int64, catalog: Catalog, owner: JobOwner, total: UInt64?) {
+    init(id: Int64, jobs: Jobs, owner: JobOwner, total: UInt64?) {
         self.id = id
-        self.catalog = catalog
+        self.jobs = jobs
         self.owner = owner
         isFollowed = total.map { $0 >= Self.followedSize } ?? true
         rate = JobRate()
@@ -31,11 +31,11 @@ package final class ImportJob: Sendable {
     package func advance(to done: UInt64?) throws {
         guard isFollowed, let done = rate.isDue(done) else { return }
         owner.showLife()
-        guard try catalog.setProgress(ofJob: id, owner: owner.name, done: done) else { throw try stopped() }
+        guard try jobs.setProgress(of: id, owner: owner.name, done: done) else { throw try stopped() }
     }
 
     private func stopped() throws -> StoreError {
-        guard try catalog.job(id: id)?.state == .paused else {
+        guard try jobs.job(id: id)?.state == .paused else {
             return StoreError(.interrupted, "the import was cancelled as job \(id); nothing of it was kept")
         }
         return StoreError(
@@ -59,7 +59,7 @@ package final class ImportJob: Sendable {
     /// process after its end, and done again by whoever does so finds the archive there.
     package func end(_ result: Result<ImportResult, any Error>) {
         do {
-            try catalog.endJob(id, owner: owner.name, Self.end(of: result))
+            try jobs.end(id, owner: owner.name, Self.end(of: result))
         } catch {
             return
         }

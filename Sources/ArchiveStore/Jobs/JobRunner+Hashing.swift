@@ -41,7 +41,7 @@ extension JobRunner {
         owner.showLife()
         let isOurs: Bool
         do {
-            isOurs = try store.catalog.setProgress(ofJob: job.id, owner: owner.name, done: done)
+            isOurs = try store.jobs.setProgress(of: job.id, owner: owner.name, done: done)
         } catch {
             throw JobStop.catalogFailed(error)
         }

@@ -3,12 +3,12 @@ extension JobRunner {
     /// - Returns: How it ended; `nil` when somebody paused or cancelled it.
     /// - Throws: What the catalog throws.
     func importAgain(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
-        guard let order = try store.catalog.importOrder(jobID: job.id), let path = order.path else {
+        guard let order = try store.jobs.importOrder(of: job.id), let path = order.path else {
             return .failed(
                 reason: "the job does not say what to import", code: StoreError.Code.failed.rawValue)
         }
         if let archive = try moved(order, since: job) { return .done(archive.id, bytes: archive.size) }
-        let followed = ImportJob(id: job.id, catalog: store.catalog, owner: owner, total: nil)
+        let followed = ImportJob(id: job.id, jobs: store.jobs, owner: owner, total: nil)
         var reason: String?
         do {
             let result = try store.importAny(at: path, mode: order.mode, options: order.options) { now in
@@ -22,7 +22,7 @@ extension JobRunner {
         } catch {
             if let reason { return .waiting(reason: reason) }
             // Paused or cancelled by somebody: that is written down already.
-            guard try store.catalog.job(id: job.id)?.state == .running else { return nil }
+            guard try store.jobs.job(id: job.id)?.state == .running else { return nil }
             return JobEnd(error)
         }
     }

@@ -22,7 +22,7 @@ package final class JobRunner: Sendable {
     package func runNext(
         stop: () -> String? = { nil }, progress: (Job, UInt64) -> Void = { _, _ in }
     ) throws -> Job? {
-        try store.takeBackOrphanedJobs()
+        try store.jobs.takeBackOrphaned()
         try takeBackOwn()
         guard stop() == nil, let (job, owner) = try claimNext() else { return nil }
         current.withLock { $0 = owner }
@@ -32,8 +32,8 @@ package final class JobRunner: Sendable {
         case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
         case .import: end = try importAgain(job, owner, stop: stop) { progress(job, $0) }
         }
-        if let end { try store.catalog.endJob(job.id, owner: owner.name, end) }
-        let ended = try store.catalog.job(id: job.id)
+        if let end { try store.jobs.end(job.id, owner: owner.name, end) }
+        let ended = try store.jobs.job(id: job.id)
         current.withLock { $0 = nil }
         return ended
     }
@@ -41,8 +41,8 @@ package final class JobRunner: Sendable {
     /// The job that was running here when the catalog failed.
     private func takeBackOwn() throws {
         guard let owner = current.withLock({ $0 }) else { return }
-        for job in try store.catalog.jobs(runBy: owner.name) {
-            try store.catalog.endJob(job.id, owner: owner.name, .waiting(reason: "the catalog could not be written"))
+        for job in try store.jobs.running(by: owner.name) {
+            try store.jobs.end(job.id, owner: owner.name, .waiting(reason: "the catalog could not be written"))
         }
         current.withLock { $0 = nil }
     }
@@ -52,12 +52,12 @@ package final class JobRunner: Sendable {
         var last: Int64 = 0
         var owner: JobOwner?
         while true {
-            let waiting = try store.catalog.waitingJobs(after: last, limit: Self.waitingMax)
+            let waiting = try store.jobs.waiting(after: last, limit: Self.waitingMax)
             for item in waiting where try isPossible(item) {
                 let done = partly.withLock { $0[item.job.id]?.done } ?? 0
                 let candidate = try owner ?? JobOwner(layout: store.layout)
                 owner = candidate
-                let claimed = try store.catalog.claimJob(item.job.id, owner: candidate.name, done: done)
+                let claimed = try store.jobs.claim(item.job.id, owner: candidate.name, done: done)
                 if let claimed { return (claimed, candidate) }
             }
             guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
@@ -66,9 +66,9 @@ package final class JobRunner: Sendable {
     }
 
     /// Whether a job can be run now; why it cannot is written down, once.
-    private func isPossible(_ item: Catalog.WaitingJob) throws -> Bool {
+    private func isPossible(_ item: Jobs.WaitingJob) throws -> Bool {
         guard item.job.kind == .hash, let path = item.referencePath, !Folder.holdsFile(path) else { return true }
-        if item.job.reason != Self.isAway { try store.catalog.explainWaiting(ofJob: item.job.id, Self.isAway) }
+        if item.job.reason != Self.isAway { try store.jobs.explainWaiting(of: item.job.id, Self.isAway) }
         return false
     }
 

@@ -37,7 +37,7 @@ extension ArchiveStore {
             try fresh.sweepIncoming(&report.repair)
             try fresh.settle(&report.repair)
             report.archives = try fresh.catalog.allArchives().count
-            report.groups = try fresh.catalog.allGroups().count
+            report.groups = try fresh.collections.all().count
             try fresh.catalog.closeForCopying()
             let store: ArchiveStore
             if let old = soundCatalog(layout) {
@@ -49,7 +49,7 @@ extension ArchiveStore {
                 try putInPlace(path, layout)
                 store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
             }
-            for archive in try store.catalog.allArchives() { try store.catalog.queueHashing(of: archive) }
+            for archive in try store.catalog.allArchives() { try store.jobs.queueHashing(of: archive) }
             return (store, report)
         }
     }

@@ -212,7 +212,7 @@ extension ArchiveStore {
         }
         try catalogue(archive, examined, replacing: superseded?.key)
         if let superseded { try clearSuperseded(key: superseded.key) }
-        try catalog.queueHashing(of: archive)
+        try jobs.queueHashing(of: archive)
         return id
     }
 
@@ -229,7 +229,7 @@ extension ArchiveStore {
             replacing: [archive.key, superseded?.key].compactMap { $0 }
         ) { _ in }
         if let superseded { try clearSuperseded(key: superseded.key) }
-        try catalog.queueHashing(of: archive)
+        try jobs.queueHashing(of: archive)
     }
 
     /// Reads the pages of referenced files that were away when the catalog was made anew.
@@ -274,7 +274,7 @@ extension ArchiveStore {
 /// Groups: their documents are the truth.
 extension ArchiveStore {
     private func settleGroups(readsAll: Bool, _ report: inout RepairReport) throws {
-        let stamps = try catalog.groupStamps()
+        let stamps = try collections.stamps()
         var found: Set<String> = []
         for name in try Folder.names(in: layout.groups) {
             let path = "\(layout.groups)/\(name)"
@@ -290,7 +290,7 @@ extension ArchiveStore {
         }
         for name in stamps.keys.sorted() where !found.contains(name) {
             guard let id = ArchiveID(name) else { continue }
-            try catalog.removeGroup(id: id)
+            try collections.forget(id)
             report.updated.append(id)
         }
         try dropLostMembers(&report)
@@ -305,17 +305,17 @@ extension ArchiveStore {
                 report.problems.append("groups/\(id).json: the id \"\(group.id)\" belongs to something else")
                 return
             }
-            let before = try catalog.group(id: id)
+            let before = try collections.group(id: id)
             if isKnown && before == group { return }
-            try catalog.put(group, documentStamp: StoreDocument.stamp(of: path))
+            try collections.put(group, documentStamp: StoreDocument.stamp(of: path))
             if before != group { report.updated.append(id) }
         } catch let error as StoreError where error.isDamagedDocument {
             // The catalog is the copy that is left.
-            guard let group = try catalog.group(id: id) else {
+            guard let group = try collections.group(id: id) else {
                 report.problems.append("groups/\(id).json cannot be read: \(error)")
                 return
             }
-            try save(group)
+            try collections.save(group)
             report.restoredSidecars.append(id)
         }
     }
@@ -324,11 +324,11 @@ extension ArchiveStore {
     private func dropLostMembers(_ report: inout RepairReport) throws {
         // What could not be entered may be what is missing.
         guard report.problems.isEmpty else { return }
-        for var group in try catalog.allGroups() {
-            let members = try catalog.members(of: group).map(\.id)
+        for var group in try collections.all() {
+            let members = try collections.members(of: group).map(\.id)
             guard members != group.members else { continue }
             group.members = members
-            try save(group)
+            try collections.save(group)
             report.updated.append(group.id)
         }
     }

@@ -49,7 +49,7 @@ extension ArchiveStore {
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func replayable(matching text: String) throws -> Replayable {
         if let id = ArchiveID(text), let found = try replayable(id: id) { return found }
-        let candidates = try catalog.ids(startingWith: text) + catalog.groupIDs(startingWith: text)
+        let candidates = try catalog.ids(startingWith: text) + collections.ids(startingWith: text)
         if text.isEmpty || candidates.isEmpty { return .archive(try archive(matching: text)) }
         if candidates.count == 1, let found = try replayable(id: candidates[0]) { return found }
         throw StoreError(
@@ -61,6 +61,6 @@ extension ArchiveStore {
     /// The archive or group of that id.
     package func replayable(id: ArchiveID) throws -> Replayable? {
         if let archive = try catalog.archive(id: id) { return .archive(archive) }
-        return try catalog.group(id: id).map { .group($0, try catalog.members(of: $0)) }
+        return try collections.group(id: id).map { .group($0, try collections.members(of: $0)) }
     }
 }

@@ -29,7 +29,7 @@ struct BackgroundWork: Sendable {
         var lookedAt = ContinuousClock.now
         while await isGoingOn(after: .milliseconds(500)) {
             do {
-                let revision = try await blocking { try store.catalog.revision().jobs }
+                let revision = try await blocking { try store.revision().jobs }
                 guard revision != seen || lookedAt.duration(to: .now) > .seconds(5) else { continue }
                 lookedAt = .now
                 try await blocking.long { try runAll(runner) }
@@ -93,7 +93,7 @@ struct BackgroundWork: Sendable {
         while await isGoingOn(after: .milliseconds(250)) {
             guard events.hasListeners else { continue }
             do {
-                let revision = try await blocking { try store.catalog.revision() }
+                let revision = try await blocking { try store.revision() }
                 trouble.isOver()
                 let isDue = keptAliveAt.duration(to: .now) > EventHub.silence
                 guard revision != seen || isDue else { continue }

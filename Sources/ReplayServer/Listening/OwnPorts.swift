@@ -52,13 +52,13 @@ package actor OwnPorts {
     /// - Throws: `ErrorResponse` `no-port`, `StoreError`.
     func port(for replayable: Replayable) async throws -> Int {
         try await port(for: .archive(replayable.id), kept: replayable.port) { [store] in
-            try store.portChoices(for: replayable)
+            try store.ports.choices(for: replayable)
         }
     }
 
     /// Opens the port of the stock interface, or leaves it open.
     func stockPort() async throws -> Int {
-        let choices = try await blocking { [store] in try store.stockPortChoices() }
+        let choices = try await blocking { [store] in try store.ports.stockChoices() }
         return try await port(for: .stock, kept: choices.own) { choices }
     }
 
@@ -123,8 +123,8 @@ package actor OwnPorts {
         }
         try await blocking.long { [store] in
             switch tenant {
-            case .archive(let id): try store.keepPort(number, for: id)
-            case .stock: try store.keepStockPort(number)
+            case .archive(let id): try store.ports.keep(number, for: id)
+            case .stock: try store.ports.keepStock(number)
             }
         }
     }
@@ -143,7 +143,7 @@ package actor OwnPorts {
         guard !store.isReadOnly, !isStopped, !isReopening else { return }
         do {
             let names = open.keys.map(\.description)
-            try await blocking.long { [store] in try store.keepOpenPorts(names) }
+            try await blocking.long { [store] in try store.ports.keepOpen(names) }
         } catch {
             logger.error("which ports are open cannot be written down", metadata: ["error": "\(error)"])
         }
@@ -152,7 +152,7 @@ package actor OwnPorts {
     /// Opens what a server before this one had open.
     func reopen() async {
         do {
-            for name in try await blocking({ [store] in try store.openPorts() }).prefix(limits.openMax) {
+            for name in try await blocking({ [store] in try store.ports.open() }).prefix(limits.openMax) {
                 isReopening = true
                 await reopen(name)
             }

@@ -39,13 +39,13 @@ struct ArchiveRoutes: Sendable {
             try await site.blocking {
                 let archive = try find(id)
                 return ListedPages(
-                    try site.store.catalog.pages(
-                        key: archive.key, words: wanted.words, offset: wanted.offset, limit: wanted.limit))
+                    try site.store.pages(
+                        of: archive, words: wanted.words, offset: wanted.offset, limit: wanted.limit))
             })
     }
 
     private func find(_ name: String) throws -> Archive {
-        guard let archive = try site.store.catalog.archive(named: name) else {
+        guard let archive = try site.store.archive(named: name) else {
             throw ErrorResponse(.notFound, code: "not-found", "no archive has the name \"\(name.prefix(100))\"")
         }
         return archive
@@ -63,7 +63,7 @@ struct ArchiveRoutes: Sendable {
         }
         let name = request.uri.queryParameters["name"].map(String.init) ?? "upload.wacz"
         let job = try await site.blocking.long {
-            try site.store.beginImportJob(ImportOrder(path: nil), name: name, total: length)
+            try site.store.jobs.beginImport(ImportOrder(path: nil), name: name, total: length)
         }
         let result: ImportResult
         do {
@@ -152,7 +152,7 @@ struct ArchiveRoutes: Sendable {
 
     /// The archive of that very id: a change is never made by another name.
     private func known(_ id: String) throws -> Archive {
-        guard let known = ArchiveID(id), let archive = try site.store.catalog.archive(id: known) else {
+        guard let known = ArchiveID(id), let archive = try site.store.archive(id: known) else {
             throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
         }
         return archive

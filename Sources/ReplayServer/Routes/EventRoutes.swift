@@ -28,7 +28,7 @@ struct EventRoutes: Sendable {
         let body = ResponseBody { writer in
             defer { withExtendedLifetime(listener) {} }
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
-            let now = try await site.blocking { try site.store.catalog.revision() }
+            let now = try await site.blocking { try site.store.revision() }
             // What was changed while the client was away is told as if it happened now.
             var position = EventPosition(archives: -1, jobs: last.map { min($0.jobs, now.jobs) } ?? now.jobs)
             try await send(since: &position, to: &writer)
@@ -54,7 +54,7 @@ struct EventRoutes: Sendable {
         since position: inout EventPosition, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
         var hasSent = false
-        let archives = try await site.blocking { try site.store.catalog.revision().archives }
+        let archives = try await site.blocking { try site.store.revision().archives }
         if archives != position.archives {
             position.archives = archives
             let data = "{\"revision\":\(archives)}"
@@ -64,7 +64,7 @@ struct EventRoutes: Sendable {
         while true {
             let after = position.jobs
             let jobs = try await site.blocking {
-                try site.store.catalog.jobs(changedAfter: after, limit: Self.jobsMax)
+                try site.store.jobs.changed(after: after, limit: Self.jobsMax)
             }
             for job in jobs {
                 position.jobs = job.revision

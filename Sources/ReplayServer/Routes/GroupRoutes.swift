@@ -16,7 +16,7 @@ struct GroupRoutes: Sendable {
             .get(":id/captures") { request, context in
                 try await site.captures(request, context) { id in
                     let group = try find(id)
-                    return try .group(group, site.store.catalog.members(of: group))
+                    return try .group(group, site.store.collections.members(of: group))
                 }
             }
             .add(middleware: ChangesNeedToken(site: site))
@@ -30,19 +30,19 @@ struct GroupRoutes: Sendable {
     }
 
     private func groups() async throws -> Response {
-        let groups = try await site.blocking { try site.store.groups() }
+        let groups = try await site.blocking { try site.store.collections.details() }
         return try Responses.json(["groups": groups.map { site.shown(ListedGroup($0), of: $0.group) }])
     }
 
     private func group(_ id: String) async throws -> Response {
-        try answer(try await site.blocking { try site.store.details(of: try find(id)) })
+        try answer(try await site.blocking { try site.store.collections.details(of: try find(id)) })
     }
 
     private func pages(of id: String, _ wanted: ListParameters) async throws -> Response {
         try Responses.json(
             try await site.blocking {
                 ListedPages(
-                    try site.store.catalog.pages(
+                    try site.store.collections.pages(
                         of: try find(id), words: wanted.words, offset: wanted.offset, limit: wanted.limit))
             })
     }
@@ -63,10 +63,10 @@ struct GroupRoutes: Sendable {
                 guard let id = ArchiveID(text) else { throw Self.badID(text) }
                 return id
             }
-            let group = try site.store.makeGroup(
+            let group = try site.store.collections.make(
                 id: id, title: wanted.title, members: try Self.members(wanted.members),
                 words: ArchiveWords(tags: wanted.tags, notes: wanted.notes))
-            return try site.store.details(of: group)
+            return try site.store.collections.details(of: group)
         }
         return try answer(details, status: .created)
     }
@@ -84,19 +84,19 @@ struct GroupRoutes: Sendable {
         let words = ArchiveWords(title: change.title, tags: change.tags, notes: change.notes)
         let details = try await site.blocking.long {
             let members = try change.members.map(Self.members)
-            let group = try site.store.edit(try find(id).id, words) { members ?? $0 }
-            return try site.store.details(of: group)
+            let group = try site.store.collections.edit(try find(id).id, words) { members ?? $0 }
+            return try site.store.collections.details(of: group)
         }
         return try answer(details)
     }
 
     private func remove(_ id: String) async throws -> Response {
-        try await site.blocking.long { try site.store.removeGroup(try find(id).id) }
+        try await site.blocking.long { try site.store.collections.remove(try find(id).id) }
         return Responses.empty(.noContent)
     }
 
     private func find(_ id: String) throws -> ArchiveGroup {
-        guard let known = ArchiveID(id), let group = try site.store.catalog.group(id: known) else {
+        guard let known = ArchiveID(id), let group = try site.store.collections.group(id: known) else {
             throw ErrorResponse(.notFound, code: "not-found", "no group has the id \"\(id.prefix(100))\"")
         }
         return group

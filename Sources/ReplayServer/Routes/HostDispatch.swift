@@ -86,7 +86,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     /// Why the archive handler did not give out the file of a replay origin's own archive, when that is away or was changed.
     private func reasonForNoFile(_ request: Request, of id: ArchiveID) async throws -> ErrorResponse? {
         guard request.uri.path == "/archives/\(id).wacz",
-            try await site.blocking({ try site.store.catalog.archive(id: id) }) != nil
+            try await site.blocking({ try site.store.archive(id: id) }) != nil
         else { return nil }
         let reason = try await unansweredFile(request)
         guard [.serviceUnavailable, .conflict].contains(reason.status) else { return nil }

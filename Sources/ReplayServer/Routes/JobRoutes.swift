@@ -23,25 +23,25 @@ struct JobRoutes: Sendable {
 
     private func jobs() async throws -> Response {
         let jobs = try await site.blocking {
-            try site.store.catalog.jobs(in: nil, limit: Self.listMax)
+            try site.store.jobs.all(in: nil, limit: Self.listMax)
         }
         return try Responses.json(["jobs": jobs])
     }
 
     private func job(_ id: Int64) async throws -> Response {
-        guard let job = try await site.blocking({ try site.store.catalog.job(id: id) }) else {
+        guard let job = try await site.blocking({ try site.store.jobs.job(id: id) }) else {
             throw Self.noJob("\(id)")
         }
         return try Responses.json(job)
     }
 
     private func forget(_ id: Int64) async throws -> Response {
-        try await site.blocking.long { try site.store.catalog.forget(jobID: id) }
+        try await site.blocking.long { try site.store.jobs.forget(id) }
         return Responses.empty(.noContent)
     }
 
     private func change(_ id: Int64, _ change: JobChange) async throws -> Response {
-        try Responses.json(try await site.blocking.long { try site.store.catalog.change(jobID: id, change) })
+        try Responses.json(try await site.blocking.long { try site.store.jobs.change(id, change) })
     }
 
     private static func id(in context: ConnectionContext) throws -> Int64 {

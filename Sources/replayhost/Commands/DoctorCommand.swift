@@ -82,7 +82,7 @@ struct DoctorCommand: ParsableCommand {
         do {
             let (store, rebuilt) = try openOrRebuild(location.path)
             // Before anything is read of it.
-            let lines = try store.catalog.integrityCheck()
+            let lines = try store.integrityCheck()
             guard lines == ["ok"] else {
                 return [
                     Check(
@@ -98,7 +98,7 @@ struct DoctorCommand: ParsableCommand {
                         "\(location.path) (\(location.reason)), \(Terminal.count(archives.count, "archive", "archives")), "
                         + "\(Terminal.size(try store.freeBytes())) free")
             ]
-            if let adaptation = store.catalog.adaptation {
+            if let adaptation = store.adaptation {
                 checks.append(Check(name: "store", verdict: .warning, what: adaptation))
             }
             checks += rebuilt

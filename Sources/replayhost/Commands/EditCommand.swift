@@ -44,8 +44,8 @@ struct EditCommand: ParsableCommand {
             let edited = try store.edit(archive, try words(archive.tags))
             common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         case .group(let group, _):
-            let edited = try store.edit(group.id, try words(group.tags))
-            common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
+            let edited = try store.collections.edit(group.id, try words(group.tags))
+            common.tell(try store.collections.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         }
     }
 

@@ -47,7 +47,7 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let store = try common.openStoreToChange()
             let members = try members.map { try store.archive(matching: $0).id }
-            let group = try store.makeGroup(id: id.flatMap { ArchiveID($0) }, title: title, members: members)
+            let group = try store.collections.make(id: id.flatMap { ArchiveID($0) }, title: title, members: members)
             try GroupCommand.tell(group, "made", store, common)
         }
     }
@@ -67,7 +67,7 @@ struct GroupCommand: ParsableCommand {
             common.sayWhichStore()
             let store = try common.openStoreIfAny()
             let groups =
-                try store.map { store in try store.catalog.allGroups().map { try store.details(of: $0) } } ?? []
+                try store.map { store in try store.collections.details() } ?? []
             if common.json {
                 for group in groups { Terminal.write(Terminal.json(ListedGroup(group))) }
                 return
@@ -100,7 +100,7 @@ struct GroupCommand: ParsableCommand {
 
         func run() throws {
             let store = try common.openExistingStore()
-            let details = try store.details(of: try store.group(matching: id))
+            let details = try store.collections.details(of: try store.collections.group(matching: id))
             if common.json { return Terminal.write(Terminal.json(details)) }
             let group = details.group
             Terminal.write("id:      \(group.id)")
@@ -135,7 +135,7 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let store = try common.openStoreToChange()
             let added = try members.map { try store.archive(matching: $0).id }
-            let group = try store.edit(try store.group(matching: id).id, ArchiveWords()) { $0 + added }
+            let group = try store.collections.edit(try store.collections.group(matching: id).id, ArchiveWords()) { $0 + added }
             try GroupCommand.tell(group, "changed", store, common)
         }
     }
@@ -160,11 +160,11 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let store = try common.openStoreToChange()
             let dropped = try members.map { try store.archive(matching: $0).id }
-            let group = try store.group(matching: id)
+            let group = try store.collections.group(matching: id)
             if let stranger = dropped.first(where: { !group.members.contains($0) }) {
                 throw StoreError(.notFound, "\"\(stranger)\" is not in the group", place: group.id.text)
             }
-            let changed = try store.edit(group.id, ArchiveWords()) { $0.filter { !dropped.contains($0) } }
+            let changed = try store.collections.edit(group.id, ArchiveWords()) { $0.filter { !dropped.contains($0) } }
             try GroupCommand.tell(changed, "changed", store, common)
         }
     }
@@ -195,7 +195,7 @@ struct GroupCommand: ParsableCommand {
 
         func run() throws {
             let store = try common.openStoreToChange()
-            let group = try store.group(matching: id)
+            let group = try store.collections.group(matching: id)
             if !yes {
                 Terminal.ask("Remove the group \(group.id) (\(group.title))? [y/N]")
                 guard let answer = readLine() else {
@@ -207,7 +207,7 @@ struct GroupCommand: ParsableCommand {
                     throw ExitStatus.failed
                 }
             }
-            try store.removeGroup(group.id)
+            try store.collections.remove(group.id)
             common.tell(Removed(id: group.id.text, removed: true), "\(group.id): removed (its archives stay)")
         }
     }
@@ -217,7 +217,7 @@ struct GroupCommand: ParsableCommand {
     ) throws {
         let members = group.members.map(\.text).joined(separator: ", ")
         common.tell(
-            try store.details(of: group),
+            try store.collections.details(of: group),
             "\(group.id): \(verb) (\(Terminal.safe(group.title)): \(members.isEmpty ? "no member" : members))")
     }
 }

@@ -158,9 +158,9 @@ struct ImportCommand: AsyncParsableCommand {
             }
             let result =
                 input == "-"
-                ? try store.importStreamAsJob(
+                ? try store.jobs.importStream(
                     0, name: title ?? "standard input", source: "standard input", options: options, progress: follow)
-                : try store.importAsJob(at: input, mode: mode, options: options, progress: follow)
+                : try store.jobs.importAny(at: input, mode: mode, options: options, progress: follow)
             line.clear()
             ImportWords(wasMoved: move, common: common).say(result)
             tally.succeed(result, input: input)
@@ -172,7 +172,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func sayWhoHashes(_ store: ArchiveStore) {
         guard ServerFile.running(layout: store.layout) == nil,
-            let count = try? store.catalog.allArchives().filter({ $0.sha256 == nil }).count, count > 0
+            let count = try? store.archives().filter({ $0.archive.sha256 == nil }).count, count > 0
         else { return }
         common.remark(
             "\(Terminal.count(count, "file waits", "files wait")) to be hashed: `replayhost serve` does it while it runs, "

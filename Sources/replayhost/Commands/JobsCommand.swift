@@ -42,9 +42,9 @@ struct JobsListCommand: ParsableCommand {
         common.sayWhichStore()
         let store = try common.openStoreIfAny()
         // Otherwise a process that was killed would seem to be working.
-        if let store, !store.isReadOnly { try store.takeBackOrphanedJobs() }
+        if let store, !store.isReadOnly { try store.jobs.takeBackOrphaned() }
         let states = Job.State.allCases.filter { all || !$0.isOver || $0 == .failed }
-        let jobs = try store?.catalog.jobs(in: states, limit: Self.jobsMax) ?? []
+        let jobs = try store?.jobs.all(in: states, limit: Self.jobsMax) ?? []
         if common.json {
             for job in jobs { Terminal.write(Terminal.json(job)) }
             return
@@ -104,7 +104,7 @@ private struct JobsChanging {
     func run() throws {
         var changed: [Job] = []
         try forEachJob(ids, common) { store, id in
-            let job = try store.catalog.change(jobID: id, change)
+            let job = try store.jobs.change(id, change)
             common.tell(job, JobText.line(job))
             changed.append(job)
         } finally: { store in
@@ -119,7 +119,7 @@ private func forEachJob(
     finally: (ArchiveStore) -> Void = { _ in }
 ) throws {
     let store = try common.openStoreToChange()
-    try store.takeBackOrphanedJobs()
+    try store.jobs.takeBackOrphaned()
     var statuses: [ExitStatus] = []
     for id in ids {
         do {
@@ -233,7 +233,7 @@ struct JobsDismissCommand: ParsableCommand {
 
     func run() throws {
         try forEachJob(ids, common) { store, id in
-            try store.catalog.forget(jobID: id)
+            try store.jobs.forget(id)
             common.tell(Dismissed(id: id, dismissed: true), "job \(id) is forgotten")
         }
     }

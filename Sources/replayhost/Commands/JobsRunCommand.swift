@@ -47,7 +47,7 @@ struct JobsRunCommand: ParsableCommand {
     }
 
     private func sayWhatIsLeft(_ store: ArchiveStore, hasRunSome: Bool) {
-        guard let left = try? store.catalog.jobs(in: Job.State.allCases.filter { !$0.isOver }, limit: 1000),
+        guard let left = try? store.jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 1000),
             !left.isEmpty
         else {
             if !hasRunSome { common.remark("nothing waits") }

@@ -163,7 +163,7 @@ struct OpenCommand: ParsableCommand {
     private func imported(_ file: String, _ store: ArchiveStore, _ interrupts: Interrupts) throws -> Place {
         var line = ProgressLine(name: (file as NSString).lastPathComponent, isShown: !common.quiet && !common.json)
         defer { line.clear() }
-        let result = try store.importAsJob(at: file, mode: reference ? .reference : .copy) { progress in
+        let result = try store.jobs.importAny(at: file, mode: reference ? .reference : .copy) { progress in
             if interrupts.happened {
                 throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file)
             }

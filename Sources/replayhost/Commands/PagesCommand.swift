@@ -25,7 +25,7 @@ struct PagesCommand: ParsableCommand {
         let archive = try store.archive(matching: id)
         var offset = 0
         while true {
-            let pages = try store.catalog.pages(key: archive.key, words: match, offset: offset, limit: Self.batch).pages
+            let pages = try store.pages(of: archive, words: match, offset: offset, limit: Self.batch).pages
             for page in pages { Terminal.write(common.json ? Terminal.json(page) : Self.line(page)) }
             offset += pages.count
             if pages.count < Self.batch { break }

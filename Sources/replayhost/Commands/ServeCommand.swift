@@ -80,7 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
         // What can only be read can be served as well: a library on a disc.
         let opened = try common.openStore(repairing: false)
         let store = opened.isReadOnly ? opened : try common.openStore(repairing: true)
-        if let adaptation = store.catalog.adaptation { common.remark("about this store: \(adaptation)") }
+        if let adaptation = store.adaptation { common.remark("about this store: \(adaptation)") }
         var logger = Logger(label: "replayhost", factory: { StreamLogHandler(label: $0, stream: ErrorLines()) })
         logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
         var configuration = ReplayHost.Configuration(

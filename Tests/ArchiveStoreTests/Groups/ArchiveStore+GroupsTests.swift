@@ -19,7 +19,7 @@ struct GroupsTests {
 
     @Test func aGroupIsItsDocument() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.makeGroup(
+        let group = try test.store.collections.make(
             title: "Two of them", members: [ids[0], ids[1], ids[0]], words: ArchiveWords(tags: ["t"], notes: "n"))
         #expect(group.id.text == "two-of-them")
         #expect(group.members == [ids[0], ids[1]])
@@ -27,59 +27,59 @@ struct GroupsTests {
         let json = try #require(try JSONSerialization.jsonObject(with: Data(document)) as? [String: Any])
         #expect(json["members"] as? [String] == ["a1", "a2"])
         #expect(json["title"] as? String == "Two of them")
-        #expect(try test.store.catalog.allGroups() == [group])
-        let edited = try test.store.edit(group.id, ArchiveWords(title: "New")) { $0 + [ids[2]] }
+        #expect(try test.store.collections.all() == [group])
+        let edited = try test.store.collections.edit(group.id, ArchiveWords(title: "New")) { $0 + [ids[2]] }
         #expect((edited.title, edited.tags, edited.members) == ("New", ["t"], ids))
-        #expect(try test.store.catalog.group(id: group.id) == edited)
+        #expect(try test.store.collections.group(id: group.id) == edited)
         try await test.expectWhole()
-        try test.store.removeGroup(group.id)
-        #expect(try test.store.catalog.allGroups().isEmpty)
+        try test.store.collections.remove(group.id)
+        #expect(try test.store.collections.all().isEmpty)
         #expect(try test.store.catalog.allArchives().count == 3)
         try await test.expectWhole()
     }
 
     @Test func idsAreSharedWithArchives() throws {
         let (test, ids) = try filled()
-        #expect(code { _ = try test.store.makeGroup(id: ids[0], title: "x", members: []) } == .taken)
-        let group = try test.store.makeGroup(title: "new", members: ids)
+        #expect(code { _ = try test.store.collections.make(id: ids[0], title: "x", members: []) } == .taken)
+        let group = try test.store.collections.make(title: "new", members: ids)
         #expect(try test.store.importFile(at: try test.file("new.wacz", seed: 9)).archive.id.text == "new-2")
-        #expect(code { _ = try test.store.makeGroup(title: "y", members: [group.id]) } == .notFound)
-        #expect(try test.store.makeGroup(title: "a1", members: []).id.text == "a1-2")
+        #expect(code { _ = try test.store.collections.make(title: "y", members: [group.id]) } == .notFound)
+        #expect(try test.store.collections.make(title: "a1", members: []).id.text == "a1-2")
     }
 
     @Test func aRemovedArchiveLeavesItsGroups() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.makeGroup(title: "g", members: ids)
+        let group = try test.store.collections.make(title: "g", members: ids)
         try test.store.remove(try #require(try test.store.catalog.archive(id: ids[1])))
-        #expect(try test.store.catalog.group(id: group.id)?.members == [ids[0], ids[2]])
+        #expect(try test.store.collections.group(id: group.id)?.members == [ids[0], ids[2]])
         // Another archive that gets the id is not in the group.
         #expect(try test.store.importFile(at: try test.file("a2.wacz", seed: 77)).archive.id == ids[1])
-        #expect(try test.store.catalog.group(id: group.id)?.members == [ids[0], ids[2]])
+        #expect(try test.store.collections.group(id: group.id)?.members == [ids[0], ids[2]])
         try await test.expectWhole()
     }
 
     @Test func theDocumentIsTheTruth() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.makeGroup(title: "g", members: ids)
+        let group = try test.store.collections.make(title: "g", members: ids)
         // Killed between document and catalog.
         var newer = group
         newer.title = "newer"
         newer.members = [ids[2]]
         try StoreDocument.write(GroupDocument(newer), to: test.layout.group(group.id))
         #expect(try test.store.repair().updated == [group.id])
-        #expect(try test.store.catalog.allGroups() == [newer])
+        #expect(try test.store.collections.all() == [newer])
         try FileManager.default.removeItem(atPath: test.layout.group(group.id))
         #expect(try test.store.repair().updated == [group.id])
-        #expect(try test.store.catalog.allGroups().isEmpty)
+        #expect(try test.store.collections.all().isEmpty)
         try await test.expectWhole()
     }
 
     @Test func aDamagedDocumentIsWrittenAnew() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.makeGroup(title: "g", members: ids)
+        let group = try test.store.collections.make(title: "g", members: ids)
         try test.folder.write("{", to: "store/groups/g.json")
         #expect(try test.store.repair().restoredSidecars == [group.id])
-        #expect(try test.store.catalog.allGroups() == [group])
+        #expect(try test.store.collections.all() == [group])
         try await test.expectWhole()
     }
 
@@ -89,7 +89,7 @@ struct GroupsTests {
         _ url: String, at digits: String? = nil, in test: TestStore, _ group: ArchiveGroup
     ) throws -> (text: String, archive: String)? {
         let request = ArchiveStore.CaptureRequest(url: url, time: digits.flatMap { CaptureTimestamp(digits: $0) })
-        let members = try test.store.catalog.members(of: group)
+        let members = try test.store.collections.members(of: group)
         return try test.store.openCapture(request, in: members, allowsStandIn: true).map { capture in
             let reader = try capture.body.open(decoded: true)
             return (String(decoding: try reader.read(upTo: 1000), as: UTF8.self), capture.archive.id.text)
@@ -114,7 +114,7 @@ struct GroupsTests {
                 Record("http://a.example/", "late", timestamp: "20220101000000"),
                 Record("http://a.example/two.js?_=1", "stands in"),
             ])
-        let group = try test.store.makeGroup(title: "both", members: [one, two])
+        let group = try test.store.collections.make(title: "both", members: [one, two])
         #expect(
             try #require(try answer("http://a.example/", at: "20200601000000", in: test, group)) == ("early", "one"))
         #expect(try #require(try answer("http://a.example/", at: "20211201000000", in: test, group)) == ("late", "two"))
@@ -144,9 +144,9 @@ struct GroupsTests {
         let second = try test.folder.write(RecordedArchive([revisit]).bytes(), to: "second.wacz")
         let one = try test.store.importFile(at: first).archive
         let two = try test.store.importFile(at: second).archive
-        let alone = try test.store.makeGroup(title: "alone", members: [two.id])
+        let alone = try test.store.collections.make(title: "alone", members: [two.id])
         #expect(code { _ = try answer("http://a.example/", in: test, alone) } == .payloadMissing)
-        let both = try test.store.makeGroup(title: "both", members: [two.id, one.id])
+        let both = try test.store.collections.make(title: "both", members: [two.id, one.id])
         #expect(try #require(try answer("http://a.example/", in: test, both)) == ("payload", "second"))
     }
 
@@ -161,18 +161,18 @@ struct GroupsTests {
         let members = [
             try test.store.importReference(to: path).archive.id, try test.store.importFile(at: here).archive.id,
         ]
-        let group = try test.store.makeGroup(title: "g", members: members)
+        let group = try test.store.collections.make(title: "g", members: members)
         #expect(try #require(try answer("http://a.example/", in: test, group)) == ("away", "away"))
         try FileManager.default.removeItem(atPath: path)
         #expect(try #require(try answer("http://a.example/", in: test, group)) == ("here", "here"))
-        try test.store.edit(group.id, ArchiveWords()) { Array($0.prefix(1)) }
-        let left = try #require(try test.store.catalog.group(id: group.id))
+        try test.store.collections.edit(group.id, ArchiveWords()) { Array($0.prefix(1)) }
+        let left = try #require(try test.store.collections.group(id: group.id))
         #expect(code { _ = try answer("http://a.example/", in: test, left) } == .offline)
     }
 
     @Test func theCollectionIsAnotherOnceAMemberIs() throws {
         let (test, ids) = try filled()
-        let group = try test.store.makeGroup(title: "g", members: ids)
+        let group = try test.store.collections.make(title: "g", members: ids)
         func collection() throws -> String { try #require(try test.store.replayable(id: group.id)).collection }
         let before = try collection()
         #expect(before.wholeMatch(of: /g-[0-9a-f]{12}/) != nil)

@@ -15,7 +15,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let path = try write(test, "My Crawl.wacz")
         var states: [Job.State] = []
-        _ = try test.store.importAsJob(at: path) { _ in states = try test.jobs().map(\.state) }
+        _ = try test.store.jobs.importAny(at: path) { _ in states = try test.jobs().map(\.state) }
         #expect(states == [.running])
         let job = try test.job()
         #expect(job.kind == .import)
@@ -30,7 +30,7 @@ struct ImportJobTests {
     @Test func whatIsRefusedHasFailed() throws {
         let test = try TestStore()
         let path = try test.folder.write("no zip", to: "a.wacz")
-        #expect(code { _ = try test.store.importAsJob(at: path) } == .refused)
+        #expect(code { _ = try test.store.jobs.importAny(at: path) } == .refused)
         let job = try test.job()
         #expect(job.state == .failed)
         #expect(job.errorCode == "archive-refused")
@@ -40,7 +40,7 @@ struct ImportJobTests {
 
     @Test func noFileIsNoJob() throws {
         let test = try TestStore()
-        #expect(code { _ = try test.store.importAsJob(at: test.folder.path("none")) } == .notFound)
+        #expect(code { _ = try test.store.jobs.importAny(at: test.folder.path("none")) } == .notFound)
         #expect(try test.jobs().isEmpty)
     }
 
@@ -48,7 +48,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let path = try write(test)
         let stopped = code {
-            _ = try test.store.importAsJob(at: path) { _ in throw StoreError(.interrupted, "interrupted") }
+            _ = try test.store.jobs.importAny(at: path) { _ in throw StoreError(.interrupted, "interrupted") }
         }
         #expect(stopped == .interrupted)
         #expect(try test.job().state == .cancelled)
@@ -65,10 +65,10 @@ struct ImportJobTests {
         let stopped = code {
             // What is written down is bounded by time: the next look is always due here.
             try JobRate.$pause.withValue(.zero) {
-                _ = try test.store.importAsJob(at: path) { _ in
+                _ = try test.store.jobs.importAny(at: path) { _ in
                     guard !isAsked else { return }
                     isAsked = true
-                    _ = try other.catalog.change(jobID: try test.job().id, change)
+                    _ = try other.jobs.change(try test.job().id, change)
                 }
             }
         }
@@ -76,7 +76,7 @@ struct ImportJobTests {
         #expect(try test.job().state == change.state)
         #expect(names(in: test.layout.files).isEmpty)
         // Either can be had again.
-        _ = try other.catalog.change(jobID: try test.job().id, change == .pause ? .resume : .retry)
+        _ = try other.jobs.change(try test.job().id, change == .pause ? .resume : .retry)
         #expect(try test.runAll().map(\.state) == [.done])
         #expect(try test.store.catalog.allArchives().map(\.id.text) == ["a"])
     }
@@ -85,7 +85,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let path = try write(test, payload: 1 << 20)
         let before = try test.store.catalog.revision().jobs
-        _ = try JobRate.$pause.withValue(.zero) { try test.store.importAsJob(at: path) }
+        _ = try JobRate.$pause.withValue(.zero) { try test.store.jobs.importAny(at: path) }
         #expect(try test.store.catalog.revision().jobs == before + 2)
     }
 
@@ -96,7 +96,7 @@ struct ImportJobTests {
         let options = ImportOptions(title: "Given", id: ArchiveID("chosen"), tags: ["one", "two"])
         let order = ImportOrder(path: path, options: options)
         #expect(order.options == options)
-        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        _ = try test.store.jobs.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
         #expect(try test.runAll().map(\.state) == [.done])
         let archive = try test.store.archive(matching: "chosen")
         #expect(archive.title == "Given")
@@ -110,7 +110,7 @@ struct ImportJobTests {
         let path = try write(test)
         let order = ImportOrder(path: path, options: ImportOptions(id: ArchiveID("chosen")))
         _ = try test.store.importAny(at: path, options: order.options)
-        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        _ = try test.store.jobs.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
         #expect(try test.runAll().map(\.state) == [.done])
         #expect(try test.store.catalog.allArchives().count == 1)
     }
@@ -120,7 +120,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let path = try write(test)
         let order = ImportOrder(path: path, mode: mode)
-        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        _ = try test.store.jobs.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
         _ = try test.runAll()
         #expect(try test.jobs()[0].state == .done)
         #expect(FileManager.default.fileExists(atPath: path) == (mode != .move))
@@ -131,7 +131,7 @@ struct ImportJobTests {
         let test = try TestStore()
         let path = try write(test)
         let order = ImportOrder(path: path, mode: .move)
-        _ = try test.store.catalog.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
+        _ = try test.store.jobs.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
         _ = try test.store.importAny(at: path, mode: .move)
         #expect(!FileManager.default.fileExists(atPath: path))
         let job = try #require(try test.runAll().first)
@@ -142,7 +142,7 @@ struct ImportJobTests {
     @Test func anImportWhoseFileIsGoneFails() throws {
         let test = try TestStore()
         let order = ImportOrder(path: test.folder.path("gone.wacz"))
-        _ = try test.store.catalog.addImport(order, subject: "gone.wacz", total: 5, owner: deadOwner())
+        _ = try test.store.jobs.addImport(order, subject: "gone.wacz", total: 5, owner: deadOwner())
         let job = try #require(try test.runAll().first)
         #expect(job.state == .failed)
         #expect(job.errorCode == "not-found")
@@ -157,7 +157,7 @@ struct ImportJobTests {
     @Test func aStreamIsAJobToo() async throws {
         let test = try TestStore()
         let file = try Descriptor(path: try write(test), flags: O_RDONLY)
-        let result = try test.store.importStreamAsJob(file.number, name: "A name", source: "standard input")
+        let result = try test.store.jobs.importStream(file.number, name: "A name", source: "standard input")
         #expect(try #require(result.outcome).archive.id.text == "a-name")
         #expect(try test.job().state == .done)
         #expect(try test.job().subject == "A name")

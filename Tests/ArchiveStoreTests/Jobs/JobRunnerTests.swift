@@ -59,11 +59,11 @@ struct JobRunnerTests {
         let runner = JobRunner(test.store)
         let other = try test.reopened()
         let id = try test.job().id
-        let (paused, _) = try run(runner) { _ = try other.catalog.change(jobID: id, .pause) }
+        let (paused, _) = try run(runner) { _ = try other.jobs.change(id, .pause) }
         #expect(paused?.state == .paused)
         #expect(try test.store.archive(matching: "a").sha256 == nil)
         #expect(try runner.runNext() == nil, "a paused job is not run")
-        _ = try other.catalog.change(jobID: id, .resume)
+        _ = try other.jobs.change(id, .resume)
         let (done, begins) = try run(runner) {}
         #expect(done?.state == .done)
         #expect(done?.attempt == 2)
@@ -76,11 +76,11 @@ struct JobRunnerTests {
         _ = try test.makeReference("a", payload: 4 << 20)
         let other = try test.reopened()
         let id = try test.job().id
-        let (job, _) = try run(JobRunner(test.store)) { _ = try other.catalog.change(jobID: id, .cancel) }
+        let (job, _) = try run(JobRunner(test.store)) { _ = try other.jobs.change(id, .cancel) }
         #expect(job?.state == .cancelled)
         #expect(try test.store.archive(matching: "a").sha256 == nil)
         #expect(try test.runAll().isEmpty)
-        _ = try other.catalog.change(jobID: id, .retry)
+        _ = try other.jobs.change(id, .retry)
         #expect(try test.runAll().map(\.state) == [.done])
     }
 
@@ -178,7 +178,7 @@ struct JobRunnerTests {
     @Test func whatADeadProcessRanIsRunAgain() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeReference("a")
-        _ = try test.store.catalog.claimJob(try test.job().id, owner: deadOwner())
+        _ = try test.store.jobs.claim(try test.job().id, owner: deadOwner())
         let job = try #require(try test.runAll().first)
         #expect(job.state == .done)
         #expect(job.attempt == 2)

@@ -23,7 +23,7 @@ struct JobStatesTests {
         try test.set(id, to: state)
         let expected = Self.following[change]?[state]
         do {
-            let changed = try test.store.catalog.change(jobID: id, change)
+            let changed = try test.store.jobs.change(id, change)
             #expect(changed.state == expected)
             #expect((changed.finishedAt != nil) == changed.state.isOver)
         } catch let error as StoreError {
@@ -37,7 +37,7 @@ struct JobStatesTests {
     @Test func aJobThatIsNotThereIsNotFound() throws {
         let test = try TestStore()
         for change in JobChange.allCases {
-            #expect(code { _ = try test.store.catalog.change(jobID: 7, change) } == .notFound)
+            #expect(code { _ = try test.store.jobs.change(7, change) } == .notFound)
         }
     }
 
@@ -45,13 +45,13 @@ struct JobStatesTests {
         let test = try TestStore()
         _ = try test.makeReference("a")
         let id = try test.job().id
-        let claimed = try test.store.catalog.claimJob(id, owner: "one")
+        let claimed = try test.store.jobs.claim(id, owner: "one")
         #expect(claimed?.state == .running)
         #expect(claimed?.attempt == 1)
         #expect(claimed?.startedAt != nil)
-        #expect(try test.reopened().catalog.claimJob(id, owner: "two") == nil)
-        #expect(try test.store.catalog.setProgress(ofJob: id, owner: "two", done: 5) == false)
-        #expect(try test.store.catalog.setProgress(ofJob: id, owner: "one", done: 5))
+        #expect(try test.reopened().jobs.claim(id, owner: "two") == nil)
+        #expect(try test.store.jobs.setProgress(of: id, owner: "two", done: 5) == false)
+        #expect(try test.store.jobs.setProgress(of: id, owner: "one", done: 5))
         #expect(try test.job().done == 5)
     }
 
@@ -60,15 +60,15 @@ struct JobStatesTests {
         let test = try TestStore()
         _ = try test.makeReference("a")
         let id = try test.job().id
-        _ = try test.store.catalog.claimJob(id, owner: "one")
-        let changed = try test.reopened().catalog.change(jobID: id, change)
+        _ = try test.store.jobs.claim(id, owner: "one")
+        let changed = try test.reopened().jobs.change(id, change)
         #expect(changed.reason?.contains("on request") == true)
-        #expect(try test.store.catalog.setProgress(ofJob: id, owner: "one", done: 5) == false)
+        #expect(try test.store.jobs.setProgress(of: id, owner: "one", done: 5) == false)
         // What it says of an end that is none does not count, what it has done does.
-        try test.store.catalog.endJob(id, owner: "one", .failed(reason: "x", code: "failed"))
-        try test.store.catalog.endJob(id, owner: "one", .waiting(reason: "x"))
+        try test.store.jobs.end(id, owner: "one", .failed(reason: "x", code: "failed"))
+        try test.store.jobs.end(id, owner: "one", .waiting(reason: "x"))
         #expect(try test.job() == changed)
-        try test.store.catalog.endJob(id, owner: "one", .done(nil, bytes: nil))
+        try test.store.jobs.end(id, owner: "one", .done(nil, bytes: nil))
         #expect(try test.job().state == .done)
     }
 
@@ -76,8 +76,8 @@ struct JobStatesTests {
         let test = try TestStore()
         _ = try test.makeReference("a")
         let id = try test.job().id
-        _ = try test.store.catalog.claimJob(id, owner: "one")
-        try test.store.catalog.endJob(id, owner: "two", .done(nil, bytes: nil))
+        _ = try test.store.jobs.claim(id, owner: "one")
+        try test.store.jobs.end(id, owner: "two", .done(nil, bytes: nil))
         #expect(try test.job().state == .running)
     }
 
@@ -85,16 +85,16 @@ struct JobStatesTests {
         let test = try TestStore()
         _ = try test.makeReference("a")
         let id = try test.job().id
-        _ = try test.store.catalog.claimJob(id, owner: "one")
-        _ = try test.store.catalog.setProgress(ofJob: id, owner: "one", done: 5)
-        try test.store.catalog.endJob(id, owner: "one", .failed(reason: "the disk failed", code: "failed"))
+        _ = try test.store.jobs.claim(id, owner: "one")
+        _ = try test.store.jobs.setProgress(of: id, owner: "one", done: 5)
+        try test.store.jobs.end(id, owner: "one", .failed(reason: "the disk failed", code: "failed"))
         let failed = try test.job()
         #expect([failed.reason, failed.errorCode] == ["the disk failed", "failed"])
-        let again = try test.store.catalog.change(jobID: id, .retry)
+        let again = try test.store.jobs.change(id, .retry)
         #expect([again.reason, again.errorCode] == [nil, nil])
         #expect(again.done == 0)
         #expect(again.finishedAt == nil)
-        #expect(try test.store.catalog.claimJob(id, owner: "two")?.attempt == 2)
+        #expect(try test.store.jobs.claim(id, owner: "two")?.attempt == 2)
     }
 
     @Test func aJobOfADeadProcessWaitsAgainAndFailsAfterThreeDeaths() throws {
@@ -102,8 +102,8 @@ struct JobStatesTests {
         _ = try test.makeReference("a")
         let id = try test.job().id
         for death in 1...3 {
-            _ = try test.store.catalog.claimJob(id, owner: deadOwner(), done: 9)
-            #expect(try test.store.takeBackOrphanedJobs() == 1)
+            _ = try test.store.jobs.claim(id, owner: deadOwner(), done: 9)
+            #expect(try test.store.jobs.takeBackOrphaned() == 1)
             let job = try test.job()
             #expect(job.state == (death < 3 ? .waiting : .failed))
             #expect(job.reason?.hasPrefix("the process that ran it ended") == true)
@@ -112,11 +112,11 @@ struct JobStatesTests {
         }
         #expect(try test.job().errorCode == "interrupted")
         #expect(try test.job().finishedAt != nil)
-        #expect(try test.store.takeBackOrphanedJobs() == 0)
+        #expect(try test.store.jobs.takeBackOrphaned() == 0)
         // Who tries again gets three more.
-        _ = try test.store.catalog.change(jobID: id, .retry)
-        _ = try test.store.catalog.claimJob(id, owner: deadOwner())
-        try test.store.takeBackOrphanedJobs()
+        _ = try test.store.jobs.change(id, .retry)
+        _ = try test.store.jobs.claim(id, owner: deadOwner())
+        try test.store.jobs.takeBackOrphaned()
         #expect(try test.job().state == .waiting)
     }
 
@@ -125,10 +125,10 @@ struct JobStatesTests {
         _ = try test.makeReference("a")
         let id = try test.job().id
         for _ in 0..<5 {
-            _ = try test.store.catalog.claimJob(id, owner: deadOwner())
-            try test.store.takeBackOrphanedJobs()
-            _ = try test.store.catalog.claimJob(id, owner: "one")
-            try test.store.catalog.endJob(id, owner: "one", .waiting(reason: "the server stopped"))
+            _ = try test.store.jobs.claim(id, owner: deadOwner())
+            try test.store.jobs.takeBackOrphaned()
+            _ = try test.store.jobs.claim(id, owner: "one")
+            try test.store.jobs.end(id, owner: "one", .waiting(reason: "the server stopped"))
         }
         #expect(try test.job().state == .waiting)
     }
@@ -139,13 +139,13 @@ struct JobStatesTests {
         var owner: JobOwner? = try JobOwner(layout: test.layout)
         let name = try #require(owner?.name)
         #expect(names(in: test.layout.incoming) == ["runner-\(name)"])
-        _ = try test.store.catalog.claimJob(try test.job().id, owner: name)
-        #expect(try test.reopened().takeBackOrphanedJobs() == 0)
+        _ = try test.store.jobs.claim(try test.job().id, owner: name)
+        #expect(try test.reopened().jobs.takeBackOrphaned() == 0)
         #expect(try test.store.repair() == RepairReport())
         #expect(names(in: test.layout.incoming) == ["runner-\(name)"], "sweeping leaves it alone")
         owner = nil
         #expect(names(in: test.layout.incoming) == [])
-        #expect(try test.reopened().takeBackOrphanedJobs() == 1)
+        #expect(try test.reopened().jobs.takeBackOrphaned() == 1)
         withExtendedLifetime(owner) {}
     }
 
@@ -158,21 +158,21 @@ struct JobStatesTests {
 
     @Test func anUploadThatDiedHasFailedForGood() throws {
         let test = try TestStore()
-        let catalog = test.store.catalog
-        let id = try catalog.addImport(ImportOrder(path: nil), subject: "a.wacz", total: 5, owner: deadOwner())
-        #expect(code { _ = try catalog.change(jobID: id, .pause) } == .notPossible)
-        try test.store.takeBackOrphanedJobs()
+        let jobs = test.store.jobs
+        let id = try jobs.addImport(ImportOrder(path: nil), subject: "a.wacz", total: 5, owner: deadOwner())
+        #expect(code { _ = try jobs.change(id, .pause) } == .notPossible)
+        try test.store.jobs.takeBackOrphaned()
         let job = try test.job()
         #expect(job.state == .failed)
         #expect(job.reason?.contains("send or import it again") == true)
-        #expect(code { _ = try catalog.change(jobID: id, .retry) } == .notPossible)
+        #expect(code { _ = try jobs.change(id, .retry) } == .notPossible)
     }
 
     @Test func theLastThousandThatAreOverAreKept() throws {
         let test = try TestStore()
-        let catalog = test.store.catalog
-        let kept = try catalog.addImport(ImportOrder(path: "/a"), subject: "waits", total: 1, owner: "one")
-        try catalog.writing { database in
+        let jobs = test.store.jobs
+        let kept = try jobs.addImport(ImportOrder(path: "/a"), subject: "waits", total: 1, owner: "one")
+        try test.store.catalog.writing { database in
             for number in 1...1005 {
                 try database.execute(
                     sql: """
@@ -181,30 +181,30 @@ struct JobStatesTests {
                         """, arguments: ["\(number)", String(format: "2026-01-01T00:00:00.%06dZ", number)])
             }
         }
-        let last = try catalog.addImport(ImportOrder(path: "/b"), subject: "last", total: 1, owner: "one")
-        try catalog.endJob(last, owner: "one", .done(nil, bytes: nil))
-        let jobs = try test.jobs()
-        #expect(jobs.count == 1001)
-        #expect(jobs.first?.id == kept)
-        #expect(jobs[1].subject == "7", "the first six are forgotten: 1005 and the last one make six too many")
-        #expect(jobs.last?.id == last)
+        let last = try jobs.addImport(ImportOrder(path: "/b"), subject: "last", total: 1, owner: "one")
+        try jobs.end(last, owner: "one", .done(nil, bytes: nil))
+        let all = try test.jobs()
+        #expect(all.count == 1001)
+        #expect(all.first?.id == kept)
+        #expect(all[1].subject == "7", "the first six are forgotten: 1005 and the last one make six too many")
+        #expect(all.last?.id == last)
     }
 
     @Test func whatChangedIsFoundByRevision() throws {
         let test = try TestStore()
-        let catalog = test.store.catalog
-        let one = try catalog.addImport(ImportOrder(path: "/a"), subject: "1", total: 1, owner: "one")
-        let two = try catalog.addImport(ImportOrder(path: "/b"), subject: "2", total: 1, owner: "one")
-        let before = try catalog.revision()
-        #expect(try catalog.jobs(changedAfter: before.jobs, limit: 9).isEmpty)
-        _ = try catalog.setProgress(ofJob: two, owner: "one", done: 1)
-        try catalog.endJob(one, owner: "one", .cancelled(reason: "interrupted"))
-        #expect(try catalog.jobs(changedAfter: before.jobs, limit: 9).map(\.id) == [two, one])
-        #expect(try catalog.jobs(changedAfter: before.jobs, limit: 1).map(\.id) == [two])
-        let after = try catalog.revision()
+        let jobs = test.store.jobs
+        let one = try jobs.addImport(ImportOrder(path: "/a"), subject: "1", total: 1, owner: "one")
+        let two = try jobs.addImport(ImportOrder(path: "/b"), subject: "2", total: 1, owner: "one")
+        let before = try test.store.revision()
+        #expect(try jobs.changed(after: before.jobs, limit: 9).isEmpty)
+        _ = try jobs.setProgress(of: two, owner: "one", done: 1)
+        try jobs.end(one, owner: "one", .cancelled(reason: "interrupted"))
+        #expect(try jobs.changed(after: before.jobs, limit: 9).map(\.id) == [two, one])
+        #expect(try jobs.changed(after: before.jobs, limit: 1).map(\.id) == [two])
+        let after = try test.store.revision()
         #expect(after.jobs > before.jobs)
         #expect(after.archives == before.archives)
-        #expect(try test.reopened().catalog.jobs(changedAfter: after.jobs, limit: 9).isEmpty)
+        #expect(try test.reopened().jobs.changed(after: after.jobs, limit: 9).isEmpty)
     }
 
     @Test func theListHasWhatRunsFirstThenTheNewest() throws {
@@ -213,23 +213,23 @@ struct JobStatesTests {
         let ids = try test.jobs().map(\.id)
         try test.set(ids[1], to: .running, owner: "one")
         try test.set(ids[3], to: .done)
-        let catalog = test.store.catalog
+        let jobs = test.store.jobs
         #expect(
-            try catalog.jobs(in: nil, limit: 10).map(\.id) == [ids[1], ids[3], ids[2], ids[0]])
-        #expect(try catalog.jobs(in: [.waiting, .running], limit: 10).map(\.id) == [ids[1], ids[2], ids[0]])
-        #expect(try catalog.jobs(in: nil, limit: 2).map(\.id) == [ids[1], ids[3]])
+            try jobs.all(in: nil, limit: 10).map(\.id) == [ids[1], ids[3], ids[2], ids[0]])
+        #expect(try jobs.all(in: [.waiting, .running], limit: 10).map(\.id) == [ids[1], ids[2], ids[0]])
+        #expect(try jobs.all(in: nil, limit: 2).map(\.id) == [ids[1], ids[3]])
     }
 
     @Test func onlyJobsThatAreOverAreForgotten() throws {
         let test = try TestStore()
         for number in 1...3 { _ = try test.makeReference("\(number)", seed: UInt64(number)) }
         let ids = try test.jobs().map(\.id)
-        let catalog = test.store.catalog
+        let jobs = test.store.jobs
         try test.set(ids[2], to: .failed)
-        try catalog.forget(jobID: ids[2])
+        try jobs.forget(ids[2])
         #expect(try test.jobs().map(\.id) == [ids[0], ids[1]])
         for (id, code) in [(ids[0], StoreError.Code.notPossible), (ids[2], .notFound)] {
-            #expect { try catalog.forget(jobID: id) } throws: { ($0 as? StoreError)?.code == code }
+            #expect { try jobs.forget(id) } throws: { ($0 as? StoreError)?.code == code }
         }
         // The number is not given again.
         _ = try test.makeReference("4", seed: 4)

@@ -15,7 +15,7 @@ extension TestStore {
 
     /// All jobs, oldest first.
     func jobs() throws -> [Job] {
-        try store.catalog.jobs(in: nil, limit: 10_000).sorted { $0.id < $1.id }
+        try store.jobs.all(in: nil, limit: 10_000).sorted { $0.id < $1.id }
     }
 
     /// The only job.

@@ -236,7 +236,7 @@ struct APITests {
             let incoming = server.store.layout.incoming
             #expect(try await eventually { names(in: incoming).isEmpty })
             #expect(names(in: server.store.layout.files).isEmpty)
-            #expect(try server.store.catalog.allArchives().isEmpty)
+            #expect(try server.store.archives().isEmpty)
         }
     }
 
@@ -258,11 +258,11 @@ struct APITests {
                 sender.end(isAbort: isAbort)
                 #expect(try await eventually { names(in: incoming).isEmpty })
             }
-            @Sendable func jobs() throws -> [Job] { try server.store.catalog.jobs(in: nil, limit: 10) }
+            @Sendable func jobs() throws -> [Job] { try server.store.jobs.all(in: nil, limit: 10) }
             #expect(try await eventually { try jobs().map(\.state) == [.cancelled, .cancelled] })
             #expect(try jobs().map(\.reason) == ["interrupted", "interrupted"])
             #expect(names(in: server.store.layout.files).isEmpty)
-            #expect(try server.store.catalog.allArchives().isEmpty)
+            #expect(try server.store.archives().isEmpty)
             #expect(try await server.ask("GET", "/api/health").status == 200)
         }
     }

@@ -46,7 +46,7 @@ struct AwayFileTests {
             // The archive `coast` was imported under the name that is the group's id.
             try await server.place(patternBytes(10), as: "coast", originalName: "tide.wacz")
             let (coast, tide) = (try #require(ArchiveID("coast")), try #require(ArchiveID("tide")))
-            _ = try server.store.makeGroup(id: tide, title: "Tide", members: [coast])
+            _ = try server.store.collections.make(id: tide, title: "Tide", members: [coast])
             let host = server.host(of: "tide")
             let boot = try await server.ask("GET", "/", host: host)
             #expect(boot.status == 200)

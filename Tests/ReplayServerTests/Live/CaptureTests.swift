@@ -80,7 +80,7 @@ struct CaptureTests {
             }
             let person = try await server.ask(
                 "GET", "/c/crawl/2024/http://a.example/", [("Sec-Fetch-Mode", "navigate")])
-            let collection = try #require(try server.store.catalog.archive(named: "crawl")).collection
+            let collection = try #require(try server.store.archive(named: "crawl")).collection
             #expect(person["location"] == "http://\(server.host(of: "crawl"))/\(collection)/2024mp_/http://a.example/")
         }
     }

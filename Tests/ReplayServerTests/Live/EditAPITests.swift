@@ -46,7 +46,7 @@ struct EditAPITests {
             #expect(answer.status == 400)
             #expect(["bad-body", "bad-words"].contains(try answer.errorCode()))
             #expect(answer.text.contains(words), "\(answer.text)")
-            #expect(try server.store.catalog.archive(named: "file")?.title == "file")
+            #expect(try server.store.archive(named: "file")?.title == "file")
         }
     }
 
@@ -64,7 +64,7 @@ struct EditAPITests {
             let answer = try await server.ask("PATCH", "/api/archives/file", json: large)
             #expect(answer.status == 413)
             #expect(try answer.errorCode() == "body-too-large")
-            let kept = try server.store.catalog.archive(named: "file")
+            let kept = try server.store.archive(named: "file")
             #expect(kept?.title == "file" && kept?.notes == "")
             let fields = server.authority + [("Content-Type", "Application/JSON; charset=utf-8")]
             #expect(try await server.ask("PATCH", "/api/archives/file", fields, body: body).status == 200)
@@ -75,7 +75,7 @@ struct EditAPITests {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let id = try #require(ArchiveID("file"))
-            _ = try server.store.makeGroup(title: "Group", members: [id])
+            _ = try server.store.collections.make(title: "Group", members: [id])
             let type = ("Content-Type", "application/json")
             let (origin, token) = (("Origin", server.origin), ("Replayhost-Token", server.token))
             let archive = ("Origin", "http://file.replayhost.localhost:\(server.port)")
@@ -90,8 +90,8 @@ struct EditAPITests {
                     #expect(try answer.errorCode() == "forbidden")
                 }
             }
-            #expect(try server.store.groups().map(\.group.title) == ["Group"])
-            #expect(try server.store.catalog.archive(named: "file")?.title == "file")
+            #expect(try server.store.collections.details().map(\.group.title) == ["Group"])
+            #expect(try server.store.archive(named: "file")?.title == "file")
             // An archive's own origin has no such addresses at all.
             let host = server.host(of: "group")
             #expect(try await server.ask("GET", "/api/groups", host: host).status == 404)

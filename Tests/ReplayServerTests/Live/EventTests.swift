@@ -15,7 +15,7 @@ struct EventTests {
                 let events = try EventConnection(port: port)
                 let first = try #require(try events.next())
                 // What another process does is a change of the catalog that this server's store knows nothing of.
-                _ = try ArchiveStore(at: root).importAsJob(at: file)
+                _ = try ArchiveStore(at: root).jobs.importAny(at: file)
                 var names: [String] = []
                 var last = first.object["revision"] as? Int ?? 0
                 var job: [String: String] = [:]
@@ -34,7 +34,7 @@ struct EventTests {
             #expect(head["cache-control"] == "no-store")
             #expect(names.first == "archives")
             #expect(Set(names) == ["archives", "job"])
-            #expect(last == (try server.store.catalog.revision().archives))
+            #expect(last == (try server.store.revision().archives))
             #expect(job == ["state": "done", "kind": "import", "archive": "a"])
         }
     }
@@ -48,11 +48,11 @@ struct EventTests {
             )
             let missed = try await onThread {
                 let events = try EventConnection(port: port)
-                _ = try store.importAsJob(at: one)
+                _ = try store.jobs.importAny(at: one)
                 let isDone = { (event: EventConnection.Event) in event.object["state"] as? String == "done" }
                 let last = try #require(try events.next(where: isDone)?.id)
                 events.abort()
-                _ = try store.importAsJob(at: two)
+                _ = try store.jobs.importAny(at: two)
                 let again = try EventConnection(port: port, lastID: last)
                 let first = try #require(try again.next())
                 let second = try #require(try again.next())

@@ -169,7 +169,7 @@ struct GroupAPITests {
             let answer = try await server.ask("POST", "/api/groups", json: json)
             #expect(answer.status == status)
             #expect(try answer.errorCode() == code)
-            #expect(try server.store.groups().isEmpty)
+            #expect(try server.store.collections.details().isEmpty)
         }
     }
 
@@ -205,7 +205,7 @@ struct GroupAPITests {
     @Test func aMemberWhoseFileIsLostIsPassedOver() async throws {
         try await Self.withTwoArchives { server in
             _ = try await make(server, Self.both)
-            let lost = try #require(try server.store.catalog.archive(named: "other"))
+            let lost = try #require(try server.store.archive(named: "other"))
             try FileManager.default.removeItem(atPath: server.store.layout.file(lost.key))
             let group = try await server.ask("GET", "/api/groups/both-of-them").object()
             #expect(group["availability"] as? String == "partly")

@@ -21,7 +21,7 @@ struct JobRouteTests {
             let isDone = try await eventually { try server.store.archive(matching: "a").sha256 != nil }
             #expect(isDone)
             #expect(try server.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
-            let isWritten = try await eventually { try server.store.catalog.job(id: 1)?.state == .done }
+            let isWritten = try await eventually { try server.store.jobs.job(id: 1)?.state == .done }
             #expect(isWritten)
             let list = try #require(try json(try await server.ask("GET", "/api/jobs"))["jobs"] as? [[String: Any]])
             #expect(list.count == 1)
@@ -49,7 +49,7 @@ struct JobRouteTests {
         }
         try await withServer(prepare: { store, _ in try prepare(store) }) { server in
             let isAway = try await eventually {
-                try server.store.catalog.job(id: 1)?.reason == "its volume is away"
+                try server.store.jobs.job(id: 1)?.reason == "its volume is away"
             }
             #expect(isAway)
             #expect(try await server.ask("DELETE", "/api/jobs/1", server.authority).status == 409)
@@ -64,7 +64,7 @@ struct JobRouteTests {
                 #expect((try json(again)["error"] as? [String: Any])?["code"] as? String == "not-possible")
             }
             try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
-            let isDone = try await eventually { try server.store.catalog.job(id: 1)?.state == .done }
+            let isDone = try await eventually { try server.store.jobs.job(id: 1)?.state == .done }
             #expect(isDone)
             #expect(try server.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
         }
@@ -84,11 +84,11 @@ struct JobRouteTests {
         try await withServer(prepare: { store, _ in try prepare(store) }) { server in
             stopped = server.store
             let isRunning = try await eventually {
-                try server.store.catalog.jobs(in: nil, limit: 9).contains { $0.state == .running }
+                try server.store.jobs.all(in: nil, limit: 9).contains { $0.state == .running }
             }
             #expect(isRunning)
         }
-        let jobs = try #require(stopped).catalog.jobs(in: nil, limit: 9)
+        let jobs = try #require(stopped).jobs.all(in: nil, limit: 9)
         #expect(jobs.count == 8)
         #expect(jobs.allSatisfy { $0.state == .waiting || $0.state == .done })
         #expect(jobs.contains { $0.state == .waiting })
@@ -101,7 +101,7 @@ struct JobRouteTests {
             #expect(
                 try await server.ask("POST", "/api/archives?name=My%20Crawl.wacz", fields, body: file).status == 201)
             #expect(try await server.ask("POST", "/api/archives?name=bad.wacz", fields, body: [1, 2]).status == 422)
-            let jobs = try server.store.catalog.jobs(in: nil, limit: 9)
+            let jobs = try server.store.jobs.all(in: nil, limit: 9)
             #expect(jobs.map(\.state) == [.failed, .done])
             #expect(jobs.map(\.subject) == ["bad.wacz", "My Crawl.wacz"])
             #expect(jobs[1].archiveID?.text == "my-crawl")
@@ -112,7 +112,7 @@ struct JobRouteTests {
             #expect(try await server.ask("DELETE", failed).status == 403)
             #expect(try await server.ask("DELETE", failed, server.authority).status == 204)
             #expect(try await server.ask("DELETE", failed, server.authority).status == 404)
-            #expect(try server.store.catalog.jobs(in: nil, limit: 9).map(\.state) == [.done])
+            #expect(try server.store.jobs.all(in: nil, limit: 9).map(\.state) == [.done])
         }
     }
 
@@ -126,12 +126,12 @@ struct JobRouteTests {
                 try connection.send(request("POST", "/api/archives?name=cut.wacz", host: host, fields))
                 try connection.send(patternBytes(5000))
                 // A client that is gone when the server looks whose connection it is gets nothing done.
-                try waitUntil { try store.catalog.job(id: 1) != nil }
+                try waitUntil { try store.jobs.job(id: 1) != nil }
                 connection.abort()
             }
-            let isOver = try await eventually { try store.catalog.job(id: 1)?.state.isOver == true }
+            let isOver = try await eventually { try store.jobs.job(id: 1)?.state.isOver == true }
             #expect(isOver)
-            #expect(try store.catalog.job(id: 1)?.state != .done)
+            #expect(try store.jobs.job(id: 1)?.state != .done)
         }
     }
 

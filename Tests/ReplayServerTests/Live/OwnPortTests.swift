@@ -15,7 +15,7 @@ struct OwnPortTests {
             _ = try store.importFile(at: file)
         }
         let ids = ["one", "other"].compactMap { ArchiveID($0) }
-        _ = try store.makeGroup(id: ArchiveID("both"), title: "Both", members: ids)
+        _ = try store.collections.make(id: ArchiveID("both"), title: "Both", members: ids)
     }
 
     private func withPorts(
@@ -163,18 +163,18 @@ struct OwnPortTests {
 
     @Test func aPortThatAnotherProgramTookIsReplaced() async throws {
         // One of those of archives that is free now.
-        let found = ArchiveStore.ownPorts.shuffled().lazy.compactMap { try? LoopbackPort(taking: $0) }.first
+        let found = Ports.range.shuffled().lazy.compactMap { try? LoopbackPort(taking: $0) }.first
         let taken = try #require(found)
         try await withServer(
             origins: .ports,
             prepare: { store, folder in
                 try Self.fill(store, folder)
-                try store.keepPort(taken.number, for: try #require(ArchiveID("one")))
+                try store.ports.keep(taken.number, for: try #require(ArchiveID("one")))
             }
         ) { server in
             let port = try await server.openOwnPort("one")
             #expect(port != taken.number)
-            #expect(ArchiveStore.ownPorts.contains(port))
+            #expect(Ports.range.contains(port))
             #expect(try await ask("/", port: port).status == 200)
             #expect(try server.store.catalog.archive(id: try #require(ArchiveID("one")))?.port == port)
             let other = try await server.openOwnPort("other")

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Groups: archives that are replayed as one.
-extension Catalog {
+/// What the catalog has of them.
+extension Collections {
     /// All groups, newest first.
-    package func allGroups() throws -> [ArchiveGroup] {
+    package func all() throws -> [ArchiveGroup] {
         try groups(where: "ORDER BY createdAt DESC, id DESC", [])
     }
 
@@ -19,8 +19,8 @@ extension Catalog {
     }
 
     /// Group ids that start with `prefix`, at most a few.
-    func groupIDs(startingWith prefix: String) throws -> [ArchiveID] {
-        try reading { database in
+    func ids(startingWith prefix: String) throws -> [ArchiveID] {
+        try catalog.reading { database in
             let sql = "SELECT id FROM archiveGroup WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
             return try String.fetchAll(database, sql: sql, arguments: ["p": prefix])
         }.compactMap { ArchiveID($0) }
@@ -28,7 +28,7 @@ extension Catalog {
 
     /// The members of a group that there are, in its order.
     package func members(of group: ArchiveGroup) throws -> [Archive] {
-        try reading { database in
+        try catalog.reading { database in
             let sql = """
                 SELECT archive.* FROM groupMember JOIN archive ON archive.id = groupMember.archiveID
                 WHERE groupID = ? ORDER BY groupMember.position
@@ -37,18 +37,16 @@ extension Catalog {
         }.map { try $0.archive() }
     }
 
-    /// Whether neither an archive nor a group has the id.
-    package func isFree(_ id: ArchiveID) throws -> Bool {
-        try reading { database in
-            let sql =
-                "SELECT (SELECT count(*) FROM archive WHERE id = :id) + (SELECT count(*) FROM archiveGroup WHERE id = :id)"
-            return try Int.fetchOne(database, sql: sql, arguments: ["id": id.text]) == 0
-        }
+    /// Pages of all members of a group: the members in the group's order, the pages of each in its own.
+    package func pages(
+        of group: ArchiveGroup, words: String = "", offset: Int = 0, limit: Int
+    ) throws -> (total: Int, pages: [ArchivePage]) {
+        try catalog.pages(of: group, words: words, offset: offset, limit: limit)
     }
 
     /// Takes over a group as its document has it.
     func put(_ group: ArchiveGroup, documentStamp: String?) throws {
-        try writing { database in
+        try catalog.writing { database in
             try database.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [group.id.text])
             try database.execute(
                 sql: "INSERT INTO archiveGroup VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -63,19 +61,19 @@ extension Catalog {
         }
     }
 
-    func removeGroup(id: ArchiveID) throws {
-        try writing { try $0.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [id.text]) }
+    func forget(_ id: ArchiveID) throws {
+        try catalog.writing { try $0.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [id.text]) }
     }
 
     /// Which version of each group's document the catalog agrees with, by id.
-    func groupStamps() throws -> [String: String?] {
-        try reading { database in
+    func stamps() throws -> [String: String?] {
+        try catalog.reading { database in
             try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveGroup")
         }
     }
 
     private func groups(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveGroup] {
-        try reading { database in
+        try catalog.reading { database in
             try GroupRow.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments).map {
                 let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
                 return try $0.group(members: try String.fetchAll(database, sql: sql, arguments: [$0.id]))

@@ -1,13 +1,20 @@
 import Foundation
+import GRDB
 
-extension ArchiveStore {
+/// Groups: archives that are replayed as one. Their documents are the truth, the catalog is a copy of them.
+package struct Collections: Sendable {
+    let store: ArchiveStore
+
+    var catalog: Catalog { store.catalog }
+    private var layout: StoreLayout { store.layout }
+
     /// Makes a group of archives.
     ///
     /// - Parameters:
     ///   - id: Made of a name when `nil`.
     ///   - name: The title when `nil`.
     /// - Throws: `StoreError`: `taken` when the id is, `badWords`, `notFound` for a member that is no archive.
-    package func makeGroup(
+    package func make(
         id: ArchiveID? = nil, title: String, idFrom name: String? = nil, members: [ArchiveID],
         words: ArchiveWords = ArchiveWords(),
         originalName: String? = nil
@@ -37,7 +44,7 @@ extension ArchiveStore {
     ) throws -> ArchiveGroup {
         let words = try words.checked()
         return try layout.withCommitLock {
-            guard var group = try catalog.group(id: id) else { throw Self.noGroup(id.text) }
+            guard var group = try group(id: id) else { throw Self.noGroup(id.text) }
             if let title = words.title { group.title = title }
             if let tags = words.tags { group.tags = tags }
             if let notes = words.notes { group.notes = notes }
@@ -50,12 +57,12 @@ extension ArchiveStore {
     }
 
     /// Removes a group; its archives stay.
-    package func removeGroup(_ id: ArchiveID) throws {
+    package func remove(_ id: ArchiveID) throws {
         try layout.withCommitLock {
-            guard try catalog.group(id: id) != nil else { throw Self.noGroup(id.text) }
+            guard try group(id: id) != nil else { throw Self.noGroup(id.text) }
             try Folder.delete(layout.group(id))
             try Folder.synchronize(parentOf: layout.group(id))
-            try catalog.removeGroup(id: id)
+            try forget(id)
         }
     }
 
@@ -63,10 +70,10 @@ extension ArchiveStore {
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func group(matching text: String) throws -> ArchiveGroup {
-        if let id = ArchiveID(text), let group = try catalog.group(id: id) { return group }
-        let candidates = text.isEmpty ? [] : try catalog.groupIDs(startingWith: text)
+        if let id = ArchiveID(text), let group = try group(id: id) { return group }
+        let candidates = text.isEmpty ? [] : try ids(startingWith: text)
         guard let first = candidates.first else { throw Self.noGroup(text) }
-        guard candidates.count == 1, let group = try catalog.group(id: first) else {
+        guard candidates.count == 1, let group = try group(id: first) else {
             let names = candidates.map(\.text).joined(separator: ", ")
             throw StoreError(
                 .ambiguous, "\"\(text)\" is the beginning of several ids: \(names)", hint: "give more of it")
@@ -75,21 +82,21 @@ extension ArchiveStore {
     }
 
     /// All groups, newest first, each with its members.
-    package func groups() throws -> [GroupDetails] {
-        try catalog.allGroups().map(details)
+    package func details() throws -> [GroupDetails] {
+        try all().map(details)
     }
 
     package func details(of group: ArchiveGroup) throws -> GroupDetails {
         GroupDetails(
             group: group,
-            members: try catalog.members(of: group).map {
+            members: try members(of: group).map {
                 ListedArchive(archive: $0, availability: $0.availability(in: layout))
             })
     }
 
     /// Takes an archive out of every group that it is in. Under the commit lock only.
-    func leaveGroups(_ id: ArchiveID) throws {
-        for var group in try catalog.groups(of: id) {
+    func leaveAll(_ id: ArchiveID) throws {
+        for var group in try groups(of: id) {
             group.members.removeAll { $0 == id }
             try save(group)
         }
@@ -99,14 +106,14 @@ extension ArchiveStore {
     func save(_ group: ArchiveGroup) throws {
         let path = layout.group(group.id)
         try StoreDocument.write(GroupDocument(group), to: path)
-        try catalog.put(group, documentStamp: StoreDocument.stamp(of: path))
+        try put(group, documentStamp: StoreDocument.stamp(of: path))
     }
 
     private func check(_ members: [ArchiveID]) throws {
         for id in members where try catalog.archive(id: id) == nil {
             throw StoreError(
                 .notFound, "no archive has the id \"\(id)\"",
-                hint: try catalog.group(id: id) == nil
+                hint: try group(id: id) == nil
                     ? "run `replayhost list` for those there are" : "that is a group: name its archives instead")
         }
     }

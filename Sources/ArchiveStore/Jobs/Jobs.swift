@@ -1,12 +1,23 @@
 import Foundation
 import GRDB
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// Long work, written down before anybody is told that it will be done.
-extension Catalog {
+package struct Jobs: Sendable {
+    let store: ArchiveStore
+
+    var catalog: Catalog { store.catalog }
+    private var layout: StoreLayout { store.layout }
+
     /// The jobs that run, then all others, newest first.
     ///
     /// - Parameter states: Those in other states are left out; `nil` for jobs in any state.
-    package func jobs(in states: [Job.State]?, limit: Int) throws -> [Job] {
+    package func all(in states: [Job.State]?, limit: Int) throws -> [Job] {
         let condition = states.map { "WHERE state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
         let arguments = StatementArguments(states?.map(\.rawValue) ?? []) + [limit]
         return try jobs("\(condition) ORDER BY state = 'running' DESC, id DESC LIMIT ?", arguments)
@@ -17,24 +28,24 @@ extension Catalog {
     }
 
     /// Jobs that were changed after `revision`, in the order of their changes.
-    package func jobs(changedAfter revision: Int, limit: Int) throws -> [Job] {
+    package func changed(after revision: Int, limit: Int) throws -> [Job] {
         try jobs("WHERE revision > ? ORDER BY revision LIMIT ?", [revision, limit])
     }
 
     /// Those that an owner runs.
-    func jobs(runBy owner: String) throws -> [Job] {
+    func running(by owner: String) throws -> [Job] {
         try jobs("WHERE state = 'running' AND owner = ?", [owner])
     }
 
     private func jobs(_ condition: String, _ arguments: StatementArguments) throws -> [Job] {
-        try reading { try Job.fetchAll($0, condition, arguments) }
+        try catalog.reading { try Job.fetchAll($0, condition, arguments) }
     }
 
     /// Sees to it that a job hashes a referenced file; none is added where one is under way or waits.
     func queueHashing(of archive: Archive) throws {
         guard archive.reference != nil, archive.sha256 == nil else { return }
-        let now = RFC3339.preciseText(of: Date())
-        try writing { database in
+        let now = Self.now()
+        try catalog.writing { database in
             let sql = """
                 INSERT INTO job (kind, subject, archiveID, options, state, total, createdAt, updatedAt)
                 SELECT 'hash', :subject, :id, '{}', 'waiting', :total, :now, :now
@@ -55,9 +66,9 @@ extension Catalog {
     ///
     /// - Parameter total: Bytes of the file, where they are known.
     func addImport(_ order: ImportOrder, subject: String, total: UInt64?, owner: String) throws -> Int64 {
-        let now = RFC3339.preciseText(of: Date())
+        let now = Self.now()
         let options = try order.json()
-        return try writing { database in
+        return try catalog.writing { database in
             let sql = """
                 INSERT INTO job (kind, subject, options, state, total, attempt, owner, createdAt, startedAt, updatedAt)
                 VALUES ('import', ?, ?, 'running', ?, 1, ?, ?, ?, ?)
@@ -69,10 +80,10 @@ extension Catalog {
     }
 
     /// What an import was asked for; `nil` when the job is none.
-    func importOrder(jobID: Int64) throws -> ImportOrder? {
-        try reading { database in
+    func importOrder(of id: Int64) throws -> ImportOrder? {
+        try catalog.reading { database in
             let sql = "SELECT options FROM job WHERE id = ? AND kind = 'import'"
-            return try String.fetchOne(database, sql: sql, arguments: [jobID])
+            return try String.fetchOne(database, sql: sql, arguments: [id])
         }.flatMap { ImportOrder(json: $0) }
     }
 
@@ -83,8 +94,8 @@ extension Catalog {
     }
 
     /// The first of those that wait, oldest first, after the job `id`.
-    func waitingJobs(after id: Int64, limit: Int) throws -> [WaitingJob] {
-        try reading { database in
+    func waiting(after id: Int64, limit: Int) throws -> [WaitingJob] {
+        try catalog.reading { database in
             let sql = """
                 SELECT job.*, archive.referencePath FROM job LEFT JOIN archive ON archive.id = job.archiveID
                 WHERE job.state = 'waiting' AND job.id > ? ORDER BY job.id LIMIT ?
@@ -96,13 +107,73 @@ extension Catalog {
     }
 
     /// Who runs jobs, or died running them.
-    func ownersOfRunningJobs() throws -> [String] {
-        try reading { database in
+    func owners() throws -> [String] {
+        try catalog.reading { database in
             let sql = "SELECT DISTINCT owner FROM job WHERE state = 'running' AND owner IS NOT NULL"
             return try String.fetchAll(database, sql: sql)
         }
     }
 
+    /// `importAny` of the store, as a job: should this process end in the middle, another one begins it again.
+    package func importAny(
+        at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportResult {
+        guard let size = Self.sizeOfFile(at: path) else {
+            // No file, no work: what is wrong with it is said at once.
+            return try store.importAny(at: path, mode: mode, options: options, progress: progress)
+        }
+        // Nothing is done for a file that is known, so that nothing is written down either.
+        if mode == .reference, let known = try store.knownReference(at: path, options) { return .archive(known) }
+        let order = ImportOrder(path: path, mode: mode, options: options)
+        let job = try beginImport(order, name: path, total: size)
+        return try job.run {
+            try store.importAny(at: path, mode: mode, options: options) {
+                try progress($0)
+                try job.follow($0)
+            }
+        }
+    }
+
+    /// The same, of standard input. It cannot be begun again: what was read is gone.
+    package func importStream(
+        _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportResult {
+        let job = try beginImport(ImportOrder(path: nil, options: options), name: name, total: nil)
+        return try job.run {
+            try store.importStream(descriptor, name: name, source: source, options: options) {
+                try progress($0)
+                try job.follow($0)
+            }
+        }
+    }
+
+    /// Writes down an import that is about to begin; whoever begins it ends it.
+    ///
+    /// - Parameter name: A path or a file name, of which people are shown the last part.
+    package func beginImport(_ order: ImportOrder, name: String, total: UInt64?) throws -> ImportJob {
+        let owner = try JobOwner(layout: layout)
+        let id = try addImport(
+            order, subject: IncomingArchive.cleanName(name), total: total, owner: owner.name)
+        return ImportJob(id: id, jobs: self, owner: owner, total: total)
+    }
+
+    /// Takes the jobs of processes that are no more.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    package func takeBackOrphaned() throws -> Int {
+        try owners().filter { !JobOwner.isAlive($0, layout: layout) }
+            .reduce(0) { try $0 + takeBack(ofDead: $1) }
+    }
+
+    /// `nil` for what is no file.
+    private static func sizeOfFile(at path: String) -> UInt64? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return UInt64(clamping: status.st_size)
+    }
 }
 
 extension Job {

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import GRDB
 import WebArchive
 
 /// The ports on which something may be replayed, when everything in the store has one of its own.
@@ -10,55 +11,61 @@ package struct PortChoices: Sendable, Hashable {
     package let others: [Int]
 }
 
-extension ArchiveStore {
+/// The ports of archives, of groups and of the library.
+package struct Ports: Sendable {
+    let store: ArchiveStore
+
+    private var catalog: Catalog { store.catalog }
+    private var layout: StoreLayout { store.layout }
+
     /// Where ports of archives are taken from: below those that systems hand out for connections by themselves (RFC 6335 §6 and
     /// Linux), and none of those that browsers refuse to open (Fetch §2.9, "bad port").
-    package static let ownPorts = 16_384..<32_768
+    package static let range = 16_384..<32_768
 
     /// The ports on which an archive or group may be replayed.
     ///
     /// They depend on what it is alone: another store with the same archive tries the same ones.
     ///
     /// - Throws: `StoreError` `documentDamaged`.
-    package func portChoices(for replayable: Replayable) throws -> PortChoices {
-        try portChoices(mark: replayable.portMark, kept: replayable.port)
+    package func choices(for replayable: Replayable) throws -> PortChoices {
+        try choices(mark: replayable.portMark, kept: replayable.port)
     }
 
     /// The ports on which the stock interface may be.
-    package func stockPortChoices() throws -> PortChoices {
-        try portChoices(mark: "stock", kept: PortLedger.read(layout).stock)
+    package func stockChoices() throws -> PortChoices {
+        try choices(mark: "stock", kept: PortLedger.read(layout).stock)
     }
 
-    private func portChoices(mark: String, kept: Int?) throws -> PortChoices {
-        let holders = try catalog.portHolders()
+    private func choices(mark: String, kept: Int?) throws -> PortChoices {
+        let holders = try holders()
         let ledger = try PortLedger.read(layout)
         let given = Set(ledger.given).union(holders.keys)
         let start = SHA256.hash(data: Data(mark.utf8)).prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        let others = (0..<Self.ownPorts.count).lazy
-            .map { Self.ownPorts.lowerBound + (start + $0) % Self.ownPorts.count }
+        let others = (0..<Self.range.count).lazy
+            .map { Self.range.lowerBound + (start + $0) % Self.range.count }
             .filter { !given.contains($0) }
         // Two that were restored with one port: neither may keep it.
         let own = kept.flatMap { port in
             let count = (holders[port]?.count ?? 0) + (ledger.stock == port ? 1 : 0)
-            return count == 1 && Self.ownPorts.contains(port) ? port : nil
+            return count == 1 && Self.range.contains(port) ? port : nil
         }
-        return PortChoices(own: own, others: Array(others.prefix(Self.portChoicesMax)))
+        return PortChoices(own: own, others: Array(others.prefix(Self.choicesMax)))
     }
 
     /// Takes a port for the library. One that an archive has, or had, is not for it: pages of that archive would be of its origin.
     ///
     /// - Throws: `StoreError` `taken`.
-    package func keepLibraryPort(_ port: Int) throws {
+    package func keepLibrary(_ port: Int) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
             var former = ledger.library ?? []
             guard !former.contains(port) else { return }
-            guard !ledger.given.contains(port), try catalog.portHolders()[port] == nil else {
+            guard !ledger.given.contains(port), try holders()[port] == nil else {
                 throw StoreError(
                     .taken, "port \(port) is, or was, that of an archive of this store",
-                    hint: "choose one that is not from \(Self.ownPorts.lowerBound) to \(Self.ownPorts.upperBound - 1)")
+                    hint: "choose one that is not from \(Self.range.lowerBound) to \(Self.range.upperBound - 1)")
             }
-            guard Self.ownPorts.contains(port) else { return }
+            guard Self.range.contains(port) else { return }
             former.append(port)
             ledger.library = former
             ledger.add(port)
@@ -67,7 +74,7 @@ extension ArchiveStore {
     }
 
     /// Writes down which port the stock interface has.
-    package func keepStockPort(_ port: Int) throws {
+    package func keepStock(_ port: Int) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
             ledger.add(port)
@@ -79,16 +86,16 @@ extension ArchiveStore {
     /// Writes down which port something has: first that it was given, then whose it is.
     ///
     /// - Throws: `StoreError` `notFound` when somebody removed it meanwhile.
-    package func keepPort(_ port: Int, for id: ArchiveID) throws {
+    package func keep(_ port: Int, for id: ArchiveID) throws {
         try layout.withCommitLock {
-            guard let current = try replayable(id: id) else {
+            guard let current = try store.replayable(id: id) else {
                 throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
             }
             var ledger = try PortLedger.read(layout)
             ledger.add(port)
             if let former = current.port {
                 ledger.add(former)
-                for other in try catalog.portHolders()[former] ?? [] where other != id { try setPort(nil, of: other) }
+                for other in try holders()[former] ?? [] where other != id { try setPort(nil, of: other) }
             }
             try ledger.write(layout)
             try setPort(port, of: id)
@@ -98,7 +105,7 @@ extension ArchiveStore {
     /// Writes down whose ports the server has open.
     ///
     /// - Parameter names: Ids of archives and groups, and `stock`, which is no id.
-    package func keepOpenPorts(_ names: [String]) throws {
+    package func keepOpen(_ names: [String]) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
             ledger.open = names.sorted()
@@ -107,21 +114,33 @@ extension ArchiveStore {
     }
 
     /// What a server on this store had open last.
-    package func openPorts() throws -> [String] { try PortLedger.read(layout).open }
+    package func open() throws -> [String] { try PortLedger.read(layout).open }
+
+    /// Which archives and groups have which port.
+    func holders() throws -> [Int: [ArchiveID]] {
+        try catalog.reading { database in
+            var holders: [Int: [ArchiveID]] = [:]
+            for row in try PortRow.fetchAll(database, sql: PortRow.query) {
+                guard let id = ArchiveID(row.id) else { continue }
+                holders[row.port, default: []].append(id)
+            }
+            return holders
+        }
+    }
 
     private func setPort(_ port: Int?, of id: ArchiveID) throws {
-        switch try replayable(id: id) {
+        switch try store.replayable(id: id) {
         case .archive(var archive):
             archive.port = port
-            try save(archive)
+            try store.save(archive)
         case .group(var group, _):
             group.port = port
-            try save(group)
+            try store.collections.save(group)
         case nil: break
         }
     }
 
-    private static let portChoicesMax = 50
+    private static let choicesMax = 50
 }
 
 extension Replayable {

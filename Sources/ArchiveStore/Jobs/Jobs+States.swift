@@ -27,12 +27,12 @@ enum JobEnd: Sendable, Hashable {
 /// The states of a job, and who may change them: whoever runs it, and anybody who pauses or cancels it meanwhile.
 ///
 /// Each change is one statement that holds only for the state that it starts from, so that of two processes one does it.
-extension Catalog {
+extension Jobs {
     /// Takes a waiting job; `nil` when somebody else was quicker.
     ///
     /// - Parameter done: Bytes of it that were done before and need not be done again.
-    func claimJob(_ id: Int64, owner: String, done: UInt64 = 0) throws -> Job? {
-        try writing { database in
+    func claim(_ id: Int64, owner: String, done: UInt64 = 0) throws -> Job? {
+        try catalog.writing { database in
             let sql = """
                 UPDATE job SET state = 'running', owner = :owner, attempt = attempt + 1, reason = NULL, errorCode = NULL,
                     done = :done, startedAt = :now, updatedAt = :now
@@ -47,8 +47,8 @@ extension Catalog {
     }
 
     /// - Returns: `false` when the job is no longer the owner's to run: somebody paused or cancelled it.
-    func setProgress(ofJob id: Int64, owner: String, done: UInt64) throws -> Bool {
-        try writing { database in
+    func setProgress(of id: Int64, owner: String, done: UInt64) throws -> Bool {
+        try catalog.writing { database in
             let sql = "UPDATE job SET done = ?, updatedAt = ? WHERE id = ? AND state = 'running' AND owner = ?"
             try database.execute(sql: sql, arguments: [Int64(clamping: done), Self.now(), id, owner])
             return database.changesCount == 1
@@ -56,8 +56,8 @@ extension Catalog {
     }
 
     /// Writes down how a run ended. Where somebody paused or cancelled it meanwhile that stays, unless it was done all the same.
-    func endJob(_ id: Int64, owner: String, _ end: JobEnd) throws {
-        try writing { database in
+    func end(_ id: Int64, owner: String, _ end: JobEnd) throws {
+        try catalog.writing { database in
             let (change, arguments) = Self.change(of: end)
             let all: StatementArguments = ["id": id, "owner": owner, "now": Self.now()]
             try database.execute(
@@ -99,17 +99,17 @@ extension Catalog {
     }
 
     /// Notes why a job still waits.
-    func explainWaiting(ofJob id: Int64, _ reason: String) throws {
+    func explainWaiting(of id: Int64, _ reason: String) throws {
         let sql = "UPDATE job SET reason = ?, updatedAt = ? WHERE id = ? AND state = 'waiting'"
-        try writing { try $0.execute(sql: sql, arguments: [reason, Self.now(), id]) }
+        try catalog.writing { try $0.execute(sql: sql, arguments: [reason, Self.now(), id]) }
     }
 
     /// Does what a person asks for.
     ///
     /// - Returns: The job as it is then.
     /// - Throws: `StoreError`: `notFound`, `notPossible` in its state.
-    package func change(jobID id: Int64, _ change: JobChange) throws -> Job {
-        try writing { database in
+    package func change(_ id: Int64, _ change: JobChange) throws -> Job {
+        try catalog.writing { database in
             let row = try JobRow.fetchOne(database, sql: "SELECT * FROM job WHERE id = ?", arguments: [id])
             guard let row, let job = row.job else { throw Self.noJob(id) }
             try change.check(job, isRepeatable: row.isRepeatable)
@@ -137,8 +137,8 @@ extension Catalog {
     /// Forgets a job that is over.
     ///
     /// - Throws: `StoreError`: `notFound`, `notPossible` while it is not over.
-    package func forget(jobID id: Int64) throws {
-        try writing { database in
+    package func forget(_ id: Int64) throws {
+        try catalog.writing { database in
             guard let job = try Job.fetchAll(database, "WHERE id = ?", [id]).first else { throw Self.noJob(id) }
             guard job.state.isOver else {
                 throw StoreError(.notPossible, "job \(id) is \(job.state.rawValue)", hint: "cancel it first")
@@ -151,8 +151,8 @@ extension Catalog {
     /// third death in a row.
     ///
     /// - Returns: How many there were.
-    func takeBackJobs(ofDead owner: String) throws -> Int {
-        try writing { database in
+    func takeBack(ofDead owner: String) throws -> Int {
+        try catalog.writing { database in
             let sql = "SELECT * FROM job WHERE state = 'running' AND owner = ?"
             let rows = try JobRow.fetchAll(database, sql: sql, arguments: [owner])
             for row in rows {
@@ -198,7 +198,7 @@ extension Catalog {
         try database.execute(sql: sql, arguments: [finishedMax])
     }
 
-    private static func now() -> String { RFC3339.preciseText(of: Date()) }
+    static func now() -> String { RFC3339.preciseText(of: Date()) }
 
     /// So many that are over are kept.
     static let finishedMax = 1000
