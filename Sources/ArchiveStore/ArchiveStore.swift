@@ -29,6 +29,7 @@ package struct ArchiveStore: Sendable {
     package var jobs: Jobs { Jobs(store: self) }
     package var collections: Collections { Collections(store: self) }
     package var ports: Ports { Ports(store: self) }
+    var committer: Committer { Committer(store: self) }
 
     /// - Throws: `StoreError` `unusable` when nothing can be written.
     package func checkWritable() throws(StoreError) {
@@ -174,35 +175,34 @@ package struct ArchiveStore: Sendable {
             } else if archive.reference != nil, Folder.exists(layout.sidecar(archive.key)) {
                 try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
             }
-            try finishRemoval(key: archive.key)
+            try committer.finishRemoval(key: archive.key)
         }
     }
 
-    /// What follows once the file, or the sidecar of a referenced one, has left `files/`; repeatable.
-    func finishRemoval(key: String) throws {
-        let saved = [layout.sidecar(key), layout.removed(key)].lazy.compactMap { try? Sidecar.read(at: $0) }.first
-        if let id = try catalog.archive(key: key)?.id ?? saved.flatMap({ ArchiveID($0.id) }) {
-            // The id belongs to another one by now when the archive was replaced.
-            let holder = try catalog.archive(id: id)
-            if holder == nil || holder?.key == key { try collections.leaveAll(id) }
+    /// Completes or undoes what killed processes left half done. Runs at each start that may write; cheap when all is well.
+    ///
+    /// - Parameter readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
+    @discardableResult
+    package func repair(readsAll: Bool = false) throws -> RepairReport {
+        guard !isReadOnly else { return RepairReport() }
+        return try layout.withCommitLock {
+            var reconciler = Reconciler(store: self, readsAll: readsAll)
+            return try reconciler.run()
         }
-        try catalog.remove(key: key)
-        try deleteSidecars(key: key)
-        try Folder.delete(layout.removed(key))
-        openArchives.forget(key: key)
     }
 
-    /// Clears away an archive whose place another one has taken; repeatable.
-    func clearSuperseded(key: String) throws {
-        try catalog.remove(key: key)
-        try Folder.delete(layout.file(key))
-        try deleteSidecars(key: key)
-        openArchives.forget(key: key)
+    /// Makes the catalog anew from the files; `Rebuilder` says how.
+    package static func rebuild(at root: String) throws -> (store: ArchiveStore, report: RebuildReport) {
+        let layout = StoreLayout(root: root)
+        try makeFolders(layout)
+        return try Rebuilder(layout: layout).run()
     }
 
-    /// Deletes all that lies in `files/` beside an archive.
-    func deleteSidecars(key: String) throws {
-        for file in IndexFile.allCases { try Folder.delete(layout.index(file, key: key)) }
-        try Folder.delete(layout.sidecar(key))
+    /// Writes index files where they are missing or damaged; `doctor` runs it.
+    ///
+    /// - Parameter pulse: Called now and then; throws to stop.
+    package func prepareLookups(pulse: @escaping () throws -> Void = {}) throws -> LookupsReport {
+        var repair = IndexRepair(store: self, pulse: pulse)
+        return try repair.run()
     }
 }

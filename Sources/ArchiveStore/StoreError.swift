@@ -98,3 +98,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+
+extension StoreError {
+    /// Whether a small file of the store is there and is not what replayhost writes.
+    var isDamagedDocument: Bool { code == .documentDamaged }
+}

@@ -36,7 +36,7 @@ struct BackedUpStore: Sendable {
         try store.edit(plain, ArchiveWords(notes: "two\nlines"))
         var unsorted = try add("unsorted", seed: 2, layout: .unsorted)
         unsorted.port = 9123
-        try store.save(unsorted)
+        try store.committer.save(unsorted)
         try add("deflated", seed: 3, layout: .zipNumDeflated)
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
         // Of two with the same file name the first one has the address.

@@ -42,19 +42,21 @@ struct HousekeepingTests {
         let test = try TestStore()
         let held = try Descriptor(path: test.folder.write("half", to: "store/incoming/copy-0"), flags: O_RDONLY)
         #expect(held.lock() == .taken)
-        #expect(try !test.store.hasAbandoned(olderThanSeconds: 0))
+        #expect(try !IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 0))
         try test.folder.write("half", to: "store/incoming/copy-0.idx")
-        #expect(try !test.store.hasAbandoned(olderThanSeconds: 0), "it belongs to the one that is held")
+        #expect(
+            try !IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 0),
+            "it belongs to the one that is held")
         try test.folder.write("half", to: "store/incoming/copy-1")
-        #expect(try !test.store.hasAbandoned(olderThanSeconds: 60))
-        #expect(try test.store.hasAbandoned(olderThanSeconds: 0))
+        #expect(try !IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 60))
+        #expect(try IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 0))
         try test.store.repair()
-        #expect(try !test.store.hasAbandoned(olderThanSeconds: 0))
+        #expect(try !IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 0))
         try test.folder.write("half", to: "store/incoming/copy-2.idx")
-        #expect(try test.store.hasAbandoned(olderThanSeconds: 0), "its owner is gone")
+        #expect(try IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 0), "its owner is gone")
         try test.store.repair()
         try test.folder.write("", to: "store/incoming/runner-\(deadOwner())")
-        #expect(try test.store.hasAbandoned(olderThanSeconds: 0))
+        #expect(try IncomingFolder(layout: test.layout).hasAbandoned(olderThanSeconds: 0))
         withExtendedLifetime(held) {}
     }
 

@@ -74,7 +74,7 @@ struct PortTests {
         try library.store.ports.keep(20_000, for: library.ids[0])
         var second = try #require(try library.store.catalog.archive(id: library.ids[1]))
         second.port = 20_000
-        try library.store.save(second)
+        try library.store.committer.save(second)
         #expect(try library.store.ports.choices(for: library.replayable(0)).own == nil)
         #expect(try library.store.ports.choices(for: library.replayable(1)).own == nil)
         try library.store.ports.keep(20_001, for: library.ids[0])
@@ -88,7 +88,7 @@ struct PortTests {
         let library = try Library(count: 1)
         var archive = try #require(try library.store.catalog.archive(id: library.ids[0]))
         archive.port = port
-        try library.store.save(archive)
+        try library.store.committer.save(archive)
         #expect(try library.store.ports.choices(for: library.replayable(0)).own == nil)
     }
 

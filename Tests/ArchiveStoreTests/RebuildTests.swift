@@ -25,7 +25,7 @@ struct RebuildTests {
         var edited = try #require(try store.catalog.allArchives().first { $0.id.text == "plain" })
         edited = try store.edit(edited, ArchiveWords(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
         edited.port = 8101
-        try store.save(edited)
+        try store.committer.save(edited)
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
         let group = try store.collections.make(
             title: "Some", members: try ["plain", "away", "same"].map { try #require(ArchiveID($0)) },

@@ -78,14 +78,14 @@ struct BackupFolder {
     func sweep() throws {
         for name in try Folder.names(in: layout.incoming) where name.hasPrefix(StoreLayout.copyPrefix) {
             let path = "\(layout.incoming)/\(name)"
-            _ = try ArchiveStore.deleteAbandoned(path, owner: path)
+            _ = try IncomingFolder.deleteAbandoned(path, owner: path)
         }
     }
 
     /// Deletes the files that no manifest needs any more.
     func prune(keeping hashes: Set<String>) throws -> FileTally {
         var pruned = FileTally()
-        for key in ArchiveStore.Shelf.keys(of: try Folder.names(in: layout.files), ending: StoreLayout.fileSuffix)
+        for key in FileInventory.keys(of: try Folder.names(in: layout.files), ending: StoreLayout.fileSuffix)
         where !hashes.contains(key) {
             pruned.add(Self.size(of: layout.file(key)) ?? 0)
             try Folder.delete(layout.file(key))

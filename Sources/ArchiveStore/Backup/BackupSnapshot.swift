@@ -34,7 +34,7 @@ extension ArchiveStore {
                 }
             }
             let known = Set(archives.map(\.key))
-            for key in try Shelf(layout).files.subtracting(known).sorted() {
+            for key in try FileInventory(layout).files.subtracting(known).sorted() {
                 problems.append(
                     StoreError(
                         .archiveDamaged, "the file is not in the catalog, and is left out of the backup",

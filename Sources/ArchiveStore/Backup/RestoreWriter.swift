@@ -174,8 +174,8 @@ struct RestoreWriter {
         let known = try store.catalog.archive(key: key).map { Sidecar($0) }
         (known ?? sidecar).apply(to: &archive)
         archive.lookups = prepared.index.lookups
-        try store.put(incoming, prepared.index, sidecar: known ?? sidecar, isKnown: known != nil)
-        try store.enter(archive, prepared.examined, replaced: nil)
+        try store.committer.put(incoming, prepared.index, sidecar: known ?? sidecar, isKnown: known != nil)
+        try store.committer.enter(archive, prepared.examined, replaced: nil)
     }
 
     /// Writes the sidecar of a file that stays where it is.

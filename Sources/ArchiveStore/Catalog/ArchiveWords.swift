@@ -59,22 +59,8 @@ extension ArchiveStore {
             if let title = words.title { current.title = title }
             if let tags = words.tags { current.tags = tags }
             if let notes = words.notes { current.notes = notes }
-            try save(current)
+            try committer.save(current)
             return current
         }
-    }
-
-    /// Writes an archive's sidecar, then its row in the catalog. Under the commit lock only.
-    func save(_ archive: Archive) throws {
-        let path = layout.sidecar(archive.key)
-        // What the catalog does not know of is kept.
-        let replaces: String?
-        do {
-            replaces = try Sidecar.read(at: path).replaces
-        } catch let error as StoreError where error.code == .notFound || error.isDamagedDocument {
-            replaces = nil
-        }
-        try Sidecar(archive, replaces: replaces).write(to: path)
-        try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
     }
 }

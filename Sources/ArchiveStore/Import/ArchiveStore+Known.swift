@@ -26,15 +26,4 @@ extension ArchiveStore {
 
     /// Whether there is an ordinary file, or a link to one.
     package static func isFile(at path: String) -> Bool { Folder.holdsFile(path) }
-
-    /// Gives a file of the store the time of change that its source had before it was read. Where that is not possible, and after
-    /// a kill just before, the source is read again when it is opened the next time.
-    func keepTime(_ nanoseconds: Int64?, of path: String) {
-        guard let nanoseconds else { return }
-        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let time = rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
-        let changed = timespec(tv_sec: Int(time.0), tv_nsec: Int(time.1))
-        let times = [changed, changed]
-        _ = utimensat(AT_FDCWD, path, times, 0)
-    }
 }

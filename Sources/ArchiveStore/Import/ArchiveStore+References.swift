@@ -60,10 +60,10 @@ extension ArchiveStore {
             do {
                 try Sidecar(archive, replaces: replaced?.key).write(to: layout.sidecar(key))
             } catch {
-                try deleteSidecars(key: key)
+                try committer.deleteSidecars(key: key)
                 throw error
             }
-            try enter(archive, examined, replaced: replaced)
+            try committer.enter(archive, examined, replaced: replaced)
             try jobs.queueHashing(of: archive)
             let details = try details(of: archive, findings: examined.findings)
             return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
@@ -102,24 +102,13 @@ extension ArchiveStore {
             archive.sha256 = sha256
             let isTaken = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
             guard key.hasPrefix(StoreLayout.referencePrefix), !isTaken else {
-                try save(archive)
+                try committer.save(archive)
                 return archive
             }
             let hashed = archive.rekeyed(sha256)
             try Sidecar(hashed).write(to: layout.sidecar(sha256))
-            try finishRekeying(hashed, from: key)
+            try committer.finishRekeying(hashed, from: key)
             return hashed
         }
-    }
-
-    /// What follows once a referenced file's sidecar is there under its hash; repeatable.
-    func finishRekeying(_ archive: Archive, from provisionalKey: String) throws {
-        for file in IndexFile.allCases where Folder.exists(layout.index(file, key: provisionalKey)) {
-            try Folder.move(layout.index(file, key: provisionalKey), to: layout.index(file, key: archive.key))
-        }
-        try catalog.update(
-            archive, from: provisionalKey, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)))
-        try deleteSidecars(key: provisionalKey)
-        openArchives.forget(key: provisionalKey)
     }
 }

@@ -143,8 +143,9 @@ extension ArchiveStore {
                 key: sha256, sha256: sha256, examined, origin: origin, options: options, existing: existing)
             var archive = new
             archive.lookups = index.lookups
-            try put(incoming, index, sidecar: Sidecar(archive, replaces: replaced?.key), isKnown: existing != nil)
-            try enter(archive, examined, replaced: replaced)
+            try committer.put(
+                incoming, index, sidecar: Sidecar(archive, replaces: replaced?.key), isKnown: existing != nil)
+            try committer.enter(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
                 existing?.reference != nil ? .takenIn : replaced != nil ? .replaced : .imported
             let details = try details(of: archive, findings: examined.findings)
@@ -192,41 +193,6 @@ extension ArchiveStore {
         tags + more.filter { !tags.contains($0) }
     }
 
-    /// Sidecar and index files first, then the one rename that makes the archive be there.
-    ///
-    /// The sidecar of an archive that is known already stays as it is until the file is there: without its file it would mean
-    /// that the archive is gone.
-    func put(
-        _ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, isKnown: Bool
-    ) throws {
-        let key = index.key
-        if !isKnown { try sidecar.write(to: layout.sidecar(key)) }
-        // Against accidents only; file systems without modes (exFAT, SMB) go without.
-        _ = chmod(incoming.file.path, 0o400)
-        do {
-            try index.move()
-            try Folder.move(incoming.file.path, to: layout.file(key))
-        } catch {
-            if !isKnown, !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }
-            throw error
-        }
-        incoming.markCommitted()
-        keepTime(incoming.sourceModifiedAt, of: layout.file(key))
-        if isKnown { try sidecar.write(to: layout.sidecar(key)) }
-    }
-
-    /// Enters an archive whose file and sidecar are in place, and clears away the one that it replaces.
-    func enter(_ archive: Archive, _ examined: ExaminedArchive, replaced: Archive?) throws {
-        do {
-            try catalogue(archive, examined, replacing: replaced?.key)
-        } catch {
-            throw StoreError(
-                .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
-                hint: "the next start enters it")
-        }
-        if let replaced { try clearSuperseded(key: replaced.key) }
-    }
-
     private func duplicate(of sha256: String, _ options: ImportOptions) throws -> ImportOutcome? {
         guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
         if let other = options.replaces, other != archive.id {
@@ -235,16 +201,6 @@ extension ArchiveStore {
                 hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
         }
         return ImportOutcome(details: try details(of: archive), kind: .duplicate)
-    }
-
-    /// Enters an archive whose file and sidecar are in place into the catalog, in the place of another one.
-    func catalogue(_ archive: Archive, _ examined: ExaminedArchive, replacing oldKey: String? = nil) throws {
-        try catalog.add(
-            archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: examined.findings,
-            replacing: [archive.key, oldKey].compactMap { $0 }
-        ) { add in
-            try examined.forEachPage { try add($0) }
-        }
     }
 
     /// Runs reading code and turns its refusal into the store's words.

@@ -39,7 +39,7 @@ package final class JobOwner: Sendable {
             case .heldByAnother: return true
             case .taken: return false
             case .unsupported:
-                return time(nil) - (try file.status().changedAtSeconds) <= ArchiveStore.abandonedAfterSeconds
+                return time(nil) - (try file.status().changedAtSeconds) <= IncomingFolder.abandonedAfterSeconds
             }
         } catch {
             return error.code != .notFound

@@ -132,7 +132,7 @@ package struct Ports: Sendable {
         switch try store.replayable(id: id) {
         case .archive(var archive):
             archive.port = port
-            try store.save(archive)
+            try store.committer.save(archive)
         case .group(var group, _):
             group.port = port
             try store.collections.save(group)

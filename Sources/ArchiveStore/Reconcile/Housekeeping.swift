@@ -25,7 +25,10 @@ package struct Housekeeping: Sendable {
         if let repairedAt, repairedAt.duration(to: now) < Self.pause { return nil }
         // Looked at before the repair: what comes during it is seen the next time.
         let changes = [store.layout.files, store.layout.groups].map(Self.changedAt)
-        guard try changes != seen || store.hasAbandoned(olderThanSeconds: Self.graceSeconds) else { return nil }
+        guard
+            try changes != seen
+                || IncomingFolder(layout: store.layout).hasAbandoned(olderThanSeconds: Self.graceSeconds)
+        else { return nil }
         repairedAt = now
         let report = try store.repair()
         seen = changes

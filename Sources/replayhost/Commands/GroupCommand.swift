@@ -135,7 +135,9 @@ struct GroupCommand: ParsableCommand {
         func run() throws {
             let store = try common.openStoreToChange()
             let added = try members.map { try store.archive(matching: $0).id }
-            let group = try store.collections.edit(try store.collections.group(matching: id).id, ArchiveWords()) { $0 + added }
+            let group = try store.collections.edit(try store.collections.group(matching: id).id, ArchiveWords()) {
+                $0 + added
+            }
             try GroupCommand.tell(group, "changed", store, common)
         }
     }

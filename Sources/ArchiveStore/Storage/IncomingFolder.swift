@@ -1,82 +1,15 @@
-import Foundation
-
 #if canImport(Glibc)
 import Glibc
 #else
 import Darwin
 #endif
 
-/// What `repair` found and did.
-package struct RepairReport: Sendable, Hashable {
-    /// Copies that a stopped import left in `incoming/`, deleted.
-    package var sweptCopies = 0
-    /// Removals that were stopped half way, completed.
-    package var completedRemovals: [String] = []
-    /// Archives whose import was stopped after their file was in place, now in the catalog.
-    package var adopted: [ArchiveID] = []
-    /// Archives and groups of which the catalog had not what their sidecar or document says.
-    package var updated: [ArchiveID] = []
-    /// Archives whose sidecar was lost or damaged, written anew from the catalog.
-    package var restoredSidecars: [ArchiveID] = []
-    /// Referenced files that were away when the catalog was made anew, read now.
-    package var examined: [ArchiveID] = []
-    /// Sidecars and index files without an archive, and index files that their archive does not need, deleted.
-    package var sweptSidecars = 0
-    /// What could not be put right, in words.
-    package var problems: [String] = []
+/// What lies in `incoming/` and belongs to a process: a locked file, and those that are named for it.
+struct IncomingFolder {
+    let layout: StoreLayout
 
-    package var changedAnything: Bool {
-        sweptCopies + sweptSidecars + completedRemovals.count + adopted.count + updated.count + restoredSidecars.count
-            + examined.count > 0
-    }
-}
-
-extension ArchiveStore {
-    /// Completes or undoes what killed processes left half done. Runs at each start that may write; cheap when all is well.
-    ///
-    /// - Parameter readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
-    @discardableResult
-    package func repair(readsAll: Bool = false) throws -> RepairReport {
-        guard !isReadOnly else { return RepairReport() }
-        return try layout.withCommitLock {
-            var report = RepairReport()
-            try sweepIncoming(&report)
-            try settle(&report, readsAll: readsAll)
-            return report
-        }
-    }
-
-    func sweepIncoming(_ report: inout RepairReport) throws {
-        for name in try Folder.names(in: layout.incoming) {
-            do {
-                try sweep(name, &report)
-            } catch {
-                report.problems.append("incoming/\(name) cannot be cleaned up: \(error)")
-            }
-        }
-    }
-
-    private func sweep(_ name: String, _ report: inout RepairReport) throws {
-        let path = "\(layout.incoming)/\(name)"
-        let key = String(name.dropFirst(StoreLayout.removedPrefix.count))
-        if name.hasPrefix(StoreLayout.removedPrefix), StoreLayout.isKey(key) {
-            if Folder.exists(layout.file(key)) || isReferenced(key) {
-                // The same file was imported again after the removal was stopped: only the old one goes.
-                try Folder.delete(path)
-            } else {
-                try finishRemoval(key: key)
-            }
-            report.completedRemovals.append(key)
-        } else if name.hasPrefix(StoreLayout.copyPrefix), try Self.deleteAbandoned(path, owner: owner(of: path)) {
-            report.sweptCopies += 1
-        } else if name.hasPrefix(StoreLayout.runnerPrefix) {
-            _ = try Self.deleteAbandoned(path, owner: path)
-        }
-    }
-
-    private func isReferenced(_ key: String) -> Bool {
-        (try? Sidecar.read(at: layout.sidecar(key)))?.reference != nil
-    }
+    /// Deletes a copy that no living process holds, or a file that such a copy owns.
+    func deleteAbandoned(_ path: String) throws -> Bool { try Self.deleteAbandoned(path, owner: owner(of: path)) }
 
     /// The copy that an index file or a run of its sorting is named for: the path up to the first dot of the name.
     private func owner(of path: String) -> String {

@@ -1,11 +1,4 @@
-import Foundation
 import GRDB
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// What `rebuild` did.
 package struct RebuildReport: Sendable, Hashable {
@@ -17,50 +10,50 @@ package struct RebuildReport: Sendable, Hashable {
     package var repair = RepairReport()
 }
 
-extension ArchiveStore {
-    /// Makes the catalog anew from `files/` and `groups/`: ids, titles, tags, notes, references, groups and ports are as they were.
-    ///
-    /// A catalog that can be read gets the new content in one transaction, so that other processes go on with it. A damaged one
-    /// is put aside. Jobs are kept where they can be read. Stopped at any instant the old catalog is there, or the new one, or none,
-    /// which the next start makes anew.
-    ///
+/// Makes the catalog anew from `files/` and `groups/`: ids, titles, tags, notes, references, groups and ports are as they were.
+///
+/// A catalog that can be read gets the new content in one transaction, so that other processes go on with it. A damaged one
+/// is put aside. Jobs are kept where they can be read. Stopped at any instant the old catalog is there, or the new one, or none,
+/// which the next start makes anew.
+struct Rebuilder {
+    let layout: StoreLayout
+
     /// - Throws: `StoreError`: `locked` when a server is using a catalog that has to be put aside.
-    package static func rebuild(at root: String) throws -> (store: ArchiveStore, report: RebuildReport) {
-        let layout = StoreLayout(root: root)
-        try makeFolders(layout)
-        return try layout.withCommitLock {
-            let owner = try layout.makeLockedFile()
-            defer { withExtendedLifetime(owner) { _ = unlink(owner.path) } }
-            let path = owner.path + ".sqlite"
-            var report = RebuildReport()
-            let fresh = ArchiveStore(layout: layout, catalog: try Catalog(path: path))
-            try fresh.sweepIncoming(&report.repair)
-            try fresh.settle(&report.repair)
-            report.archives = try fresh.catalog.allArchives().count
-            report.groups = try fresh.collections.all().count
-            try fresh.catalog.closeForCopying()
-            let store: ArchiveStore
-            if let old = soundCatalog(layout) {
-                try old.takeContent(of: path)
-                for file in Self.databaseFiles(path) { try Folder.delete(file) }
-                store = ArchiveStore(layout: layout, catalog: old)
-            } else {
-                report.isOldOneDamaged = Folder.exists(layout.catalog)
-                try putInPlace(path, layout)
-                store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
-            }
-            for archive in try store.catalog.allArchives() { try store.jobs.queueHashing(of: archive) }
-            return (store, report)
+    func run() throws -> (store: ArchiveStore, report: RebuildReport) {
+        try layout.withCommitLock {
+            try layout.withStagingFile { owner in try rebuild(in: owner.path + ".sqlite") }
         }
     }
 
+    private func rebuild(in path: String) throws -> (store: ArchiveStore, report: RebuildReport) {
+        var report = RebuildReport()
+        let fresh = ArchiveStore(layout: layout, catalog: try Catalog(path: path))
+        var reconciler = Reconciler(store: fresh)
+        report.repair = try reconciler.run()
+        report.archives = try fresh.catalog.allArchives().count
+        report.groups = try fresh.collections.all().count
+        try fresh.catalog.closeForCopying()
+        let store: ArchiveStore
+        if let old = soundCatalog() {
+            try old.takeContent(of: path)
+            for file in Self.databaseFiles(path) { try Folder.delete(file) }
+            store = ArchiveStore(layout: layout, catalog: old)
+        } else {
+            report.isOldOneDamaged = Folder.exists(layout.catalog)
+            try putInPlace(path)
+            store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
+        }
+        for archive in try store.catalog.allArchives() { try store.jobs.queueHashing(of: archive) }
+        return (store, report)
+    }
+
     /// The catalog, if it is one and SQLite finds nothing wrong with it.
-    private static func soundCatalog(_ layout: StoreLayout) -> Catalog? {
+    private func soundCatalog() -> Catalog? {
         guard Folder.exists(layout.catalog), let catalog = try? Catalog(path: layout.catalog) else { return nil }
         return (try? catalog.integrityCheck()) == ["ok"] ? catalog : nil
     }
 
-    private static func putInPlace(_ path: String, _ layout: StoreLayout) throws {
+    private func putInPlace(_ path: String) throws {
         if let server = ServerFile.running(layout: layout) {
             throw StoreError(
                 .locked, "the server at \(server.address) is using the damaged catalog", place: layout.root,
@@ -68,9 +61,9 @@ extension ArchiveStore {
         }
         if Folder.exists(layout.catalog) { try Folder.move(layout.catalog, to: layout.catalog + ".damaged") }
         // A log that is left would be applied to the new catalog.
-        for file in databaseFiles(layout.catalog).dropFirst() { try Folder.delete(file) }
+        for file in Self.databaseFiles(layout.catalog).dropFirst() { try Folder.delete(file) }
         try Folder.move(path, to: layout.catalog)
-        for file in databaseFiles(path) { try Folder.delete(file) }
+        for file in Self.databaseFiles(path) { try Folder.delete(file) }
     }
 
     private static func databaseFiles(_ path: String) -> [String] {

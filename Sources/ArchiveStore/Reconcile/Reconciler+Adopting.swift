@@ -1,0 +1,125 @@
+/// Files and sidecars that the catalog does not have.
+extension Reconciler {
+    /// Enters what lies in `files/` and is not in the catalog: a file, named for its hash, or the sidecar of a file elsewhere.
+    ///
+    /// - Returns: `nil` for one whose place another archive has taken: that is cleared away.
+    mutating func adopt(key: String) throws -> ArchiveID? {
+        let saved = try savedWords(key)
+        let holder = try saved.flatMap { ArchiveID($0.id) }.flatMap { try catalog.archive(id: $0) }
+        var superseded: Archive?
+        if let saved, let holder {
+            let other = try? Sidecar.read(at: layout.sidecar(holder.key))
+            if other?.supersededKeys.contains(key) == true {
+                if other?.provisionalKey == key { try committer.finishRekeying(holder, from: key) }
+                try committer.clearSuperseded(key: key)
+                return nil
+            }
+            if saved.provisionalKey == holder.key {
+                // Hashed, and stopped before the catalog knew.
+                var hashed = holder.rekeyed(key)
+                saved.apply(to: &hashed)
+                try committer.finishRekeying(hashed, from: holder.key)
+                return holder.id
+            }
+            if saved.replaces == holder.key { superseded = holder }
+        }
+        return try enter(key: key, saved: saved, superseded: superseded)
+    }
+
+    /// The sidecar of an archive that is being entered; a damaged one is put aside.
+    private mutating func savedWords(_ key: String) throws -> Sidecar? {
+        let path = layout.sidecar(key)
+        do {
+            return try Sidecar.read(at: path)
+        } catch let error as StoreError where error.code == .notFound {
+            return nil
+        } catch let error as StoreError where error.isDamagedDocument {
+            try Folder.move(path, to: path + ".damaged")
+            report.problems.append(
+                "files/\(key).json was damaged: title, tags and notes of its archive are lost; it is kept as \(key).json.damaged"
+            )
+            return nil
+        }
+    }
+
+    private mutating func enter(key: String, saved: Sidecar?, superseded: Archive?) throws -> ArchiveID {
+        let hasFile = Folder.exists(layout.file(key))
+        let name = saved?.originalName ?? "\(key.prefix(12)).wacz"
+        let id = try id(for: saved, name: name, superseded: superseded)
+        let path = hasFile ? layout.file(key) : saved?.reference?.path ?? layout.file(key)
+        if !hasFile, let away = saved?.archive(key: key, id: id), away.availability(in: layout) != .here {
+            try enterWithoutReading(away, superseded: superseded)
+            return id
+        }
+        let examined = try store.examine(path, name: name, options: ImportOptions()) { _, _ in }
+        let title = saved?.title ?? examined.title ?? ArchiveStore.stem(of: name)
+        let origin = ExaminedArchive.Origin(name: name, source: saved?.source ?? "found in the store")
+        let hash = hasFile ? key : saved?.sha256 ?? Sidecar.hash(inKey: key)
+        var archive = examined.archive(key: key, id: id, sha256: hash, title: title, origin: origin)
+        saved?.apply(to: &archive)
+        if hasFile {
+            (archive.reference, archive.provisionalKey, archive.sha256) = (nil, nil, key)
+        }
+        archive.lookups = adoptIndex(of: examined, id: id, key: key)
+        // Written anew only for what it does not say yet: a sidecar is the truth.
+        if saved == nil || saved?.id != id.text || (hasFile && saved?.reference != nil) {
+            try Sidecar(archive, replaces: saved?.replaces).write(to: layout.sidecar(key))
+        }
+        try committer.catalogue(archive, examined, replacing: superseded?.key)
+        if let superseded { try committer.clearSuperseded(key: superseded.key) }
+        try store.jobs.queueHashing(of: archive)
+        return id
+    }
+
+    private func id(for saved: Sidecar?, name: String, superseded: Archive?) throws -> ArchiveID {
+        if let superseded { return superseded.id }
+        if let wanted = saved.flatMap({ ArchiveID($0.id) }), try catalog.isFree(wanted) { return wanted }
+        return try ArchiveID.readable(from: ArchiveStore.stem(of: name)) { try catalog.isFree($0) }
+    }
+
+    /// Enters a file that is away, from what its sidecar kept of it.
+    private func enterWithoutReading(_ archive: Archive, superseded: Archive?) throws {
+        try catalog.add(
+            archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: [],
+            replacing: [archive.key, superseded?.key].compactMap { $0 }
+        ) { _ in }
+        if let superseded { try committer.clearSuperseded(key: superseded.key) }
+        try store.jobs.queueHashing(of: archive)
+    }
+
+    /// Reads the pages of referenced files that were away when the catalog was made anew.
+    mutating func examineThoseThatCameBack() throws {
+        for archive in try catalog.allArchives() where !archive.isExamined {
+            guard archive.availability(in: layout) == .here else { continue }
+            do {
+                let path = archive.path(in: layout)
+                let examined = try store.examine(path, name: archive.originalName, options: ImportOptions()) { _, _ in }
+                var read = examined.archive(
+                    key: archive.key, id: archive.id, sha256: archive.sha256, title: archive.title,
+                    origin: ExaminedArchive.Origin(name: archive.originalName, source: archive.source))
+                try Sidecar.read(at: layout.sidecar(archive.key)).apply(to: &read)
+                read.lookups = adoptIndex(of: examined, id: archive.id, key: archive.key)
+                try committer.catalogue(read, examined)
+                report.examined.append(archive.id)
+            } catch {
+                report.problems.append("the file of \"\(archive.id)\" is back, but cannot be read: \(error)")
+            }
+        }
+    }
+
+    /// Takes over the index files that the import left, or writes them; `nil` when that fails, which no archive is refused for.
+    private mutating func adoptIndex(of examined: ExaminedArchive, id: ArchiveID, key: String) -> ArchiveLookups? {
+        do {
+            let lookups = ArchiveLookups(examined)
+            if try IndexRepair.hasIndexFiles(lookups, of: examined, key: key, layout) { return lookups }
+            return try layout.withStagingFile { owner in
+                let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in }
+                try index.move()
+                return index.lookups
+            }
+        } catch {
+            report.problems.append("captures of \"\(id)\" are looked up slowly: \(error)")
+            return nil
+        }
+    }
+}

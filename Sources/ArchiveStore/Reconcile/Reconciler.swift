@@ -1,0 +1,171 @@
+/// Makes the catalog agree with the files: completes or undoes what killed processes left half done, and takes over what
+/// `files/` and `groups/` say. Under the commit lock only.
+struct Reconciler {
+    let store: ArchiveStore
+    /// Whether the catalog is held against every sidecar, and not only against those that look newer.
+    let readsAll: Bool
+    var report = RepairReport()
+    var inventory = FileInventory()
+
+    init(store: ArchiveStore, readsAll: Bool = false) {
+        (self.store, self.readsAll) = (store, readsAll)
+    }
+
+    var layout: StoreLayout { store.layout }
+    var catalog: Catalog { store.catalog }
+    var committer: Committer { store.committer }
+
+    mutating func run() throws -> RepairReport {
+        try sweepIncoming()
+        inventory = try FileInventory(layout)
+        try reconcileFiles()
+        try reconcileCollections()
+        return report
+    }
+
+    /// Completes removals, and deletes what killed processes left in `incoming/`.
+    private mutating func sweepIncoming() throws {
+        for name in try Folder.names(in: layout.incoming) {
+            do {
+                try sweep(name)
+            } catch {
+                report.problems.append("incoming/\(name) cannot be cleaned up: \(error)")
+            }
+        }
+    }
+
+    private mutating func sweep(_ name: String) throws {
+        let path = "\(layout.incoming)/\(name)"
+        let key = String(name.dropFirst(StoreLayout.removedPrefix.count))
+        if name.hasPrefix(StoreLayout.removedPrefix), StoreLayout.isKey(key) {
+            if Folder.exists(layout.file(key)) || isReferenced(key) {
+                // The same file was imported again after the removal was stopped: only the old one goes.
+                try Folder.delete(path)
+            } else {
+                try committer.finishRemoval(key: key)
+            }
+            report.completedRemovals.append(key)
+        } else if name.hasPrefix(StoreLayout.copyPrefix), try IncomingFolder(layout: layout).deleteAbandoned(path) {
+            report.sweptCopies += 1
+        } else if name.hasPrefix(StoreLayout.runnerPrefix) {
+            _ = try IncomingFolder.deleteAbandoned(path, owner: path)
+        }
+    }
+
+    private func isReferenced(_ key: String) -> Bool {
+        (try? Sidecar.read(at: layout.sidecar(key)))?.reference != nil
+    }
+
+    private mutating func reconcileFiles() throws {
+        for name in inventory.names where name.hasSuffix(StoreDocument.temporarySuffix) {
+            try Folder.delete("\(layout.files)/\(name)")
+            report.sweptSidecars += 1
+        }
+        for name in inventory.names
+        where name.hasSuffix(StoreLayout.fileSuffix) && !inventory.files.contains(String(name.dropLast(5))) {
+            report.problems.append("files/\(name) is not named for a SHA-256; import it and delete it there")
+        }
+        try reconcileKnown()
+        let referenced = try reconcileSidecars()
+        let known = Set(try catalog.sidecarStamps().keys)
+        // Those that replace another one say so in their sidecars: in which order they are entered does not matter.
+        for key in inventory.files.union(referenced).subtracting(known).sorted() {
+            do {
+                if let id = try adopt(key: key) { report.adopted.append(id) }
+            } catch let error as StoreError where [.catalogDamaged, .noSpace].contains(error.code) {
+                throw error
+            } catch {
+                report.problems.append("files/\(key) is not in the catalog and cannot be entered: \(error)")
+            }
+        }
+        try sweepIndexFiles()
+        try examineThoseThatCameBack()
+    }
+
+    /// Archives that the catalog has: their sidecars may be newer, or gone.
+    private mutating func reconcileKnown() throws {
+        for (key, stamp) in try catalog.sidecarStamps().sorted(by: { $0.key < $1.key }) {
+            let path = layout.sidecar(key)
+            let found = StoreDocument.stamp(of: path)
+            if found == nil || found != stamp || readsAll {
+                try reconcileSidecar(of: key, at: path, known: stamp)
+            }
+            guard !inventory.files.contains(key), let archive = try catalog.archive(key: key), archive.reference == nil
+            else {
+                continue
+            }
+            report.problems.append(
+                "the file of \"\(archive.id)\" is missing (files/\(key).wacz); import it again, or remove \(archive.id)"
+            )
+        }
+    }
+
+    /// - Parameter known: Which version of it the catalog agrees with.
+    private mutating func reconcileSidecar(of key: String, at path: String, known: String?) throws {
+        guard var archive = try catalog.archive(key: key) else { return }
+        let saved: Sidecar
+        do {
+            saved = try Sidecar.read(at: path)
+        } catch let error as StoreError where error.code == .notFound || error.isDamagedDocument {
+            // The catalog is the copy that is left.
+            try Sidecar(archive).write(to: path)
+            try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
+            report.restoredSidecars.append(archive.id)
+            return
+        } catch {
+            report.problems.append("\(error)")
+            return
+        }
+        let before = archive
+        saved.apply(to: &archive)
+        // Stopped between the file and its sidecar: the file is here.
+        if archive.reference != nil, Folder.exists(layout.file(key)) {
+            archive.reference = nil
+            try Sidecar(archive).write(to: path)
+        }
+        let now = StoreDocument.stamp(of: path)
+        guard archive != before || now != known else { return }
+        try catalog.update(archive, sidecarStamp: now)
+        if archive != before { report.updated.append(archive.id) }
+    }
+
+    /// Sidecars that the catalog does not have: those of referenced files are archives, others without a file are leftovers.
+    ///
+    /// - Returns: Keys of referenced files.
+    private mutating func reconcileSidecars() throws -> Set<String> {
+        let known = Set(try catalog.sidecarStamps().keys)
+        var referenced: Set<String> = []
+        for key in inventory.sidecars.subtracting(known).subtracting(inventory.files).sorted() {
+            do {
+                if try Sidecar.read(at: layout.sidecar(key)).reference == nil {
+                    try Folder.delete(layout.sidecar(key))
+                    report.sweptSidecars += 1
+                } else {
+                    referenced.insert(key)
+                }
+            } catch let error as StoreError where error.isDamagedDocument && !key.hasPrefix(StoreLayout.referencePrefix)
+            {
+                try Folder.delete(layout.sidecar(key))
+                report.sweptSidecars += 1
+            } catch {
+                report.problems.append("files/\(key).json belongs to a file elsewhere, and cannot be read: \(error)")
+            }
+        }
+        return referenced
+    }
+
+    /// Those of an archive of which it is not known what it needs may be what it needs, and stay.
+    private mutating func sweepIndexFiles() throws {
+        var needed: [String: [IndexFile]?] = [:]
+        for archive in try catalog.allArchives() { needed[archive.key] = .some(archive.lookups?.files) }
+        for file in IndexFile.allCases {
+            for key in FileInventory.keys(of: inventory.names, ending: file.suffix)
+            where Folder.exists(layout.index(file, key: key)) {
+                let isNeeded = needed[key].map { $0?.contains(file) ?? true } ?? inventory.files.contains(key)
+                if isNeeded { continue }
+                try Folder.delete(layout.index(file, key: key))
+                report.sweptSidecars += 1
+            }
+        }
+    }
+}

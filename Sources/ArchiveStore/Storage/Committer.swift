@@ -1,0 +1,123 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What makes an archive be there, be another one, or be gone: its file, index files, sidecar and row, in an order that a kill at
+/// any instant leaves whole. Under the commit lock only.
+struct Committer {
+    let store: ArchiveStore
+
+    private var layout: StoreLayout { store.layout }
+    private var catalog: Catalog { store.catalog }
+
+    /// Sidecar and index files first, then the one rename that makes the archive be there.
+    ///
+    /// The sidecar of an archive that is known already stays as it is until the file is there: without its file it would mean
+    /// that the archive is gone.
+    func put(
+        _ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, isKnown: Bool
+    ) throws {
+        let key = index.key
+        if !isKnown { try sidecar.write(to: layout.sidecar(key)) }
+        // Against accidents only; file systems without modes (exFAT, SMB) go without.
+        _ = chmod(incoming.file.path, 0o400)
+        do {
+            try index.move()
+            try Folder.move(incoming.file.path, to: layout.file(key))
+        } catch {
+            if !isKnown, !Folder.exists(layout.file(key)) { try deleteSidecars(key: key) }
+            throw error
+        }
+        incoming.markCommitted()
+        keepTime(incoming.sourceModifiedAt, of: layout.file(key))
+        if isKnown { try sidecar.write(to: layout.sidecar(key)) }
+    }
+
+    /// Enters an archive whose file and sidecar are in place, and clears away the one that it replaces.
+    func enter(_ archive: Archive, _ examined: ExaminedArchive, replaced: Archive?) throws {
+        do {
+            try catalogue(archive, examined, replacing: replaced?.key)
+        } catch {
+            throw StoreError(
+                .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
+                hint: "the next start enters it")
+        }
+        if let replaced { try clearSuperseded(key: replaced.key) }
+    }
+
+    /// Enters an archive whose file and sidecar are in place into the catalog, in the place of another one.
+    func catalogue(_ archive: Archive, _ examined: ExaminedArchive, replacing oldKey: String? = nil) throws {
+        try catalog.add(
+            archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: examined.findings,
+            replacing: [archive.key, oldKey].compactMap { $0 }
+        ) { add in
+            try examined.forEachPage { try add($0) }
+        }
+    }
+
+    /// Writes an archive's sidecar, then its row in the catalog. Under the commit lock only.
+    func save(_ archive: Archive) throws {
+        let path = layout.sidecar(archive.key)
+        // What the catalog does not know of is kept.
+        let replaces: String?
+        do {
+            replaces = try Sidecar.read(at: path).replaces
+        } catch let error as StoreError where error.code == .notFound || error.isDamagedDocument {
+            replaces = nil
+        }
+        try Sidecar(archive, replaces: replaces).write(to: path)
+        try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
+    }
+
+    /// What follows once a referenced file's sidecar is there under its hash; repeatable.
+    func finishRekeying(_ archive: Archive, from provisionalKey: String) throws {
+        for file in IndexFile.allCases where Folder.exists(layout.index(file, key: provisionalKey)) {
+            try Folder.move(layout.index(file, key: provisionalKey), to: layout.index(file, key: archive.key))
+        }
+        try catalog.update(
+            archive, from: provisionalKey, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)))
+        try deleteSidecars(key: provisionalKey)
+        store.openArchives.forget(key: provisionalKey)
+    }
+
+    /// What follows once the file, or the sidecar of a referenced one, has left `files/`; repeatable.
+    func finishRemoval(key: String) throws {
+        let saved = [layout.sidecar(key), layout.removed(key)].lazy.compactMap { try? Sidecar.read(at: $0) }.first
+        if let id = try catalog.archive(key: key)?.id ?? saved.flatMap({ ArchiveID($0.id) }) {
+            // The id belongs to another one by now when the archive was replaced.
+            let holder = try catalog.archive(id: id)
+            if holder == nil || holder?.key == key { try store.collections.leaveAll(id) }
+        }
+        try catalog.remove(key: key)
+        try deleteSidecars(key: key)
+        try Folder.delete(layout.removed(key))
+        store.openArchives.forget(key: key)
+    }
+
+    /// Clears away an archive whose place another one has taken; repeatable.
+    func clearSuperseded(key: String) throws {
+        try catalog.remove(key: key)
+        try Folder.delete(layout.file(key))
+        try deleteSidecars(key: key)
+        store.openArchives.forget(key: key)
+    }
+
+    /// Deletes all that lies in `files/` beside an archive.
+    func deleteSidecars(key: String) throws {
+        for file in IndexFile.allCases { try Folder.delete(layout.index(file, key: key)) }
+        try Folder.delete(layout.sidecar(key))
+    }
+
+    /// Gives a file of the store the time of change that its source had before it was read. Where that is not possible, and after
+    /// a kill just before, the source is read again when it is opened the next time.
+    private func keepTime(_ nanoseconds: Int64?, of path: String) {
+        guard let nanoseconds else { return }
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let time = rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
+        let changed = timespec(tv_sec: Int(time.0), tv_nsec: Int(time.1))
+        let times = [changed, changed]
+        _ = utimensat(AT_FDCWD, path, times, 0)
+    }
+}
