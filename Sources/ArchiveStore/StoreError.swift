@@ -102,4 +102,13 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 extension StoreError {
     /// Whether a small file of the store is there and is not what replayhost writes.
     var isDamagedDocument: Bool { code == .documentDamaged }
+
+    /// Runs reading code and turns its refusal into the store's words.
+    static func refusingDamage<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as WebArchiveError {
+            throw refused(error)
+        }
+    }
 }

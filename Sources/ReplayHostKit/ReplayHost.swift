@@ -222,7 +222,7 @@ public final class ReplayHost: Sendable {
     }
 
     private func known(_ id: String) throws -> Replayable {
-        guard let replayable = try ArchiveID(id).flatMap({ try store.replayable(id: $0) }) else {
+        guard let replayable = try ArchiveID(id).flatMap({ try store.resolver.replayable(id: $0) }) else {
             throw StoreError(.notFound, "no archive and no group has the id \"\(id)\"")
         }
         return replayable

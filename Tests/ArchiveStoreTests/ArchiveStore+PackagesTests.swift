@@ -104,7 +104,7 @@ struct PackagesTests {
         let store = package.test.store
         let incoming = try store.beginImport(name: "crawl.wacz", source: "browser", expectedSize: nil)
         try contents(of: package.path).withUnsafeBytes { try incoming.write($0) }
-        #expect(try outcome(try store.finishAny(incoming)).members.count == 2)
+        #expect(try outcome(try store.finish(incoming)).members.count == 2)
     }
 
     @Test func aListOfFilesElsewhereIsRefused() throws {

@@ -37,7 +37,7 @@ struct ReferencesTests {
         let (test, archive, path) = try referred(.unsorted)
         try test.store.edit(archive, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
         let hash = try await sha256ByOpenSSL(path)
-        let hashed = try test.store.finishHashing(key: archive.key, sha256: hash)
+        let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: hash)
         #expect(hashed.key == hash)
         #expect(hashed.sha256 == hash)
         #expect(hashed.id == archive.id)
@@ -53,7 +53,7 @@ struct ReferencesTests {
     @Test func aFileThatTheStoreHasKeepsItsProvisionalKey() async throws {
         let (test, archive, path) = try referred()
         let own = try test.store.importFile(at: try test.folder.write(try contents(of: path), to: "own.wacz")).archive
-        let hashed = try test.store.finishHashing(key: archive.key, sha256: try #require(own.sha256))
+        let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: try #require(own.sha256))
         #expect(hashed.key == archive.key)
         #expect(hashed.sha256 == own.sha256)
         #expect(Set(try test.store.catalog.allArchives().map(\.id.text)) == ["elsewhere", "own"])
@@ -92,7 +92,7 @@ struct ReferencesTests {
         #expect(code { _ = try test.store.openArchives.lookups(archive) } == .changed)
         let request = try #require(OpenArchives.Request(path: "elsewhere.wacz", query: nil))
         #expect(code { _ = try test.store.openArchives.file(for: request) } == .changed)
-        #expect(code { _ = try test.store.finishHashing(key: archive.key, sha256: "0") } == .changed)
+        #expect(code { _ = try test.store.committer.finishHashing(key: archive.key, sha256: "0") } == .changed)
         #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-changed"))
 
         let renewed = try test.store.importReference(to: path)
@@ -115,7 +115,7 @@ struct ReferencesTests {
 
     @Test func anImportOfTheSameFileTakesItIn() async throws {
         let (test, archive, path) = try referred(.unsorted)
-        let hashed = try test.store.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
+        let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
         try test.store.edit(hashed, ArchiveWords(title: "Mine"))
         let outcome = try test.store.importFile(at: path)
         #expect(outcome.kind == .takenIn)

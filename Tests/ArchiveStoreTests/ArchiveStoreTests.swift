@@ -56,7 +56,7 @@ struct ArchiveStoreTests {
                 GeneratedArchive(seed: UInt64(number)).bytes(), to: "\(number)/\(name).wacz")
             _ = try test.store.importFile(at: source)
         }
-        let find = { (text: String) in try test.store.archive(matching: text).id.text }
+        let find = { (text: String) in try test.store.resolver.archive(matching: text).id.text }
         #expect(try find("crawl") == "crawl")
         #expect(try find("crawl-") == "crawl-two")
         #expect(try find("ot") == "other")

@@ -26,7 +26,7 @@ struct BackupReferencesTests {
         let made = try BackedUpStore()
         let archive = try made.refer("far", seed: 1)
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
-        if isHashed { _ = try made.store.finishHashing(key: archive.key, sha256: hash) }
+        if isHashed { _ = try made.store.committer.finishHashing(key: archive.key, sha256: hash) }
         let first = try made.store.backUp(to: made.folder, options: included)
         #expect((first.copied.count, first.elsewhere.count) == (1, 0))
         #expect(names(in: made.folder + "/files") == ["\(hash).wacz"])
@@ -64,7 +64,7 @@ struct BackupReferencesTests {
         var archive = try made.refer("far", seed: 1)
         let path = made.test.folder.path("elsewhere/far.wacz")
         let hash = try await sha256ByOpenSSL(path)
-        if isHashed { archive = try made.store.finishHashing(key: archive.key, sha256: hash) }
+        if isHashed { archive = try made.store.committer.finishHashing(key: archive.key, sha256: hash) }
         try made.store.edit(archive, ArchiveWords(title: "Said", tags: ["t"], notes: "n"))
         _ = try made.store.collections.make(title: "g", members: [archive.id])
         _ = try made.store.backUp(to: made.folder, options: included)
@@ -102,7 +102,7 @@ struct BackupReferencesTests {
         let reference = try made.refer("far", seed: 1)
         let path = made.test.folder.path("elsewhere/far.wacz")
         let own = try made.store.importFile(at: path).archive
-        _ = try made.store.finishHashing(key: reference.key, sha256: own.key)
+        _ = try made.store.committer.finishHashing(key: reference.key, sha256: own.key)
         let first = try made.store.backUp(to: made.folder, options: included)
         #expect((first.archives, first.copied.count) == (2, 1))
         try FileManager.default.removeItem(atPath: path)
@@ -120,7 +120,7 @@ struct BackupReferencesTests {
         _ = try made.store.backUp(to: made.folder)
         let (there, _) = try made.restored()
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
-        _ = try there.finishHashing(key: archive.key, sha256: hash)
+        _ = try there.committer.finishHashing(key: archive.key, sha256: hash)
         let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
         #expect((again.alreadyThere, again.archives, again.notes) == (1, 1, []))
         #expect(try there.catalog.allArchives().map(\.key) == [hash])

@@ -43,7 +43,7 @@ struct BackedUpStore: Sendable {
         try add("2/Plain Crawl", seed: 4)
         let hashed = try refer("hashed", seed: 5)
         let hash = try await sha256ByOpenSSL(test.folder.path("elsewhere/hashed.wacz"))
-        _ = try store.finishHashing(key: hashed.key, sha256: hash)
+        _ = try store.committer.finishHashing(key: hashed.key, sha256: hash)
         try refer("provisional", seed: 6)
         let replaced = try add("old", seed: 7)
         try add("new", seed: 8, options: ImportOptions(replaces: replaced.id))

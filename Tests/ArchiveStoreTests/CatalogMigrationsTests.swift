@@ -61,7 +61,7 @@ struct CatalogMigrationsTests {
         try old.close()
 
         let store = try ArchiveStore(at: folder.path("store"))
-        let found = try store.archive(matching: "old-id")
+        let found = try store.resolver.archive(matching: "old-id")
         #expect(found.lookups == nil, "what was not found out is not trusted")
         #expect(found.title == "Old title")
         #expect(found.captureCount == 5)
@@ -71,7 +71,7 @@ struct CatalogMigrationsTests {
         try expectEveryCapture(of: found, in: store, count: 5)
         #expect(try store.repair() == RepairReport())
         #expect(try store.prepareLookups().prepared == [found.id])
-        let prepared = try store.archive(matching: "old-id")
+        let prepared = try store.resolver.archive(matching: "old-id")
         #expect(prepared.lookups?.way == .sortedCopy)
         #expect(prepared.title == "Old title")
         #expect(try store.openArchives.lookups(prepared).trustsOrder)

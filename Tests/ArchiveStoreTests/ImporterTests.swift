@@ -112,7 +112,7 @@ struct ImporterTests {
         }
         let store = test.store
         let imported = try await onThread {
-            try store.importStream(reader, name: "From a pipe", source: "standard input")
+            try store.jobs.importStream(reader, name: "From a pipe", source: "standard input")
         }
         let archive = try #require(imported.outcome).archive
         try await written
@@ -157,7 +157,7 @@ struct ImporterTests {
         #expect(try test.state().isEmpty)
         let descriptor = try Descriptor(path: path, flags: O_RDONLY)
         #expect(
-            code { _ = try test.store.importStream(descriptor.number, name: name, source: "standard input") }
+            code { _ = try test.store.jobs.importStream(descriptor.number, name: name, source: "standard input") }
                 == .refused)
         #expect(try test.state().isEmpty)
     }

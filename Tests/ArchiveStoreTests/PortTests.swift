@@ -22,7 +22,7 @@ struct PortTests {
         }
 
         func replayable(_ position: Int) throws -> Replayable {
-            try #require(try store.replayable(id: ids[position]))
+            try #require(try store.resolver.replayable(id: ids[position]))
         }
     }
 
@@ -108,7 +108,7 @@ struct PortTests {
     @Test func groupsHavePortsToo() throws {
         let library = try Library(count: 1)
         let group = try library.store.collections.make(title: "Both", members: library.ids)
-        let replayable = try #require(try library.store.replayable(id: group.id))
+        let replayable = try #require(try library.store.resolver.replayable(id: group.id))
         let port = try library.store.ports.choices(for: replayable).others[0]
         try library.store.ports.keep(port, for: group.id)
         #expect(try library.store.collections.group(id: group.id)?.port == port)

@@ -21,7 +21,7 @@ struct RebuildTests {
         _ = try store.importReference(to: away)
         let hashed = try test.file("hashed.wacz", seed: 104, layout: .unsorted)
         let archive = try store.importReference(to: hashed).archive
-        _ = try store.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(hashed))
+        _ = try store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(hashed))
         var edited = try #require(try store.catalog.allArchives().first { $0.id.text == "plain" })
         edited = try store.edit(edited, ArchiveWords(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
         edited.port = 8101

@@ -65,7 +65,7 @@ struct RepairTests {
         let incoming = try test.store.beginImport(name: "b.wacz", source: "browser", expectedSize: nil)
         try bytes.withUnsafeBytes { try incoming.write($0) }
         #expect(try test.reopened().repair() == RepairReport())
-        #expect(try test.store.finish(incoming).archive.id.text == "b")
+        #expect(try test.store.finish(incoming).onlyArchive.id.text == "b")
         try await test.expectWhole()
     }
 

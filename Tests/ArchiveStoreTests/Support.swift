@@ -80,13 +80,16 @@ extension Archive {
 }
 
 extension ImportResult {
-    /// The one archive that it brought.
-    var onlyArchive: Archive {
+    /// What became of the one archive that it brought.
+    var onlyOutcome: ImportOutcome {
         get throws {
             guard case .archive(let outcome) = self else { throw StoreError(.failed, "a package, not an archive") }
-            return outcome.archive
+            return outcome
         }
     }
+
+    /// The one archive that it brought.
+    var onlyArchive: Archive { get throws { try onlyOutcome.archive } }
 }
 
 /// Pages `http://example.org/0` to `count`, whose index lines have the keys of these URLs.
@@ -114,6 +117,31 @@ extension ImportResult {
 extension ArchiveStore {
     /// The first captures of a URL in one archive.
     func captures(of archive: Archive, url: String, limit: Int) throws -> [CaptureSummary] {
-        try captures(CaptureList.Request(url: url, limit: limit), in: .archive(archive)).captures
+        try resolver.captures(CaptureList.Request(url: url, limit: limit), in: .archive(archive)).captures
+    }
+}
+
+extension ArchiveStore {
+    func importAny(
+        at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
+        progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportResult {
+        try withImporter(options, progress) { try $0.importFile(at: path, mode: mode) }
+    }
+
+    func importFile(
+        at path: String, options: ImportOptions = ImportOptions(), progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportOutcome {
+        try importAny(at: path, options: options, progress: progress).onlyOutcome
+    }
+
+    func moveFile(at path: String, progress: (ImportProgress) throws -> Void = { _ in }) throws -> ImportOutcome {
+        try importAny(at: path, mode: .move, progress: progress).onlyOutcome
+    }
+
+    func importReference(
+        to path: String, options: ImportOptions = ImportOptions(), progress: (ImportProgress) throws -> Void = { _ in }
+    ) throws -> ImportOutcome {
+        try importAny(at: path, mode: .reference, options: options, progress: progress).onlyOutcome
     }
 }

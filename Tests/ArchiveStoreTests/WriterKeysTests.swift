@@ -74,7 +74,7 @@ struct WriterKeysTests {
     private func text(_ url: String, in archive: Archive) -> String? {
         let request = ArchiveStore.CaptureRequest(url: url, time: nil)
         do {
-            let capture = try store.openCapture(request, in: [archive], allowsStandIn: false)
+            let capture = try store.resolver.openCapture(request, in: [archive], allowsStandIn: false)
             return try capture.map { String(decoding: try $0.body.open(decoded: true).read(upTo: 1000), as: UTF8.self) }
         } catch {
             return "\(error)"

@@ -136,7 +136,7 @@ struct BackupFolder {
             missing = existing[slash...] + missing
             existing = String(existing[..<slash])
         }
-        return ArchiveStore.absolute(existing) + missing
+        return Folder.resolved(existing) + missing
     }
 
     private static func size(of path: String) -> UInt64? {

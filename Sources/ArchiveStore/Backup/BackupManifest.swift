@@ -90,3 +90,12 @@ extension BackupManifest.Entry {
             && (sidecar.reference != nil || sha256 == key)
     }
 }
+
+extension BackupManifest.Entry {
+    /// Whether an archive of a store is this one, also when it was hashed or taken in since.
+    func isSame(as archive: Archive) -> Bool {
+        guard archive.id.text == sidecar.id else { return false }
+        if archive.key == key || archive.provisionalKey == key { return true }
+        return sha256 != nil && archive.sha256 == sha256
+    }
+}

@@ -16,17 +16,17 @@ struct BackupSnapshot {
     let problems: [StoreError]
 }
 
-extension ArchiveStore {
+extension BackupSnapshot {
     /// Reads sidecars and groups under the commit lock: no import or removal comes in between.
     ///
     /// - Parameter pulse: Called while another process holds the lock; throws to stop.
-    func takeSnapshot(pulse: () throws -> Void) throws -> BackupSnapshot {
-        return try layout.withCommitLock(pulse: pulse) {
-            let archives = try catalog.allArchives()
+    init(of store: ArchiveStore, pulse: () throws -> Void) throws {
+        self = try store.layout.withCommitLock(pulse: pulse) {
+            let archives = try store.catalog.allArchives()
             var (problems, unreadable): ([StoreError], [ArchiveID]) = ([], [])
-            let items = try archives.reversed().compactMap { archive -> BackupSnapshot.Item? in
+            let items = try archives.reversed().compactMap { archive -> Item? in
                 do {
-                    return BackupSnapshot.Item(archive: archive, sidecar: try savedSidecar(of: archive))
+                    return Item(archive: archive, sidecar: try Self.savedSidecar(of: archive, store.layout))
                 } catch let error as StoreError where error.code == .unusable {
                     problems.append(error)
                     unreadable.append(archive.id)
@@ -34,13 +34,13 @@ extension ArchiveStore {
                 }
             }
             let known = Set(archives.map(\.key))
-            for key in try FileInventory(layout).files.subtracting(known).sorted() {
+            for key in try FileInventory(store.layout).files.subtracting(known).sorted() {
                 problems.append(
                     StoreError(
                         .archiveDamaged, "the file is not in the catalog, and is left out of the backup",
-                        place: layout.file(key), hint: "run `replayhost doctor`, which tells why"))
+                        place: store.layout.file(key), hint: "run `replayhost doctor`, which tells why"))
             }
-            let groups = try savedGroups(&problems)
+            let groups = try Self.savedGroups(store, &problems)
             return BackupSnapshot(
                 madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, groups: groups,
                 unreadable: unreadable, problems: problems)
@@ -48,7 +48,7 @@ extension ArchiveStore {
     }
 
     /// The sidecar; what the catalog knows where it was lost, damaged, or cannot be read.
-    private func savedSidecar(of archive: Archive) throws -> Sidecar {
+    private static func savedSidecar(of archive: Archive, _ layout: StoreLayout) throws -> Sidecar {
         do {
             return try Sidecar.read(at: layout.sidecar(archive.key))
         } catch let error as StoreError where error.code != .unusable {
@@ -56,8 +56,11 @@ extension ArchiveStore {
         }
     }
 
-    private func savedGroups(_ problems: inout [StoreError]) throws -> [GroupDocument] {
-        var groups = Dictionary(try collections.all().map { ($0.id, GroupDocument($0)) }) { first, _ in first }
+    private static func savedGroups(
+        _ store: ArchiveStore, _ problems: inout [StoreError]
+    ) throws -> [GroupDocument] {
+        let layout = store.layout
+        var groups = Dictionary(try store.collections.all().map { ($0.id, GroupDocument($0)) }) { first, _ in first }
         for name in try Folder.names(in: layout.groups) where name.hasSuffix(StoreLayout.sidecarSuffix) {
             guard let id = ArchiveID(name.dropLast(StoreLayout.sidecarSuffix.count)) else { continue }
             do {

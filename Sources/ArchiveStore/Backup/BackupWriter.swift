@@ -24,13 +24,41 @@ struct BackupWriter {
     private var counted: Set<String> = []
     private var copying = (done: UInt64(0), total: UInt64(0))
 
-    init(store: ArchiveStore, folder: BackupFolder, former: BackupManifest?, options: BackupOptions) {
+    private init(store: ArchiveStore, folder: BackupFolder, former: BackupManifest?, options: BackupOptions) {
         (self.store, self.folder, self.options) = (store, folder, options)
         let entries = (former?.archives ?? []).map { ($0.key, $0) }
         self.former = Dictionary(entries, uniquingKeysWith: { first, _ in first })
     }
 
-    mutating func run(
+    /// Copies what is new in a store to the folder at `path`, which is made when it is not there.
+    static func backUp(
+        _ store: ArchiveStore, to path: String, options: BackupOptions, progress: (ImportProgress) throws -> Void
+    ) throws -> BackupReport {
+        let folder = try BackupFolder.make(at: path, apartFrom: store.layout)
+        do {
+            let former = try folder.formerManifest()
+            try folder.sweep()
+            let snapshot = try BackupSnapshot(of: store) { try progress(.waiting) }
+            try check(former, isOf: snapshot, at: folder.manifest)
+            var writer = BackupWriter(store: store, folder: folder, former: former, options: options)
+            return try writer.run(snapshot, progress)
+        } catch let error as StoreError {
+            throw folder.inItsWords(error)
+        }
+    }
+
+    /// The only backup of one store must not make room for that of another.
+    private static func check(_ former: BackupManifest?, isOf snapshot: BackupSnapshot, at path: String) throws {
+        guard let former, !former.archives.isEmpty else { return }
+        let keys = Set(snapshot.items.flatMap { [$0.archive.key, $0.archive.provisionalKey ?? $0.archive.key] })
+        let ids = Set(snapshot.items.map(\.archive.id.text))
+        if former.archives.contains(where: { keys.contains($0.key) || ids.contains($0.sidecar.id) }) { return }
+        throw StoreError(
+            .failed, "the folder has the backup of another store: none of its archives is in this one", place: path,
+            hint: "give another folder; or, if that backup is no longer needed, move the file away first")
+    }
+
+    private mutating func run(
         _ snapshot: BackupSnapshot, _ progress: (ImportProgress) throws -> Void
     ) throws -> BackupReport {
         report.madeAt = snapshot.madeAt

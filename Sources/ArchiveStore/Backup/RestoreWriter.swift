@@ -16,13 +16,66 @@ struct RestoreWriter {
     private var report = RestoreReport()
     private var copying = (done: UInt64(0), total: UInt64(0))
 
-    init(store: ArchiveStore, folder: BackupFolder, manifest: BackupManifest) {
+    private init(store: ArchiveStore, folder: BackupFolder, manifest: BackupManifest) {
         (self.store, self.folder, self.manifest) = (store, folder, manifest)
     }
 
     private var layout: StoreLayout { store.layout }
 
-    mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
+    /// Makes the store at `root` what the backup at `path` says.
+    static func restore(
+        from path: String, to root: String, progress: (ImportProgress) throws -> Void
+    ) throws -> RestoreReport {
+        let folder = try BackupFolder.open(at: path, apartFrom: StoreLayout(root: root))
+        let manifest = try manifest(in: folder, path)
+        let store = try ArchiveStore(at: root)
+        try store.checkWritable()
+        // What serves a store must not see it half restored.
+        let server = try keepServersAway(store.layout)
+        defer { server.remove() }
+        try store.repair()
+        try check(store, isOf: manifest)
+        var writer = RestoreWriter(store: store, folder: folder, manifest: manifest)
+        return try writer.run(progress)
+    }
+
+    private static func manifest(in folder: BackupFolder, _ path: String) throws -> BackupManifest {
+        do {
+            return try BackupManifest.read(at: folder.manifest)
+        } catch let error as StoreError where error.code == .notFound {
+            throw StoreError(
+                .notFound, "there is no complete backup in the folder: backup.json is missing", place: path,
+                hint: "name the folder that was given to `replayhost backup`")
+        } catch let error as StoreError where error.isDamagedDocument {
+            throw StoreError(error.code, error.what, place: error.place, hint: error.hint ?? BackupManifest.byHand)
+        }
+    }
+
+    private static func keepServersAway(_ layout: StoreLayout) throws -> ServerFile {
+        do {
+            return try ServerFile(layout: layout)
+        } catch let error as StoreError where error.code == .locked {
+            let address = ServerFile.running(layout: layout).map { " at \($0.address)" } ?? ""
+            throw StoreError(
+                .locked, "a server runs on the store that is to be restored" + address, place: layout.root,
+                hint: "stop it, or give another store with --store")
+        }
+    }
+
+    private static func check(_ store: ArchiveStore, isOf manifest: BackupManifest) throws {
+        let entries = Dictionary(manifest.archives.map { ($0.sidecar.id, $0) }) { first, _ in first }
+        let groups = Set(manifest.groups.map(\.id))
+        let foreign =
+            try store.catalog.allArchives().filter { entries[$0.id.text]?.isSame(as: $0) != true }.map(\.id)
+            + store.collections.all().map(\.id).filter { !groups.contains($0.text) }
+        guard let first = foreign.first else { return }
+        throw StoreError(
+            .failed,
+            "the store has \(foreign.count) of its own that the backup does not have, for example \"\(first)\"",
+            place: store.layout.root, hint: "restore to an empty folder: --store PATH")
+    }
+
+    private mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
         report.madeAt = manifest.madeAt
         let plan = try plan()
         copying.total = plan.reduce(0) { $0.addingSaturated($1.hash == nil ? 0 : $1.entry.size) }
@@ -126,11 +179,11 @@ struct RestoreWriter {
         let incoming = try IncomingArchive(
             layout: layout, originalName: entry.sidecar.originalName, source: path, expectedSize: entry.size)
         let (begun, total) = copying
-        let (_, found) = try incoming.copy(from: source) {
+        try incoming.copy(from: source) {
             try progress(.copying(done: min(begun + $0, total), total: total))
         }
-        guard found == hash else {
-            throw StoreError(.archiveDamaged, "its SHA-256 is \(found)", place: path)
+        guard incoming.sha256 == hash else {
+            throw StoreError(.archiveDamaged, "its SHA-256 is \(incoming.sha256)", place: path)
         }
         return incoming
     }
@@ -149,7 +202,7 @@ struct RestoreWriter {
     ) throws -> (examined: ExaminedArchive, index: IncomingIndex)? {
         do {
             let path = incoming.file.path
-            let examined = try store.examine(path, name: incoming.originalName, options: ImportOptions()) {
+            let examined = try ExaminedArchive(reading: path, name: incoming.originalName) {
                 try progress(.checking(done: $0, total: $1))
             }
             let index = try IncomingIndex(for: examined, key: hash, owner: incoming.file, layout: layout) {

@@ -44,23 +44,3 @@ package struct ArchiveWords: Sendable, Hashable, Codable {
 
     private static let tagsMax = 100
 }
-
-extension ArchiveStore {
-    /// Changes title, tags or notes. The sidecar is written first: the catalog is a copy of it.
-    ///
-    /// - Throws: `StoreError` `badWords`, `notFound` when somebody removed it meanwhile.
-    @discardableResult
-    package func edit(_ archive: Archive, _ words: ArchiveWords) throws -> Archive {
-        let words = try words.checked()
-        return try layout.withCommitLock {
-            guard var current = try catalog.archive(id: archive.id) else {
-                throw StoreError(.notFound, "no archive has the id \"\(archive.id)\" any more")
-            }
-            if let title = words.title { current.title = title }
-            if let tags = words.tags { current.tags = tags }
-            if let notes = words.notes { current.notes = notes }
-            try committer.save(current)
-            return current
-        }
-    }
-}

@@ -9,6 +9,30 @@ struct ExaminedArchive {
     let inspection: WACZInspection
     let findings: [Finding]
 
+    /// Reads a file's structure, index and pages.
+    ///
+    /// - Parameters:
+    ///   - isStrict: Whether the hashes inside the package are checked, and any finding above a notice refuses it.
+    ///   - progress: Gets the bytes of index and page lists read, of all; throws to stop.
+    /// - Throws: `StoreError` `refused` when it could not be replayed.
+    init(
+        reading path: String, name: String, isStrict: Bool = false,
+        progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+    ) throws {
+        wacz = try StoreError.refusingDamage { try WACZFile.open(path: path, displayName: name) }
+        inspection = try StoreError.refusingDamage { [wacz] in try wacz.inspect(progress: progress) }
+        guard isStrict else {
+            findings = inspection.findings
+            return
+        }
+        findings = try inspection.findings + ResourceHashes(wacz: wacz).findings { try progress(0, 0) }
+        if let worst = findings.filter({ $0.severity > .notice }).max(by: { $0.severity < $1.severity }) {
+            throw StoreError(
+                .refused, "refused because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",
+                hint: "import without --strict to use what can be replayed")
+        }
+    }
+
     /// The package's own title; `nil` when it has none.
     var title: String? {
         wacz.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0.bounded(bytes: TextLimits.title) }
@@ -82,28 +106,6 @@ extension String {
         var size = utf8.count
         while size > limit - 3, let last = scalars.popLast() { size -= UTF8.width(last) }
         return String(String.UnicodeScalarView(scalars)) + "…"
-    }
-}
-
-extension ArchiveStore {
-    /// Reads a file's structure, index and pages.
-    ///
-    /// - Throws: `StoreError` `refused` when it could not be replayed; with `isStrict` also for any finding above a notice.
-    func examine(
-        _ path: String, name: String, options: ImportOptions, progress: (_ done: UInt64, _ total: UInt64) throws -> Void
-    ) throws -> ExaminedArchive {
-        let wacz = try refusingDamage { try WACZFile.open(path: path, displayName: name) }
-        let inspection = try refusingDamage { try wacz.inspect(progress: progress) }
-        var findings = inspection.findings
-        if options.isStrict {
-            findings += try ResourceHashes(wacz: wacz).findings { try progress(0, 0) }
-            if let worst = findings.filter({ $0.severity > .notice }).max(by: { $0.severity < $1.severity }) {
-                throw StoreError(
-                    .refused, "refused because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",
-                    hint: "import without --strict to use what can be replayed")
-            }
-        }
-        return ExaminedArchive(wacz: wacz, inspection: inspection, findings: findings)
     }
 }
 

@@ -1,5 +1,5 @@
 import Foundation
-package import WebArchive
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc
@@ -7,166 +7,235 @@ import Glibc
 import Darwin
 #endif
 
-/// How an import is to be done.
-package struct ImportOptions: Sendable, Hashable {
-    /// Instead of the package's own title.
-    package var title: String?
-    /// Check all hashes inside the package first, and refuse it for any finding above a notice.
-    package var isStrict = false
-    /// Instead of one that is made of the file's name.
-    package var id: ArchiveID?
-    package var tags: [String] = []
-    /// The archive whose place the file takes: id, title, tags and notes stay.
-    package var replaces: ArchiveID?
+/// One import, from its source to the catalog.
+///
+///     source → staging file (copied and hashed in one pass) → examined and indexed → committed under the lock
+///
+/// A file that stays where it is goes without a staging file: it is there once its sidecar is. Its key is provisional until a job
+/// has hashed it. What the file is, is told by path, size and time of change: another one at that path is never shown as this one.
+struct Importer {
+    let store: ArchiveStore
+    let options: ImportOptions
+    /// Called now and then; throws to stop, which leaves nothing behind.
+    let progress: (ImportProgress) throws -> Void
 
-    package init(
-        title: String? = nil, isStrict: Bool = false, id: ArchiveID? = nil, tags: [String] = [],
-        replaces: ArchiveID? = nil
-    ) {
-        self.title = title
-        self.isStrict = isStrict
-        self.id = id
-        self.tags = tags
-        self.replaces = replaces
-    }
-}
+    private var layout: StoreLayout { store.layout }
+    private var catalog: Catalog { store.catalog }
 
-/// What an import is doing right now.
-package enum ImportProgress: Sendable, Hashable {
-    /// Bytes copied of all, where the size is known.
-    case copying(done: UInt64, total: UInt64?)
-    /// Bytes of index and page lists read, of all.
-    case checking(done: UInt64, total: UInt64)
-    /// Bytes read, of all, for a sorted copy of an index that cannot be searched.
-    case indexing(done: UInt64, total: UInt64)
-    /// Another process is finishing an import or a removal of its own.
-    case waiting
-}
-
-/// What became of an import.
-package struct ImportOutcome: Sendable, Hashable {
-    package enum Kind: String, Sendable, Hashable, Encodable {
-        case imported
-        /// The store had this very file already; nothing was changed.
-        case duplicate
-        /// The file took the place of another one, under that one's id.
-        case replaced
-        /// The store only referred to this file; now it has it.
-        case takenIn = "taken-in"
-    }
-    package let details: ArchiveDetails
-    package let kind: Kind
-
-    package var isDuplicate: Bool { kind == .duplicate }
-    package var archive: Archive { details.archive }
-    package var findings: [Finding] { details.findings }
-}
-
-extension ArchiveStore {
-    /// Copies a file into the store, checks it, and puts it into the catalog.
+    /// Brings in whatever a file holds: an archive, or several that become a group.
     ///
-    /// - Parameter progress: Called now and then; throws to stop, which leaves nothing behind.
     /// - Throws: `StoreError`: `refused` when it is no archive that could be replayed, `noSpace`, `notFound`, `failed`.
-    package func importFile(
-        at path: String, options: ImportOptions = ImportOptions(), progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> ImportOutcome {
-        let source = try Self.openSource(path)
-        let status = try source.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }
+    func importFile(at path: String, mode: ImportMode) throws -> ImportResult {
+        do {
+            switch mode {
+            case .copy: return .archive(try copyFile(at: path))
+            case .move: return .archive(try moveFile(at: path))
+            case .reference: return .archive(try refer(to: path))
+            }
+        } catch let error as StoreError where error.code == .refused {
+            guard let package = try PackageImport(at: path, source: Folder.resolved(path), importer: self) else {
+                throw error
+            }
+            return .package(try package.run(mode: mode))
+        }
+    }
+
+    /// Copies what is read from a descriptor to its end.
+    func importStream(_ stream: Descriptor, name: String) throws -> ImportResult {
+        let incoming = try IncomingArchive(
+            layout: layout, originalName: name, source: stream.path, expectedSize: nil)
+        try incoming.copy(from: stream) { try progress(.copying(done: $0, total: nil)) }
+        return try finish(incoming)
+    }
+
+    /// Takes what has been written to a staging file: an archive, or several that become a group.
+    func finish(_ incoming: IncomingArchive) throws -> ImportResult {
+        do {
+            return .archive(try commit(incoming))
+        } catch let error as StoreError where error.code == .refused {
+            let package = try PackageImport(
+                at: incoming.file.path, named: incoming.originalName, source: incoming.source, importer: self)
+            guard let package else { throw error }
+            return .package(try package.run(mode: .copy))
+        }
+    }
+
+    private func copyFile(at path: String) throws -> ImportOutcome {
+        let (source, status) = try Self.openFile(path)
         // A look at the source first: what is no archive at all costs no copy.
-        try refusingDamage { _ = try WACZFile.open(path: path) }
+        try StoreError.refusingDamage { _ = try WACZFile.open(path: path) }
         let size = UInt64(clamping: status.st_size)
         let incoming = try IncomingArchive(
-            layout: layout, originalName: path, source: Self.absolute(path), expectedSize: size,
+            layout: layout, originalName: path, source: Folder.resolved(path), expectedSize: size,
             sourceModifiedAt: status.modifiedAtNanoseconds)
-        return try receive(incoming, from: source, total: size, options: options, progress: progress)
+        try incoming.copy(from: source) { try progress(.copying(done: $0, total: size)) }
+        return try commit(incoming)
     }
 
-    /// Copies an archive from standard input (or any descriptor that is read to its end).
-    package func importStream(
-        _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
-        progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> ImportResult {
-        let copy = dup(descriptor)
-        guard copy >= 0 else { throw StoreError.system(errno, doing: "opening", path: source) }
-        let stream = Descriptor(owning: copy, path: source)
-        let incoming = try IncomingArchive(layout: layout, originalName: name, source: source, expectedSize: nil)
+    /// Brings a file in and deletes the original, once the store has it for good.
+    ///
+    /// On one file system nothing is copied: the file gets its place in the store as a second name, and loses the first at the
+    /// very end. Elsewhere it is copied. Stopped at any instant the file is in its old place, in the store, or in both.
+    ///
+    /// - Throws: `failed` for a link, for a file that changes meanwhile, and when the original cannot be deleted: then the archive
+    ///   is there as well.
+    private func moveFile(at path: String) throws -> ImportOutcome {
+        let original = try MovedFile(path, in: layout)
+        try StoreError.refusingDamage { _ = try WACZFile.open(path: path) }
+        let total = UInt64(clamping: original.status.st_size)
+        let incoming: IncomingArchive
+        if let linked = try IncomingArchive(layout: layout, linking: path, source: original.file) {
+            incoming = linked
+            try linked.hash(original.file) { try progress(.copying(done: $0, total: total)) }
+        } else {
+            incoming = try IncomingArchive(
+                layout: layout, originalName: path, source: Folder.resolved(path), expectedSize: total)
+            try incoming.copy(from: original.file) { try progress(.copying(done: $0, total: total)) }
+        }
+        try original.checkUnchanged()
+        let outcome = try commit(incoming)
+        if outcome.isDuplicate { try checkOwnCopy(of: outcome.archive, before: path) }
+        try original.delete(archive: outcome.archive.id)
+        return outcome
+    }
+
+    /// The original may be the only good copy: the store's own is read through before it goes.
+    func checkOwnCopy(of archive: Archive, before path: String) throws {
+        let file = try archive.openFile(in: layout)
+        let (_, found) = try FileHash.of(file) { try progress(.copying(done: $0, total: archive.size)) }
+        guard found == archive.sha256 else {
+            throw StoreError(
+                .failed,
+                "the store has this file as \"\(archive.id)\", but its own copy is damaged; the original was kept",
+                place: path, hint: "`replayhost remove \(archive.id)`, then import this one again")
+        }
+    }
+
+    /// Reads the directory and the index of the file at `path`, and enters it; a job hashes it later.
+    ///
+    /// A file that is known by path, size and time of change is not read again. One that was changed since is read anew, under
+    /// the id that it has.
+    ///
+    /// - Throws: `failed` for a file of the store itself, and for one that changes while it is read.
+    private func refer(to path: String) throws -> ImportOutcome {
+        let (source, status) = try Self.openFile(path)
+        let reference = FileReference(path: Folder.resolved(path), status)
+        guard !layout.holds(reference.path) else {
+            throw StoreError(.failed, "the file is one of the store's own", place: path)
+        }
+        if let known = try known(reference) { return known }
+        let examined = try ExaminedArchive(
+            reading: reference.path, name: (path as NSString).lastPathComponent, isStrict: options.isStrict
+        ) { try progress(.checking(done: $0, total: $1)) }
+        let key = StoreLayout.provisionalKey()
+        return try layout.withStagingFile { owner in
+            let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) {
+                try progress(.indexing(done: $0, total: $1))
+            }
+            guard reference.describes(try source.status()) else {
+                throw StoreError(
+                    .failed, "the file was changed while it was read", place: path,
+                    hint: "import it again when nobody writes to it")
+            }
+            return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+                if let known = try known(reference) { return known }
+                return try commit(reference, name: IncomingArchive.cleanName(path), examined, index)
+            }
+        }
+    }
+
+    /// The archive that refers to this very file already; nothing is read for it.
+    func known(_ reference: FileReference) throws -> ImportOutcome? {
+        let known = try catalog.archives(referencePath: reference.path).first { $0.reference == reference }
+        guard let known, options.replaces == nil || options.replaces == known.id else { return nil }
+        let details = ArchiveDetails(
+            archive: known, availability: .here, findings: try catalog.findings(key: known.key),
+            groups: try store.collections.groups(of: known.id).map(\.id))
+        return ImportOutcome(details: details, kind: .duplicate)
+    }
+
+    /// Enters a file that stays where it is. Under the commit lock only.
+    private func commit(
+        _ reference: FileReference, name: String, _ examined: ExaminedArchive, _ index: IncomingIndex
+    ) throws -> ImportOutcome {
+        // Another file at a path that is known: that archive, read anew.
+        let former = try catalog.archives(referencePath: reference.path).first
+        let origin = ExaminedArchive.Origin(
+            name: name, source: reference.path, importedAt: former?.importedAt ?? RFC3339.now())
+        let (new, replaced) = try makeArchive(
+            key: index.key, sha256: nil, examined, origin: origin, replacing: options.replaces ?? former?.id)
+        var archive = new
+        archive.reference = reference
+        archive.lookups = index.lookups
+        try index.move()
         do {
-            return .archive(try receive(incoming, from: stream, total: nil, options: options, progress: progress))
-        } catch let error as StoreError where error.code == .refused {
-            return .package(try importMembers(ofRefused: incoming, error, options: options, progress: progress))
+            try Sidecar(archive, replaces: replaced?.key).write(to: layout.sidecar(archive.key))
+        } catch {
+            try store.committer.deleteSidecars(key: archive.key)
+            throw error
         }
+        try store.committer.enter(archive, examined, replaced: replaced)
+        try store.jobs.queueHashing(of: archive)
+        let details = try store.resolver.details(of: archive, findings: examined.findings)
+        return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
     }
 
-    /// Begins an import whose bytes come piece by piece; `finish` ends it, letting go of the value abandons it.
-    package func beginImport(name: String, source: String, expectedSize: UInt64?) throws -> IncomingArchive {
-        try IncomingArchive(layout: layout, originalName: name, source: source, expectedSize: expectedSize)
-    }
-
-    /// Checks what was written to `incoming` and puts it into the catalog.
-    package func finish(
-        _ incoming: IncomingArchive, options: ImportOptions = ImportOptions(),
-        progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> ImportOutcome {
-        let (size, sha256) = incoming.writtenSoFar()
-        return try commit(incoming, size: size, sha256: sha256, options: options, progress: progress)
-    }
-
-    private func receive(
-        _ incoming: IncomingArchive, from source: Descriptor, total: UInt64?, options: ImportOptions,
-        progress: (ImportProgress) throws -> Void
-    ) throws -> ImportOutcome {
-        let (size, sha256) = try incoming.copy(from: source) { try progress(.copying(done: $0, total: total)) }
-        return try commit(incoming, size: size, sha256: sha256, options: options, progress: progress)
-    }
-
-    func commit(
-        _ incoming: IncomingArchive, size: UInt64, sha256: String, options: ImportOptions,
-        progress: (ImportProgress) throws -> Void
-    ) throws -> ImportOutcome {
-        if let duplicate = try duplicate(of: sha256, options) { return duplicate }
-        let examined = try examine(incoming.file.path, name: incoming.originalName, options: options) {
-            try progress(.checking(done: $0, total: $1))
-        }
+    /// Checks what lies in a staging file and puts it into the store.
+    func commit(_ incoming: IncomingArchive) throws -> ImportOutcome {
+        let sha256 = incoming.sha256
+        if let duplicate = try duplicate(of: sha256) { return duplicate }
+        let examined = try ExaminedArchive(
+            reading: incoming.file.path, name: incoming.originalName, isStrict: options.isStrict
+        ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
             try progress(.indexing(done: $0, total: $1))
         }
         try incoming.file.synchronize()
-
         return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
             // Another process may have brought the same file meanwhile.
-            if let duplicate = try duplicate(of: sha256, options) { return duplicate }
+            if let duplicate = try duplicate(of: sha256) { return duplicate }
             // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
             let existing = try catalog.archive(key: sha256)
             let origin = ExaminedArchive.Origin(name: incoming.originalName, source: incoming.source)
-            let (new, replaced) = try archive(
-                key: sha256, sha256: sha256, examined, origin: origin, options: options, existing: existing)
+            let (new, replaced) = try makeArchive(
+                key: sha256, sha256: sha256, examined, origin: origin, existing: existing, replacing: options.replaces)
             var archive = new
             archive.lookups = index.lookups
-            try committer.put(
-                incoming, index, sidecar: Sidecar(archive, replaces: replaced?.key), isKnown: existing != nil)
-            try committer.enter(archive, examined, replaced: replaced)
+            let sidecar = Sidecar(archive, replaces: replaced?.key)
+            try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
+            try store.committer.enter(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
                 existing?.reference != nil ? .takenIn : replaced != nil ? .replaced : .imported
-            let details = try details(of: archive, findings: examined.findings)
+            let details = try store.resolver.details(of: archive, findings: examined.findings)
             return ImportOutcome(details: details, kind: kind)
         }
+    }
+
+    private func duplicate(of sha256: String) throws -> ImportOutcome? {
+        guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
+        if let other = options.replaces, other != archive.id {
+            throw StoreError(
+                .taken, "the store has this file already, as \"\(archive.id)\", so that it cannot replace \"\(other)\"",
+                hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
+        }
+        return ImportOutcome(details: try store.details(of: archive), kind: .duplicate)
     }
 
     /// The archive that an examined file becomes, with what people said of the one that it replaces or already is.
     ///
     /// - Throws: `StoreError`: `taken` for an id that is, `notFound` when the archive to replace is none.
-    func archive(
+    private func makeArchive(
         key: String, sha256: String?, _ examined: ExaminedArchive, origin: ExaminedArchive.Origin,
-        options: ImportOptions, existing: Archive?
+        existing: Archive? = nil, replacing id: ArchiveID?
     ) throws -> (archive: Archive, replaced: Archive?) {
-        let replaced = try options.replaces.map(archiveToReplace)
-        let stem = Self.stem(of: origin.name)
+        let replaced = try id.map(archiveToReplace)
+        let stem = IncomingArchive.stem(of: origin.name)
         let heir = existing ?? replaced
-        let id = try heir?.id ?? freeID(options, stem: stem)
+        let id = try heir?.id ?? freeID(stem: stem)
         let title = options.title ?? heir?.title ?? examined.title ?? stem
         var archive = examined.archive(key: key, id: id, sha256: sha256, title: title, origin: origin)
-        archive.tags = Self.merged(heir?.tags ?? [], options.tags)
+        let tags = heir?.tags ?? []
+        archive.tags = tags + options.tags.filter { !tags.contains($0) }
         archive.notes = heir?.notes ?? ""
         archive.port = heir?.port
         if let existing { archive.importedAt = existing.importedAt }
@@ -183,61 +252,16 @@ extension ArchiveStore {
         return archive
     }
 
-    private func freeID(_ options: ImportOptions, stem: String) throws -> ArchiveID {
+    private func freeID(stem: String) throws -> ArchiveID {
         guard let wanted = options.id else { return try ArchiveID.readable(from: stem) { try catalog.isFree($0) } }
         guard try catalog.isFree(wanted) else { throw Collections.taken(wanted) }
         return wanted
     }
 
-    private static func merged(_ tags: [String], _ more: [String]) -> [String] {
-        tags + more.filter { !tags.contains($0) }
-    }
-
-    private func duplicate(of sha256: String, _ options: ImportOptions) throws -> ImportOutcome? {
-        guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
-        if let other = options.replaces, other != archive.id {
-            throw StoreError(
-                .taken, "the store has this file already, as \"\(archive.id)\", so that it cannot replace \"\(other)\"",
-                hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
-        }
-        return ImportOutcome(details: try details(of: archive), kind: .duplicate)
-    }
-
-    /// Runs reading code and turns its refusal into the store's words.
-    func refusingDamage<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as WebArchiveError {
-            throw StoreError.refused(error)
-        }
-    }
-
-    /// A source that this user may not read is no fault of the store.
-    static func openSource(_ path: String) throws(StoreError) -> Descriptor {
-        do {
-            // Without waiting: opening a FIFO would hold us until somebody writes to it.
-            return try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
-        } catch let error where error.code == .unusable {
-            throw StoreError(.failed, "this user may not read the file", place: path)
-        } catch let error where error.code == .notFound && path.unicodeScalars.contains("\u{FFFD}") {
-            // What stands for bytes that are no UTF-8; the file is there, under a name that a String cannot have.
-            throw StoreError(
-                .failed, "the file's name is not valid UTF-8", place: path, hint: "rename the file, then import it")
-        }
-    }
-
-    static func absolute(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
-    /// A file name without its ending.
-    static func stem(of name: String) -> String {
-        for ending in [".wacz.zip", ".wacz", ".zip"]
-        where name.lowercased().hasSuffix(ending) && name.count > ending.count {
-            return String(name.dropLast(ending.count))
-        }
-        return name
+    private static func openFile(_ path: String) throws -> (source: Descriptor, status: stat) {
+        let source = try Descriptor.source(path)
+        let status = try source.status()
+        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }
+        return (source, status)
     }
 }

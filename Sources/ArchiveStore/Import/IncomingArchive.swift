@@ -20,8 +20,9 @@ package final class IncomingArchive: Sendable {
     let file: Descriptor
 
     private struct State {
-        var size: UInt64 = 0
         var hash = SHA256()
+        /// Of what was copied or linked.
+        var sha256: String?
         var isCommitted = false
     }
     private let state = Mutex(State())
@@ -59,7 +60,7 @@ package final class IncomingArchive: Sendable {
             throw error
         }
         originalName = Self.cleanName(path)
-        self.source = ArchiveStore.absolute(path)
+        self.source = Folder.resolved(path)
         sourceModifiedAt = nil
     }
 
@@ -70,24 +71,23 @@ package final class IncomingArchive: Sendable {
     /// Appends bytes that come from somewhere else than a file.
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
         try file.append(bytes)
-        state.withLock {
-            $0.hash.update(bufferPointer: bytes)
-            $0.size += UInt64(bytes.count)
-        }
+        state.withLock { $0.hash.update(bufferPointer: bytes) }
     }
 
     /// Copies `source` from its position on, at most `limit` bytes of it, hashing what arrives.
-    func copy(
-        from source: Descriptor, limit: UInt64? = nil, progress: (UInt64) throws -> Void
-    ) throws -> (size: UInt64, sha256: String) {
-        let (size, digest) = try HashedCopy(source: source, target: file, limit: limit).run(progress: progress)
-        return (size, digest.hexadecimal)
+    func copy(from source: Descriptor, limit: UInt64? = nil, progress: (UInt64) throws -> Void) throws {
+        let (_, digest) = try HashedCopy(source: source, target: file, limit: limit).run(progress: progress)
+        state.withLock { $0.sha256 = digest.hexadecimal }
     }
 
-    /// Size and SHA-256 of what was written with `write`.
-    func writtenSoFar() -> (size: UInt64, sha256: String) {
-        state.withLock { ($0.size, $0.hash.finalize().hexadecimal) }
+    /// Reads a file that was taken in without copying it.
+    func hash(_ source: Descriptor, progress: (UInt64) throws -> Void) throws {
+        let (_, sha256) = try FileHash.of(source, step: progress)
+        state.withLock { $0.sha256 = sha256 }
     }
+
+    /// Of what arrived, in hex.
+    var sha256: String { state.withLock { $0.sha256 ?? $0.hash.finalize().hexadecimal } }
 
     func markCommitted() {
         state.withLock { $0.isCommitted = true }
@@ -98,5 +98,14 @@ package final class IncomingArchive: Sendable {
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? name
         let printable = String(last.unicodeScalars.filter { !CharacterSet.controlCharacters.contains($0) })
         return printable.isEmpty ? "archive.wacz" : String(printable.prefix(255))
+    }
+
+    /// A file name without its ending.
+    static func stem(of name: String) -> String {
+        for ending in [".wacz.zip", ".wacz", ".zip"]
+        where name.lowercased().hasSuffix(ending) && name.count > ending.count {
+            return String(name.dropLast(ending.count))
+        }
+        return name
     }
 }

@@ -44,9 +44,13 @@ package final class ImportJob: Sendable {
     }
 
     /// Does the import and writes down how it ended.
-    func run(_ body: () throws -> ImportResult) throws -> ImportResult {
+    func run(_ importer: Importer, _ body: (Importer) throws -> ImportResult) throws -> ImportResult {
+        let followed = Importer(store: importer.store, options: importer.options) {
+            try importer.progress($0)
+            try self.follow($0)
+        }
         do {
-            let result = try body()
+            let result = try body(followed)
             end(.success(result))
             return result
         } catch {

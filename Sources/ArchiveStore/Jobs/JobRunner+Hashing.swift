@@ -21,7 +21,7 @@ extension JobRunner {
                 try self.write(written, of: job, owner)
             }
             try archive.checkAvailability(in: store.layout)
-            let hashed = try store.finishHashing(key: work.key, sha256: work.sha256)
+            let hashed = try store.committer.finishHashing(key: work.key, sha256: work.sha256)
             return .done(hashed.id, bytes: hashed.size)
         } catch JobStop.catalogFailed(let error) {
             keepPartlyDone(work, job.id)

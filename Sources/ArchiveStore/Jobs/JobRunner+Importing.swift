@@ -11,12 +11,14 @@ extension JobRunner {
         let followed = ImportJob(id: job.id, jobs: store.jobs, owner: owner, total: nil)
         var reason: String?
         do {
-            let result = try store.importAny(at: path, mode: order.mode, options: order.options) { now in
-                reason = stop()
-                if reason != nil { throw StoreError(.interrupted, "stopped") }
-                if case .copying(let done, _) = now { progress(done) }
-                try followed.follow(now)
-            }
+            let result = try store.withImporter(
+                order.options,
+                { now in
+                    reason = stop()
+                    if reason != nil { throw StoreError(.interrupted, "stopped") }
+                    if case .copying(let done, _) = now { progress(done) }
+                    try followed.follow(now)
+                }, { try $0.importFile(at: path, mode: order.mode) })
             followed.end(.success(result))
             return nil
         } catch {

@@ -1,12 +1,6 @@
 import Foundation
 import GRDB
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Long work, written down before anybody is told that it will be done.
 package struct Jobs: Sendable {
     let store: ArchiveStore
@@ -119,33 +113,26 @@ package struct Jobs: Sendable {
         at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportResult {
-        guard let size = Self.sizeOfFile(at: path) else {
+        try store.withImporter(options, progress) { importer in
             // No file, no work: what is wrong with it is said at once.
-            return try store.importAny(at: path, mode: mode, options: options, progress: progress)
-        }
-        // Nothing is done for a file that is known, so that nothing is written down either.
-        if mode == .reference, let known = try store.knownReference(at: path, options) { return .archive(known) }
-        let order = ImportOrder(path: path, mode: mode, options: options)
-        let job = try beginImport(order, name: path, total: size)
-        return try job.run {
-            try store.importAny(at: path, mode: mode, options: options) {
-                try progress($0)
-                try job.follow($0)
+            guard let file = FileReference(at: path) else { return try importer.importFile(at: path, mode: mode) }
+            // Nothing is done for a file that is known, so that nothing is written down either.
+            if mode == .reference, let known = try importer.known(file) { return .archive(known) }
+            let order = ImportOrder(path: path, mode: mode, options: options)
+            return try beginImport(order, name: path, total: file.size).run(importer) {
+                try $0.importFile(at: path, mode: mode)
             }
         }
     }
 
-    /// The same, of standard input. It cannot be begun again: what was read is gone.
+    /// The same, of what is read from a descriptor to its end. It cannot be begun again: what was read is gone.
     package func importStream(
         _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportResult {
         let job = try beginImport(ImportOrder(path: nil, options: options), name: name, total: nil)
-        return try job.run {
-            try store.importStream(descriptor, name: name, source: source, options: options) {
-                try progress($0)
-                try job.follow($0)
-            }
+        return try store.withImporter(options, progress) { importer in
+            try job.run(importer) { try $0.importStream(Descriptor.duplicate(descriptor, path: source), name: name) }
         }
     }
 
@@ -166,13 +153,6 @@ package struct Jobs: Sendable {
     package func takeBackOrphaned() throws -> Int {
         try owners().filter { !JobOwner.isAlive($0, layout: layout) }
             .reduce(0) { try $0 + takeBack(ofDead: $1) }
-    }
-
-    /// `nil` for what is no file.
-    private static func sizeOfFile(at path: String) -> UInt64? {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return UInt64(clamping: status.st_size)
     }
 }
 

@@ -88,7 +88,7 @@ package struct Ports: Sendable {
     /// - Throws: `StoreError` `notFound` when somebody removed it meanwhile.
     package func keep(_ port: Int, for id: ArchiveID) throws {
         try layout.withCommitLock {
-            guard let current = try store.replayable(id: id) else {
+            guard let current = try store.resolver.replayable(id: id) else {
                 throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
             }
             var ledger = try PortLedger.read(layout)
@@ -129,7 +129,7 @@ package struct Ports: Sendable {
     }
 
     private func setPort(_ port: Int?, of id: ArchiveID) throws {
-        switch try store.replayable(id: id) {
+        switch try store.resolver.replayable(id: id) {
         case .archive(var archive):
             archive.port = port
             try store.committer.save(archive)

@@ -69,9 +69,9 @@ struct IndexRepair {
 
     /// Reads an archive once more and writes what its lookups need; `false` when somebody removed it meanwhile.
     private func prepare(_ archive: Archive) throws -> Bool {
-        let examined = try store.examine(
-            archive.path(in: layout), name: "\(archive.id).wacz", options: ImportOptions()
-        ) { _, _ in try pulse() }
+        let examined = try ExaminedArchive(reading: archive.path(in: layout), name: "\(archive.id).wacz") { _, _ in
+            try pulse()
+        }
         return try layout.withStagingFile { owner in
             let index = try IncomingIndex(for: examined, key: archive.key, owner: owner, layout: layout) { _, _ in
                 try pulse()

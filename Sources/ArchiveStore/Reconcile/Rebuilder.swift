@@ -20,7 +20,8 @@ struct Rebuilder {
 
     /// - Throws: `StoreError`: `locked` when a server is using a catalog that has to be put aside.
     func run() throws -> (store: ArchiveStore, report: RebuildReport) {
-        try layout.withCommitLock {
+        try layout.makeFolders()
+        return try layout.withCommitLock {
             try layout.withStagingFile { owner in try rebuild(in: owner.path + ".sqlite") }
         }
     }

@@ -51,8 +51,8 @@ extension Reconciler {
             try enterWithoutReading(away, superseded: superseded)
             return id
         }
-        let examined = try store.examine(path, name: name, options: ImportOptions()) { _, _ in }
-        let title = saved?.title ?? examined.title ?? ArchiveStore.stem(of: name)
+        let examined = try ExaminedArchive(reading: path, name: name)
+        let title = saved?.title ?? examined.title ?? IncomingArchive.stem(of: name)
         let origin = ExaminedArchive.Origin(name: name, source: saved?.source ?? "found in the store")
         let hash = hasFile ? key : saved?.sha256 ?? Sidecar.hash(inKey: key)
         var archive = examined.archive(key: key, id: id, sha256: hash, title: title, origin: origin)
@@ -74,7 +74,7 @@ extension Reconciler {
     private func id(for saved: Sidecar?, name: String, superseded: Archive?) throws -> ArchiveID {
         if let superseded { return superseded.id }
         if let wanted = saved.flatMap({ ArchiveID($0.id) }), try catalog.isFree(wanted) { return wanted }
-        return try ArchiveID.readable(from: ArchiveStore.stem(of: name)) { try catalog.isFree($0) }
+        return try ArchiveID.readable(from: IncomingArchive.stem(of: name)) { try catalog.isFree($0) }
     }
 
     /// Enters a file that is away, from what its sidecar kept of it.
@@ -93,7 +93,7 @@ extension Reconciler {
             guard archive.availability(in: layout) == .here else { continue }
             do {
                 let path = archive.path(in: layout)
-                let examined = try store.examine(path, name: archive.originalName, options: ImportOptions()) { _, _ in }
+                let examined = try ExaminedArchive(reading: path, name: archive.originalName)
                 var read = examined.archive(
                     key: archive.key, id: archive.id, sha256: archive.sha256, title: archive.title,
                     origin: ExaminedArchive.Origin(name: archive.originalName, source: archive.source))

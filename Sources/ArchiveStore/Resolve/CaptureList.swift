@@ -34,7 +34,7 @@ package struct CaptureList: Sendable, Encodable {
     }
 }
 
-extension ArchiveStore {
+extension Resolver {
     /// Lists captures of a URL in archives that are replayed as one. Those whose files are away are passed over.
     ///
     /// - Parameter isWanted: As for `closestCapture(_:in:isWanted:)`.
@@ -42,12 +42,12 @@ extension ArchiveStore {
     package func captures(
         _ request: CaptureList.Request, in place: Replayable, isWanted: @escaping () -> Bool = { true }
     ) throws -> CaptureList {
-        try refusingDamage {
+        try StoreError.refusingDamage {
             let indexes = try readable(place.archives)
             let check = CancellationCheck(isWanted)
             var wanted: CaptureTimestamp?
             if case .around(let time) = request.part { wanted = time }
-            let lookup = CaptureLookup(CaptureRequest(url: request.url, time: wanted), check)
+            let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: request.url, time: wanted), check)
             func summary(_ entry: CDXJEntry, _ archive: Archive) -> CaptureSummary {
                 var summary = CaptureSummary(
                     url: entry.url, request: entry.requestURL == entry.url ? nil : entry.requestURL,

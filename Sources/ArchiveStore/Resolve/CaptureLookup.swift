@@ -13,7 +13,9 @@ extension ArchiveStore {
             self.time = time
         }
     }
+}
 
+extension Resolver {
     /// The index line of the capture that is closest in time, and the archive that has it; see `CaptureRank`.
     ///
     /// Of several archives those whose files are away are passed over.
@@ -22,7 +24,7 @@ extension ArchiveStore {
     /// - Returns: `nil` when none of the archives has the URL.
     /// - Throws: `WebArchiveError` `cancelled` when the capture isn't wanted any more.
     package func closestCapture(
-        _ request: CaptureRequest, in archives: [Archive], isWanted: @escaping () -> Bool = { true }
+        _ request: ArchiveStore.CaptureRequest, in archives: [Archive], isWanted: @escaping () -> Bool = { true }
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
         return try Self.closest(lookup, among: readable(archives)).map { ($0.index.archive, $0.entry) }
@@ -76,7 +78,7 @@ extension ArchiveStore {
     /// - Parameter allowsStandIn: Whether a capture of another URL may stand in.
     /// - Parameter isWanted: As for `closestCapture(_:in:isWanted:)`.
     package func openCapture(
-        _ request: CaptureRequest, in archives: [Archive], allowsStandIn: Bool,
+        _ request: ArchiveStore.CaptureRequest, in archives: [Archive], allowsStandIn: Bool,
         isWanted: @escaping () -> Bool = { true }
     ) throws -> OpenCapture? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))

@@ -42,25 +42,3 @@ package enum Replayable: Sendable, Hashable {
         return "\(group)-\(SHA256.hash(data: Data(marks.utf8)).hexadecimal.prefix(12))"
     }
 }
-
-extension ArchiveStore {
-    /// The archive or group that a person means: its id, or the unique beginning of one.
-    ///
-    /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
-    package func replayable(matching text: String) throws -> Replayable {
-        if let id = ArchiveID(text), let found = try replayable(id: id) { return found }
-        let candidates = try catalog.ids(startingWith: text) + collections.ids(startingWith: text)
-        if text.isEmpty || candidates.isEmpty { return .archive(try archive(matching: text)) }
-        if candidates.count == 1, let found = try replayable(id: candidates[0]) { return found }
-        throw StoreError(
-            .ambiguous,
-            "\"\(text)\" is the beginning of several ids: \(candidates.map(\.text).joined(separator: ", "))",
-            hint: "give more of it")
-    }
-
-    /// The archive or group of that id.
-    package func replayable(id: ArchiveID) throws -> Replayable? {
-        if let archive = try catalog.archive(id: id) { return .archive(archive) }
-        return try collections.group(id: id).map { .group($0, try collections.members(of: $0)) }
-    }
-}

@@ -1,6 +1,6 @@
 import WebArchive
 
-extension ArchiveStore {
+extension Resolver {
     /// Finds the payload that a revisit points at: in its own archive, else in its group, else in those that the package requires.
     ///
     /// Looked for in this order: the capture that `WARC-Refers-To-Target-URI` and `-Date` name (WARC 1.1 §5.13, §5.14), then
@@ -43,7 +43,7 @@ extension ArchiveStore {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
         let urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
         return urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }
-            .map { CaptureLookup(CaptureRequest(url: $0.element, time: date)) }
+            .map { CaptureLookup(ArchiveStore.CaptureRequest(url: $0.element, time: date)) }
     }
 
     private func payload(

@@ -1,3 +1,5 @@
+import WebArchive
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -50,6 +52,41 @@ extension Archive {
         }
     }
 
+    /// What is wrong with a file that is not there as it was.
+    func findings(_ availability: Availability) -> [Finding] {
+        let path = reference?.path ?? "files/\(key).wacz"
+        switch availability {
+        case .here:
+            guard !isExamined else { return [] }
+            return [
+                Finding(
+                    severity: .notice, code: "not-read-yet",
+                    what: "The file was away when the catalog was made anew; its pages were not read yet.",
+                    location: path, consequence: "It is read again by `replayhost doctor`, or soon by a running server."
+                )
+            ]
+        case .offline:
+            return [
+                Finding(
+                    severity: .warning, code: "file-offline", what: "The file is not where it was.", location: path,
+                    consequence: "Nothing of it can be shown until its volume is attached or the file is put back.")
+            ]
+        case .changed:
+            return [
+                Finding(
+                    severity: .error, code: "file-changed", what: "The file was changed since it was read.",
+                    location: path,
+                    consequence: "It is not shown as what it was; `replayhost import --reference` reads it anew.")
+            ]
+        case .missing:
+            return [
+                Finding(
+                    severity: .error, code: "file-missing", what: "The file is gone from the store.", location: path,
+                    consequence: "Nothing of it can be shown; import it again, or take it from a backup.")
+            ]
+        }
+    }
+
     private var offline: StoreError {
         StoreError(
             .offline, "\"\(id)\" is offline: its file is not where it was", place: reference?.path,
@@ -69,6 +106,13 @@ extension FileReference {
         self.init(
             path: path, size: UInt64(clamping: status.st_size),
             modifiedAtNanoseconds: status.modifiedAtNanoseconds)
+    }
+
+    /// The file at `path` as it is now; `nil` for what is no file.
+    package init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.init(path: Folder.resolved(path), status)
     }
 
     /// Whether a file is, by size and time of change, the one that was read.

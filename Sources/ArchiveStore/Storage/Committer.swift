@@ -5,12 +5,68 @@ import Darwin
 #endif
 
 /// What makes an archive be there, be another one, or be gone: its file, index files, sidecar and row, in an order that a kill at
-/// any instant leaves whole. Under the commit lock only.
+/// any instant leaves whole. `edit`, `remove` and `finishHashing` take the commit lock; all else is done under it only.
 struct Committer {
     let store: ArchiveStore
 
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
+
+    /// Changes title, tags or notes. The sidecar is written first: the catalog is a copy of it.
+    ///
+    /// - Throws: `StoreError` `badWords`, `notFound` when somebody removed it meanwhile.
+    @discardableResult
+    func edit(_ archive: Archive, _ words: ArchiveWords) throws -> Archive {
+        let words = try words.checked()
+        return try layout.withCommitLock {
+            guard var current = try catalog.archive(id: archive.id) else {
+                throw StoreError(.notFound, "no archive has the id \"\(archive.id)\" any more")
+            }
+            if let title = words.title { current.title = title }
+            if let tags = words.tags { current.tags = tags }
+            if let notes = words.notes { current.notes = notes }
+            try save(current)
+            return current
+        }
+    }
+
+    /// Removes an archive: file, index files, sidecar, membership in groups, catalog entry. A referenced file itself stays.
+    /// Somebody who is reading the file keeps reading it whole.
+    func remove(_ archive: Archive) throws {
+        try layout.withCommitLock {
+            if Folder.exists(layout.file(archive.key)) {
+                try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
+            } else if archive.reference != nil, Folder.exists(layout.sidecar(archive.key)) {
+                try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
+            }
+            try finishRemoval(key: archive.key)
+        }
+    }
+
+    /// Takes over the SHA-256 of a referenced file: its key from now on, unless the store has the same file already.
+    ///
+    /// The new sidecar decides: whoever is stopped after it is completed by `repair`.
+    ///
+    /// - Parameter key: The key under which hashing was begun.
+    /// - Throws: `StoreError`: `notFound` when the archive is gone or was read anew meanwhile, `offline`, `changed`.
+    func finishHashing(key: String, sha256: String) throws -> Archive {
+        return try layout.withCommitLock {
+            guard var archive = try catalog.archive(key: key), archive.reference != nil else {
+                throw StoreError(.notFound, "the archive was removed or read anew while it was hashed")
+            }
+            try archive.checkAvailability(in: layout)
+            archive.sha256 = sha256
+            let isTaken = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
+            guard key.hasPrefix(StoreLayout.referencePrefix), !isTaken else {
+                try save(archive)
+                return archive
+            }
+            let hashed = archive.rekeyed(sha256)
+            try Sidecar(hashed).write(to: layout.sidecar(sha256))
+            try finishRekeying(hashed, from: key)
+            return hashed
+        }
+    }
 
     /// Sidecar and index files first, then the one rename that makes the archive be there.
     ///
@@ -31,7 +87,7 @@ struct Committer {
             throw error
         }
         incoming.markCommitted()
-        keepTime(incoming.sourceModifiedAt, of: layout.file(key))
+        preserveModificationTime(incoming.sourceModifiedAt, of: layout.file(key))
         if isKnown { try sidecar.write(to: layout.sidecar(key)) }
     }
 
@@ -57,7 +113,7 @@ struct Committer {
         }
     }
 
-    /// Writes an archive's sidecar, then its row in the catalog. Under the commit lock only.
+    /// Writes an archive's sidecar, then its row in the catalog.
     func save(_ archive: Archive) throws {
         let path = layout.sidecar(archive.key)
         // What the catalog does not know of is kept.
@@ -112,7 +168,7 @@ struct Committer {
 
     /// Gives a file of the store the time of change that its source had before it was read. Where that is not possible, and after
     /// a kill just before, the source is read again when it is opened the next time.
-    private func keepTime(_ nanoseconds: Int64?, of path: String) {
+    private func preserveModificationTime(_ nanoseconds: Int64?, of path: String) {
         guard let nanoseconds else { return }
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let time = rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)

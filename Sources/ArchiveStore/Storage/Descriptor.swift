@@ -16,10 +16,31 @@ package final class Descriptor: Sendable {
         self.path = path
     }
 
+    /// Opens a file to be imported. One that this user may not read is no fault of the store.
+    static func source(_ path: String) throws(StoreError) -> Descriptor {
+        do {
+            // Without waiting: opening a FIFO would hold us until somebody writes to it.
+            return try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
+        } catch let error where error.code == .unusable {
+            throw StoreError(.failed, "this user may not read the file", place: path)
+        } catch let error where error.code == .notFound && path.unicodeScalars.contains("\u{FFFD}") {
+            // What stands for bytes that are no UTF-8; the file is there, under a name that a String cannot have.
+            throw StoreError(
+                .failed, "the file's name is not valid UTF-8", place: path, hint: "rename the file, then import it")
+        }
+    }
+
     /// Takes over a descriptor that somebody else opened.
     package init(owning number: Int32, path: String) {
         self.number = number
         self.path = path
+    }
+
+    /// - Throws: What the system says of a number that is no descriptor.
+    static func duplicate(_ number: Int32, path: String) throws(StoreError) -> Descriptor {
+        let copy = dup(number)
+        guard copy >= 0 else { throw .system(errno, doing: "opening", path: path) }
+        return Descriptor(owning: copy, path: path)
     }
 
     deinit {

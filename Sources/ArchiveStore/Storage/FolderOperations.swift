@@ -39,6 +39,13 @@ enum Folder {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// An absolute path with links followed; `path` itself for what is not there.
+    static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     static func exists(_ path: String) -> Bool {
         access(path, F_OK) == 0
     }

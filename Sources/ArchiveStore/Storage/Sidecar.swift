@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// `KEY.json` in `files/`: what the file itself cannot tell of an archive. The catalog is rebuilt from these.
 struct Sidecar: Codable, Hashable {
     /// Of this file; a later version that adds keys counts on.

@@ -49,12 +49,29 @@ package struct StoreLayout: Sendable, Hashable {
     /// What a process that runs jobs keeps locked. `owner` is random.
     func runnerFile(_ owner: String) -> String { "\(incoming)/\(Self.runnerPrefix)\(owner)" }
 
+    /// Whether a path with links followed is one of the store's own.
+    func holds(_ path: String) -> Bool { path.hasPrefix(Folder.resolved(root) + "/") }
+
     /// Whether the folder is there and holds anything that no store makes.
     func isAmongOtherThings() -> Bool {
         guard Folder.isFolder(root), let names = try? Folder.names(in: root) else { return false }
         return !names.allSatisfy { name in
             Self.names.contains(name) || name.hasPrefix("catalog.sqlite") || name.hasPrefix(Self.ownerTestPrefix)
         }
+    }
+
+    /// The store is its owner's alone: archives can hold what others must not read.
+    func makeFolders() throws {
+        let isShared = isAmongOtherThings()
+        do {
+            try Folder.create(root)
+            try StoreOwner.check(root)
+            for folder in [files, groups, incoming] { try Folder.create(folder) }
+        } catch {
+            throw StoreError(
+                .unusable, error.what, place: root, hint: error.hint ?? "choose another store with --store")
+        }
+        if !isShared { Folder.makePrivate(root) }
     }
 
     private static let names: Set<String> = [

@@ -169,7 +169,9 @@ package actor OwnPorts {
                 _ = try await stockPort()
                 return
             }
-            let found = try await blocking { [store] in try ArchiveID(name).flatMap { try store.replayable(id: $0) } }
+            let found = try await blocking { [store] in
+                try ArchiveID(name).flatMap { try store.resolver.replayable(id: $0) }
+            }
             if let found, found.port != nil { _ = try await port(for: found) }
         } catch {
             logger.error(

@@ -108,7 +108,7 @@ struct ArchiveRoutes: Sendable {
                 .badRequest, code: Self.uploadCut, "the upload ended after \(received) of \(length) bytes",
                 hint: "send it again")
         }
-        return try await site.blocking.long { try site.store.finishAny(incoming) { try job.follow($0) } }
+        return try await site.blocking.long { try site.store.finish(incoming) { try job.follow($0) } }
     }
 
     private func imported(_ outcome: PackageOutcome) throws -> Response {

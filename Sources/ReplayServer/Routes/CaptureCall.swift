@@ -62,7 +62,7 @@ struct CaptureCall: Sendable {
         _ wanted: ArchiveStore.CaptureRequest, to url: String, orWith fields: HTTPFields
     ) async throws -> (archive: Archive, entry: CDXJEntry) {
         let found = try await site.blocking.long {
-            try site.store.closestCapture(wanted, in: asked.archives, isWanted: { client.isThere })
+            try site.store.resolver.closestCapture(wanted, in: asked.archives, isWanted: { client.isThere })
         }
         guard let found else { throw Self.notCaptured(url, fields: fields) }
         return found
@@ -71,7 +71,7 @@ struct CaptureCall: Sendable {
     /// The record of the closest capture in the one archive or group.
     func open(_ wanted: ArchiveStore.CaptureRequest, allowsStandIn: Bool) async throws -> OpenCapture? {
         try await site.blocking.long {
-            try site.store.openCapture(
+            try site.store.resolver.openCapture(
                 wanted, in: asked.archives, allowsStandIn: allowsStandIn, isWanted: { client.isThere })
         }
     }

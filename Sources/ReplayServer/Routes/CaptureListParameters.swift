@@ -46,7 +46,7 @@ extension Site {
         let name = try context.name()
         let client = try await context.watchClient()
         let list = try await blocking.long {
-            try store.captures(wanted, in: find(name), isWanted: { client.isThere })
+            try store.resolver.captures(wanted, in: find(name), isWanted: { client.isThere })
         }
         return try Responses.json(list)
     }

@@ -83,7 +83,7 @@ struct CaptureRoutes: Sendable {
         case (.archive(let name), .replay(let replayable)) where name == replayable.id.text: return .one(replayable)
         case (.archive(let name), .control):
             let found = try await site.blocking {
-                try ArchiveID(name).flatMap { try site.store.replayable(id: $0) }
+                try ArchiveID(name).flatMap { try site.store.resolver.replayable(id: $0) }
             }
             guard let found else {
                 throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(name.prefix(100))\"")

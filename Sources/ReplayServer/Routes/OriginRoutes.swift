@@ -15,7 +15,9 @@ struct OriginRoutes: Sendable {
     /// Opens the port on which an archive or a group is replayed, where names are not found or not wanted. It stays open as
     /// long as somebody is connected to it, and some time after; a viewer asks again from time to time.
     private func openOrigin(of id: String) async throws -> Response {
-        let replayable = try await site.blocking { try ArchiveID(id).flatMap { try site.store.replayable(id: $0) } }
+        let replayable = try await site.blocking {
+            try ArchiveID(id).flatMap { try site.store.resolver.replayable(id: $0) }
+        }
         guard let replayable else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "no archive and no group has the id \"\(id.prefix(100))\"")

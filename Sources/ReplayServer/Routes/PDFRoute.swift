@@ -18,12 +18,12 @@ struct PDFRoute: Sendable {
             throw ErrorResponse.forbidden("the viewer shows PDF documents in a frame; open the document there")
         }
         guard let (id, time, url) = Self.parts(request.head.path ?? ""),
-            let replayable = try await site.blocking({ try site.store.replayable(id: id) })
+            let replayable = try await site.blocking({ try site.store.resolver.replayable(id: id) })
         else { throw ErrorResponse.notFound }
         let client = try await context.watchClient()
         let wanted = ArchiveStore.CaptureRequest(url: url, time: time)
         let capture = try await site.blocking.long {
-            try site.store.openCapture(
+            try site.store.resolver.openCapture(
                 wanted, in: replayable.archives, allowsStandIn: true, isWanted: { client.isThere })
         }
         guard let capture else { throw CaptureCall.notCaptured(url, fields: [:]) }

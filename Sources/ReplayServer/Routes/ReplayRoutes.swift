@@ -11,7 +11,8 @@ struct ReplayRoutes: Sendable {
     let captures: CaptureRoutes
 
     func respond(to request: Request, id: ArchiveID, context: ConnectionContext) async throws -> Response {
-        guard let replayable = try await site.blocking({ try site.store.replayable(id: id) }), isItsPlace(replayable)
+        guard let replayable = try await site.blocking({ try site.store.resolver.replayable(id: id) }),
+            isItsPlace(replayable)
         else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "no archive has the id \"\(id)\"",

@@ -77,7 +77,7 @@ struct CommonOptions: ParsableArguments {
 
     /// The archives and groups that are named; without a name, every archive whose file is at hand.
     func asked(_ names: [String], in store: ArchiveStore) throws -> [Replayable] {
-        guard names.isEmpty else { return try names.map { try store.replayable(matching: $0) } }
+        guard names.isEmpty else { return try names.map { try store.resolver.replayable(matching: $0) } }
         let all = try store.archives()
         let away = all.filter { $0.availability != .here }
         if !away.isEmpty {

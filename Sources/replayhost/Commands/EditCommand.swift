@@ -39,7 +39,7 @@ struct EditCommand: ParsableCommand {
 
     func run() throws {
         let store = try common.openStoreToChange()
-        switch try store.replayable(matching: id) {
+        switch try store.resolver.replayable(matching: id) {
         case .archive(let archive):
             let edited = try store.edit(archive, try words(archive.tags))
             common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))

@@ -80,11 +80,13 @@ struct GetCommand: ParsableCommand {
     private func capture(
         _ request: ArchiveStore.CaptureRequest, _ asked: [Replayable], in store: ArchiveStore
     ) throws -> OpenCapture? {
-        if asked.count == 1 { return try store.openCapture(request, in: asked[0].archives, allowsStandIn: false) }
-        guard let found = try store.closestCapture(request, in: asked.flatMap(\.archives)),
+        if asked.count == 1 {
+            return try store.resolver.openCapture(request, in: asked[0].archives, allowsStandIn: false)
+        }
+        guard let found = try store.resolver.closestCapture(request, in: asked.flatMap(\.archives)),
             let home = asked.first(where: { $0.archives.contains(found.archive) })
         else { return nil }
-        return try store.openCapture(request, in: home.archives, allowsStandIn: false)
+        return try store.resolver.openCapture(request, in: home.archives, allowsStandIn: false)
     }
 
     private func writeHead(of capture: OpenCapture) {

@@ -46,7 +46,7 @@ struct GroupCommand: ParsableCommand {
 
         func run() throws {
             let store = try common.openStoreToChange()
-            let members = try members.map { try store.archive(matching: $0).id }
+            let members = try members.map { try store.resolver.archive(matching: $0).id }
             let group = try store.collections.make(id: id.flatMap { ArchiveID($0) }, title: title, members: members)
             try GroupCommand.tell(group, "made", store, common)
         }
@@ -134,7 +134,7 @@ struct GroupCommand: ParsableCommand {
 
         func run() throws {
             let store = try common.openStoreToChange()
-            let added = try members.map { try store.archive(matching: $0).id }
+            let added = try members.map { try store.resolver.archive(matching: $0).id }
             let group = try store.collections.edit(try store.collections.group(matching: id).id, ArchiveWords()) {
                 $0 + added
             }
@@ -161,7 +161,7 @@ struct GroupCommand: ParsableCommand {
 
         func run() throws {
             let store = try common.openStoreToChange()
-            let dropped = try members.map { try store.archive(matching: $0).id }
+            let dropped = try members.map { try store.resolver.archive(matching: $0).id }
             let group = try store.collections.group(matching: id)
             if let stranger = dropped.first(where: { !group.members.contains($0) }) {
                 throw StoreError(.notFound, "\"\(stranger)\" is not in the group", place: group.id.text)

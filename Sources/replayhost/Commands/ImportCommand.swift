@@ -111,7 +111,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func options(in store: ArchiveStore) throws -> ImportOptions {
         _ = try ArchiveWords(title: title, tags: tag).checked()
-        let replaced = try replace.map { try store.archive(matching: $0).id }
+        let replaced = try replace.map { try store.resolver.archive(matching: $0).id }
         return ImportOptions(
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced)
     }

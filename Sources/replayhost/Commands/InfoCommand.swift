@@ -18,7 +18,7 @@ struct InfoCommand: ParsableCommand {
 
     func run() throws {
         let store = try common.openExistingStore()
-        let details = try store.details(of: try store.archive(matching: id))
+        let details = try store.details(of: try store.resolver.archive(matching: id))
         if common.json { return Terminal.write(Terminal.json(details)) }
         for (label, value) in Self.facts(details.archive) {
             let padding = String(repeating: " ", count: max(1, 14 - label.count))

@@ -140,13 +140,13 @@ struct OpenCommand: ParsableCommand {
         guard isFile(what) else {
             let store = try common.openExistingStore()
             do {
-                return (.of(try store.replayable(matching: what)), store)
+                return (.of(try store.resolver.replayable(matching: what)), store)
             } catch let error as StoreError where error.code == .notFound {
                 throw StoreError(
                     .notFound, "there is no file \"\(what)\" here, and no archive has that id", hint: error.hint)
             }
         }
-        if let store = try common.openStoreIfAny(), let known = try store.archiveKnown(at: what) {
+        if let store = try common.openStoreIfAny(), let known = try store.resolver.archive(importedFrom: what) {
             if !common.json { common.tell("\(known.id): already in the store (\(Terminal.safe(known.title)))") }
             return (.of(.archive(known)), store)
         }
@@ -156,7 +156,7 @@ struct OpenCommand: ParsableCommand {
 
     /// Whether a file is meant rather than an id: there is one, or there would be if it was not misspelled.
     private func isFile(_ what: String) -> Bool {
-        if ArchiveStore.isFile(at: what) { return true }
+        if FileReference(at: what) != nil { return true }
         return what.contains("/") || [".wacz", ".zip"].contains { what.lowercased().hasSuffix($0) }
     }
 

@@ -22,7 +22,7 @@ struct PagesCommand: ParsableCommand {
 
     func run() throws {
         let store = try common.openExistingStore()
-        let archive = try store.archive(matching: id)
+        let archive = try store.resolver.archive(matching: id)
         var offset = 0
         while true {
             let pages = try store.pages(of: archive, words: match, offset: offset, limit: Self.batch).pages

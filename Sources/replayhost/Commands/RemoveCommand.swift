@@ -26,7 +26,7 @@ struct RemoveCommand: ParsableCommand {
         var statuses: [ExitStatus] = []
         for id in ids {
             do {
-                statuses.append(try remove(try store.archive(matching: id), from: store))
+                statuses.append(try remove(try store.resolver.archive(matching: id), from: store))
             } catch {
                 let fault = Fault(error)
                 fault.report(asJSON: common.json)

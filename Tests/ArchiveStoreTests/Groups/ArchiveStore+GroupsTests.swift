@@ -90,7 +90,7 @@ struct GroupsTests {
     ) throws -> (text: String, archive: String)? {
         let request = ArchiveStore.CaptureRequest(url: url, time: digits.flatMap { CaptureTimestamp(digits: $0) })
         let members = try test.store.collections.members(of: group)
-        return try test.store.openCapture(request, in: members, allowsStandIn: true).map { capture in
+        return try test.store.resolver.openCapture(request, in: members, allowsStandIn: true).map { capture in
             let reader = try capture.body.open(decoded: true)
             return (String(decoding: try reader.read(upTo: 1000), as: UTF8.self), capture.archive.id.text)
         }
@@ -173,7 +173,7 @@ struct GroupsTests {
     @Test func theCollectionIsAnotherOnceAMemberIs() throws {
         let (test, ids) = try filled()
         let group = try test.store.collections.make(title: "g", members: ids)
-        func collection() throws -> String { try #require(try test.store.replayable(id: group.id)).collection }
+        func collection() throws -> String { try #require(try test.store.resolver.replayable(id: group.id)).collection }
         let before = try collection()
         #expect(before.wholeMatch(of: /g-[0-9a-f]{12}/) != nil)
         _ = try test.store.importFile(at: try test.file("b.wacz", seed: 50), options: ImportOptions(replaces: ids[0]))

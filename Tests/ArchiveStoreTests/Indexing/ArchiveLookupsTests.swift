@@ -114,7 +114,7 @@ struct ArchiveLookupsTests {
         try GeneratedArchive(pages: numberedPages(5), layout: .deflated).bytes().withUnsafeBytes {
             try incoming.write($0)
         }
-        let archive = try test.store.finish(incoming).archive
+        let archive = try test.store.finish(incoming).onlyArchive
         try await test.expectWhole()
         try expectEveryCapture(of: archive, in: test.store, count: 5)
     }

@@ -98,7 +98,7 @@ struct ImportJobTests {
         #expect(order.options == options)
         _ = try test.store.jobs.addImport(order, subject: "a.wacz", total: 5, owner: deadOwner())
         #expect(try test.runAll().map(\.state) == [.done])
-        let archive = try test.store.archive(matching: "chosen")
+        let archive = try test.store.resolver.archive(matching: "chosen")
         #expect(archive.title == "Given")
         #expect(archive.tags == ["one", "two"])
         #expect(try test.job().archiveID == archive.id)
@@ -124,7 +124,7 @@ struct ImportJobTests {
         _ = try test.runAll()
         #expect(try test.jobs()[0].state == .done)
         #expect(FileManager.default.fileExists(atPath: path) == (mode != .move))
-        #expect((try test.store.archive(matching: "a").reference != nil) == (mode == .reference))
+        #expect((try test.store.resolver.archive(matching: "a").reference != nil) == (mode == .reference))
     }
 
     @Test func aMoveWhoseOriginalWasDeletedAlreadyIsDone() throws {

@@ -16,7 +16,7 @@ struct JobRunnerTests {
         let job = try #require(
             try JobRunner(test.store).runNext(progress: { _, done in seen.withLock { $0.append(done) } }))
         let hash = try await sha256ByOpenSSL(path)
-        #expect(try test.store.archive(matching: "a").sha256 == hash)
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == hash)
         #expect(job.state == .done)
         #expect([job.done, job.total] == [archive.size, archive.size])
         #expect(job.attempt == 1)
@@ -61,14 +61,14 @@ struct JobRunnerTests {
         let id = try test.job().id
         let (paused, _) = try run(runner) { _ = try other.jobs.change(id, .pause) }
         #expect(paused?.state == .paused)
-        #expect(try test.store.archive(matching: "a").sha256 == nil)
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
         #expect(try runner.runNext() == nil, "a paused job is not run")
         _ = try other.jobs.change(id, .resume)
         let (done, begins) = try run(runner) {}
         #expect(done?.state == .done)
         #expect(done?.attempt == 2)
         #expect(try #require(begins.min()) >= 1 << 20, "what was read is not read again")
-        #expect(try test.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
     @Test func aCancelledJobIsNotFinished() throws {
@@ -78,7 +78,7 @@ struct JobRunnerTests {
         let id = try test.job().id
         let (job, _) = try run(JobRunner(test.store)) { _ = try other.jobs.change(id, .cancel) }
         #expect(job?.state == .cancelled)
-        #expect(try test.store.archive(matching: "a").sha256 == nil)
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
         #expect(try test.runAll().isEmpty)
         _ = try other.jobs.change(id, .retry)
         #expect(try test.runAll().map(\.state) == [.done])
@@ -96,7 +96,7 @@ struct JobRunnerTests {
         #expect(job?.reason == "the server stopped")
         #expect(try JobRunner(test.store).runNext(stop: { "the server stopped" }) == nil, "nothing is begun then")
         #expect(try test.runAll().map(\.state) == [.done])
-        #expect(try test.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
     @Test func aFileThatIsAwayIsHashedWhenItIsBack() async throws {
@@ -118,7 +118,7 @@ struct JobRunnerTests {
         #expect(try test.runAll(runner).map(\.state) == [.done])
         #expect(try test.jobs()[0].attempt == 1)
         #expect(try test.jobs()[0].reason == nil)
-        #expect(try test.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
     @Test func aVolumeThatGoesWhileItIsReadIsWaitedFor() async throws {
@@ -130,10 +130,10 @@ struct JobRunnerTests {
         #expect(job?.state == .waiting)
         #expect(job?.reason == "its volume is away")
         #expect(job?.attempt == 0)
-        #expect(try test.store.archive(matching: "a").sha256 == nil)
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
         #expect(try test.runAll(runner).map(\.state) == [.done])
-        #expect(try test.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
     @Test func aChangedFileFailsTheJob() throws {
@@ -148,7 +148,7 @@ struct JobRunnerTests {
         #expect(job?.errorCode == "archive-changed")
         #expect(job?.reason?.contains("was changed since it was read") == true)
         #expect(job?.reason?.contains(test.folder.path) == false, "no folders are named")
-        #expect(try test.store.archive(matching: "a").sha256 == nil)
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
     }
 
     @Test func aFileThatIsReadAnewMeanwhileIsHashedAnew() async throws {
@@ -162,7 +162,7 @@ struct JobRunnerTests {
         }
         #expect(job?.state == .waiting)
         #expect(try test.runAll(runner).map(\.state) == [.done])
-        #expect(try test.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
         #expect(try test.jobs().allSatisfy { $0.state == .done })
     }
 
@@ -182,7 +182,7 @@ struct JobRunnerTests {
         let job = try #require(try test.runAll().first)
         #expect(job.state == .done)
         #expect(job.attempt == 2)
-        #expect(try test.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+        #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
     @Test func twoRunnersNeverRunOneJobTwice() async throws {

@@ -35,7 +35,7 @@ struct CaptureRuleTests {
             "GET", "/c/\(id)/\(inPath)", host: host, wanted.map { [("Accept-Datetime", $0.httpDate)] } ?? [])
         let line = try connection.ask(
             "GET", "/c/\(id)/cdx?url=\(url)&closest=\(time.isEmpty ? "9999" : time)&limit=1&output=json", host: host)
-        let opened = try store.openCapture(
+        let opened = try store.resolver.openCapture(
             ArchiveStore.CaptureRequest(url: question.url, time: wanted), in: [archive], allowsStandIn: false)
         var answers: [String: String?] = [
             "API": named(try object("/api/archives/\(id)/captures?url=\(url)&closest=\(time)&limit=1")["closest"]),

@@ -18,9 +18,9 @@ struct JobRouteTests {
             let empty = try await server.ask("GET", "/api/jobs")
             #expect(try json(empty)["jobs"] as? [String] == [])
             _ = try ArchiveStore(at: server.store.layout.root).importReference(to: path)
-            let isDone = try await eventually { try server.store.archive(matching: "a").sha256 != nil }
+            let isDone = try await eventually { try server.store.resolver.archive(matching: "a").sha256 != nil }
             #expect(isDone)
-            #expect(try server.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+            #expect(try server.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
             let isWritten = try await eventually { try server.store.jobs.job(id: 1)?.state == .done }
             #expect(isWritten)
             let list = try #require(try json(try await server.ask("GET", "/api/jobs"))["jobs"] as? [[String: Any]])
@@ -66,7 +66,7 @@ struct JobRouteTests {
             try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
             let isDone = try await eventually { try server.store.jobs.job(id: 1)?.state == .done }
             #expect(isDone)
-            #expect(try server.store.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
+            #expect(try server.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
         }
     }
 

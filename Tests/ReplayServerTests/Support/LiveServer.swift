@@ -128,3 +128,16 @@ enum TestAssets {
         try folder.write("notice", to: "vendor/NOTICE.txt")
     }
 }
+
+extension ArchiveStore {
+    /// Brings in a file that is one archive.
+    func importFile(
+        at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions()
+    ) throws -> ImportOutcome {
+        let result = try withImporter(options, { _ in }, { try $0.importFile(at: path, mode: mode) })
+        guard case .archive(let outcome) = result else { throw StoreError(.failed, "a package, not an archive") }
+        return outcome
+    }
+
+    func importReference(to path: String) throws -> ImportOutcome { try importFile(at: path, mode: .reference) }
+}

@@ -1,6 +1,6 @@
 import WebArchive
 
-extension ArchiveStore {
+extension Resolver {
     /// The archives of this store that an archive needs for its revisits, in the order in which it names them.
     ///
     /// Source: WACZ 1.2.0 draft, `relation.requires`. A file is known by its SHA-256 alone, since names are no proof; what
@@ -30,7 +30,7 @@ extension ArchiveStore {
     private func requirements(
         of archive: Archive
     ) throws -> [(requirement: DataPackage.Requirement, archive: Archive?)] {
-        let wacz = try refusingDamage { try openArchives.wacz(of: archive) }
+        let wacz = try StoreError.refusingDamage { try openArchives.wacz(of: archive) }
         var seen: Set<DataPackage.Requirement> = []
         let named = (wacz.dataPackage?.requirements ?? []).prefix(Self.requirementsMax).filter {
             $0.sha256 != archive.sha256 && seen.insert($0).inserted
