@@ -30,9 +30,11 @@ package struct HTTPConnectionError: Error, CustomStringConvertible {
     package init(description: String, number: Int32? = nil) { (self.description, self.number) = (description, number) }
 }
 
-/// Whether nobody listens on a port of `127.0.0.1`.
-package func isRefused(port: Int) async throws -> Bool {
-    try await onThread {
+/// Waits until nobody listens on a port of `127.0.0.1`.
+///
+/// A server's sockets may outlast it for a moment: a program that another test starts just then has a copy of them until it runs.
+package func becomesRefused(port: Int) async throws -> Bool {
+    try await eventually {
         do {
             _ = try HTTPConnection(port: port)
             return false

@@ -146,7 +146,7 @@ struct ConnectionTests {
                 #expect(try idle.value.isAtEnd(), "an idle connection is ended")
                 #expect(isSame(try slow.value.readToEndOf(file.count), file))
             }
-            #expect(try await isRefused(port: port))
+            #expect(try await becomesRefused(port: port))
         }
     }
 
