@@ -95,15 +95,16 @@ enum JobText {
     }
 }
 
-/// What `pause`, `resume`, `cancel` and `retry` have in common.
-private struct JobsChanging {
-    let change: JobChange
-    let ids: [Int64]
-    let common: CommonOptions
+/// What `pause`, `resume`, `cancel`, `retry` and `dismiss` have in common.
+struct JobsArguments: ParsableArguments {
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    var ids: [Int64]
 
-    func run() throws {
+    @OptionGroup var common: CommonOptions
+
+    fileprivate func change(_ change: JobChange) throws {
         var changed: [Job] = []
-        try forEachJob(ids, common) { store, id in
+        try forEach { store, id in
             let job = try store.jobs.change(id, change)
             common.tell(job, JobText.line(job))
             changed.append(job)
@@ -111,28 +112,27 @@ private struct JobsChanging {
             JobText.sayWhoRuns(changed, store, common)
         }
     }
-}
 
-/// Does something to each job; where that fails for one, it goes on with the next.
-private func forEachJob(
-    _ ids: [Int64], _ common: CommonOptions, _ body: (ArchiveStore, Int64) throws -> Void,
-    finally: (ArchiveStore) -> Void = { _ in }
-) throws {
-    let store = try common.openStoreToChange()
-    try store.jobs.takeBackOrphaned()
-    var statuses: [ExitStatus] = []
-    for id in ids {
-        do {
-            try body(store, id)
-            statuses.append(.done)
-        } catch {
-            let fault = Fault(error)
-            fault.report(asJSON: common.json)
-            statuses.append(fault.status)
+    /// Does something to each job; where that fails for one, it goes on with the next.
+    fileprivate func forEach(
+        _ body: (ArchiveStore, Int64) throws -> Void, finally: (ArchiveStore) -> Void = { _ in }
+    ) throws {
+        let store = try common.openStoreToChange()
+        try store.jobs.takeBackOrphaned()
+        var statuses: [ExitStatus] = []
+        for id in ids {
+            do {
+                try body(store, id)
+                statuses.append(.done)
+            } catch {
+                let fault = Fault(error)
+                fault.report(asJSON: common.json)
+                statuses.append(fault.status)
+            }
         }
+        finally(store)
+        try ExitStatus.throwUnlessDone(statuses)
     }
-    finally(store)
-    try ExitStatus.throwUnlessDone(statuses)
 }
 
 /// `replayhost jobs pause ID…`
@@ -147,12 +147,9 @@ struct JobsPauseCommand: ParsableCommand {
               replayhost jobs pause 12
             """)
 
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
-    var ids: [Int64]
+    @OptionGroup var jobs: JobsArguments
 
-    @OptionGroup var common: CommonOptions
-
-    func run() throws { try JobsChanging(change: .pause, ids: ids, common: common).run() }
+    func run() throws { try jobs.change(.pause) }
 }
 
 /// `replayhost jobs resume ID…`
@@ -165,12 +162,9 @@ struct JobsResumeCommand: ParsableCommand {
               replayhost jobs resume 12
             """)
 
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
-    var ids: [Int64]
+    @OptionGroup var jobs: JobsArguments
 
-    @OptionGroup var common: CommonOptions
-
-    func run() throws { try JobsChanging(change: .resume, ids: ids, common: common).run() }
+    func run() throws { try jobs.change(.resume) }
 }
 
 /// `replayhost jobs cancel ID…`
@@ -185,12 +179,9 @@ struct JobsCancelCommand: ParsableCommand {
               replayhost jobs cancel 12 13
             """)
 
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
-    var ids: [Int64]
+    @OptionGroup var jobs: JobsArguments
 
-    @OptionGroup var common: CommonOptions
-
-    func run() throws { try JobsChanging(change: .cancel, ids: ids, common: common).run() }
+    func run() throws { try jobs.change(.cancel) }
 }
 
 /// `replayhost jobs retry ID…`
@@ -203,12 +194,9 @@ struct JobsRetryCommand: ParsableCommand {
               replayhost jobs retry 12
             """)
 
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
-    var ids: [Int64]
+    @OptionGroup var jobs: JobsArguments
 
-    @OptionGroup var common: CommonOptions
-
-    func run() throws { try JobsChanging(change: .retry, ids: ids, common: common).run() }
+    func run() throws { try jobs.change(.retry) }
 }
 
 /// `replayhost jobs dismiss ID…`
@@ -221,10 +209,7 @@ struct JobsDismissCommand: ParsableCommand {
               replayhost jobs dismiss 12
             """)
 
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
-    var ids: [Int64]
-
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var jobs: JobsArguments
 
     private struct Dismissed: Encodable {
         let id: Int64
@@ -232,9 +217,9 @@ struct JobsDismissCommand: ParsableCommand {
     }
 
     func run() throws {
-        try forEachJob(ids, common) { store, id in
+        try jobs.forEach { store, id in
             try store.jobs.forget(id)
-            common.tell(Dismissed(id: id, dismissed: true), "job \(id) is forgotten")
+            jobs.common.tell(Dismissed(id: id, dismissed: true), "job \(id) is forgotten")
         }
     }
 }
