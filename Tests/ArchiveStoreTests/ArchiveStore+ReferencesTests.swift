@@ -121,7 +121,7 @@ struct ReferencesTests {
         #expect(outcome.kind == .takenIn)
         #expect(outcome.archive.id == archive.id)
         #expect(outcome.archive.title == "Mine")
-        #expect(outcome.archive.reference == nil)
+        #expect(outcome.archive.storage == .managed)
         #expect(FileManager.default.fileExists(atPath: path))
         try await test.expectWhole()
     }

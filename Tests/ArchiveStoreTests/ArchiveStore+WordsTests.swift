@@ -13,7 +13,7 @@ struct WordsTests {
         let edited = try test.store.edit(archive, words)
         #expect((edited.title, edited.tags, edited.notes) == ("A  title", ["b", "a"], "Two\nlines "))
         #expect(try test.store.catalog.archive(id: archive.id) == edited)
-        let saved = try Sidecar.read(at: test.layout.sidecar(archive.key))
+        let saved = try Sidecar.read(at: test.layout.sidecar(archive.key)).entry
         #expect((saved.title, saved.tags, saved.notes) == ("A  title", ["b", "a"], "Two\nlines "))
         #expect(try test.store.edit(edited, ArchiveWords(notes: "")).title == "A  title")
         try await test.expectWhole()

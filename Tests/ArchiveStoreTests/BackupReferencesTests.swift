@@ -73,7 +73,7 @@ struct BackupReferencesTests {
         #expect(report.takenIn == [archive.id])
         #expect((report.offline, report.restored.count) == ([], 1))
         let found = try #require(try there.catalog.archive(id: archive.id))
-        #expect((found.key, found.sha256, found.reference, found.provisionalKey) == (hash, hash, nil, nil))
+        #expect((found.key, found.sha256, found.storage, found.provisionalKey) == (hash, hash, .managed, nil))
         #expect((found.title, found.tags, found.notes) == ("Said", ["t"], "n"))
         #expect(found.importedAt == archive.importedAt)
         #expect(found.availability(in: there.layout) == .here)

@@ -9,9 +9,11 @@ import WebArchive
 struct CatalogTests {
     private func archive(_ id: String, at seconds: Double = 0, name: String? = nil) throws -> Archive {
         Archive(
-            key: "key-\(id)", id: try #require(ArchiveID(id)), title: id, sha256: "key-\(id)", size: 1,
-            originalName: name ?? "\(id).wacz", source: "test", importedAt: Date(timeIntervalSince1970: seconds),
-            pageCount: 0, captureCount: 0, findingCounts: FindingCounts())
+            key: "key-\(id)", id: try #require(ArchiveID(id)), sha256: "key-\(id)", size: 1, storage: .managed,
+            entry: LibraryEntry(
+                title: id, originalName: name ?? "\(id).wacz", source: "test",
+                importedAt: Date(timeIntervalSince1970: seconds)),
+            summary: ArchiveSummary())
     }
 
     private func page(_ position: Int, _ url: String, _ title: String?) -> ArchivePage {
@@ -122,17 +124,21 @@ struct CatalogTests {
     @Test func everyFieldComesBack() throws {
         let (catalog, folder) = try filled()
         var whole = try archive("whole", at: 784_111_777)
-        whole.createdAt = Date(timeIntervalSince1970: 1_000_000_000)
-        whole.description = "text\nof two lines"
-        whole.software = "s"
-        whole.waczVersion = "1.1.1"
-        whole.mainPageURL = "http://a.example/ä"
-        whole.mainPageTimestamp = "20240102030405678"
-        whole.pageCount = 3
-        whole.captureCount = 4
-        whole.firstCapture = "20240102030405"
-        whole.lastCapture = "20240102030406"
-        whole.findingCounts = FindingCounts(notice: 1, warning: 2, error: 3)
+        whole.summary.createdAt = Date(timeIntervalSince1970: 1_000_000_000)
+        whole.summary.description = "text\nof two lines"
+        whole.summary.software = "s"
+        whole.summary.waczVersion = "1.1.1"
+        whole.summary.mainPageURL = "http://a.example/ä"
+        whole.summary.mainPageTimestamp = "20240102030405678"
+        whole.summary.pageCount = 3
+        whole.summary.captureCount = 4
+        whole.summary.firstCapture = "20240102030405"
+        whole.summary.lastCapture = "20240102030406"
+        whole.summary.findingCounts = FindingCounts(notice: 1, warning: 2, error: 3)
+        whole.summary.lookups = ArchiveLookups(way: .sortedCopy, reason: "r")
+        whole.storage = .linked(FileReference(path: "/p/ä", size: whole.size, modifiedAtNanoseconds: .max))
+        (whole.tags, whole.notes, whole.port, whole.provisionalKey) = (["t/1", "\"ü\""], "n", 8090, "ref-1")
+        whole.isExamined = false
         try catalog.add(whole, findings: []) { _ in }
         #expect(try catalog.archive(key: "key-whole") == whole)
         withExtendedLifetime(folder) {}

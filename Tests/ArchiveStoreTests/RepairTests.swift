@@ -168,7 +168,7 @@ struct RepairTests {
         #expect(again.key == archive.key)
         try test.store.repair()
         #expect(try test.store.catalog.allArchives() == [again])
-        #expect(try Sidecar.read(at: test.layout.sidecar(archive.key)).originalName == "Again.wacz")
+        #expect(try Sidecar.read(at: test.layout.sidecar(archive.key)).entry.originalName == "Again.wacz")
         try await test.expectWhole()
         try expectNothingToDo(test)
     }

@@ -174,12 +174,13 @@ struct RestoreTests {
         #"{"key":"KEY","sha256":"KEY","size":-1,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"KEY","size":18446744073709551615,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"KEY","size":9223372036854775808,"sidecar":SIDECAR}"#,
-        #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":{"id":"../x","title":"","originalName":"","source":"","importedAt":"","format":2}}"#,
+        #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":BAD}"#,
     ])
     func aManifestThatSaysSomethingImpossibleIsRefused(entry: String) throws {
         let made = try BackedUpStore()
-        let sidecar = #"{"format":2,"id":"a","title":"","originalName":"","source":"","importedAt":""}"#
-        let text = entry.replacing("SIDECAR", with: sidecar).replacing("KEY", with: String(repeating: "0", count: 64))
+        let sidecar = Self.sidecar(id: "a")
+        let text = entry.replacing("SIDECAR", with: sidecar).replacing("BAD", with: Self.sidecar(id: "../x"))
+            .replacing("KEY", with: String(repeating: "0", count: 64))
         try made.test.folder.write(
             #"{"format":1,"madeAt":"2026-01-01T00:00:00Z","groups":[],"archives":[\#(text)]}"#, to: "backup/backup.json"
         )
@@ -187,13 +188,18 @@ struct RestoreTests {
         #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
     }
 
+    private static func sidecar(id: String) -> String {
+        let time = "2026-01-01T00:00:00Z"
+        return #"{"format":2,"id":"\#(id)","title":"","originalName":"","source":"","importedAt":"\#(time)"}"#
+    }
+
     /// Each size is one that a file can have; their sum is more than 64 bits hold.
     @Test func sizesThatAddUpToTooMuchAreRefused() throws {
         let made = try BackedUpStore()
         let entries = (0..<3).map { number in
             let key = String(repeating: "\(number)", count: 64)
-            let sidecar = #"{"format":2,"id":"a\#(number)","title":"","originalName":"","source":"","importedAt":""}"#
-            return #"{"key":"\#(key)","sha256":"\#(key)","size":9223372036854775807,"sidecar":\#(sidecar)}"#
+            return
+                #"{"key":"\#(key)","sha256":"\#(key)","size":9223372036854775807,"sidecar":\#(Self.sidecar(id: "a\(number)"))}"#
         }
         try made.test.folder.write(
             #"{"format":1,"madeAt":"2026-01-01T00:00:00Z","groups":[],"archives":[\#(entries.joined(separator: ","))]}"#,

@@ -53,12 +53,12 @@ struct TestStore: Sendable {
     func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let archives = try store.catalog.allArchives()
         let expected = archives.flatMap { archive in
-            (["json"] + (archive.reference == nil ? ["wacz"] : []) + archive.indexEndings)
+            (["json"] + (archive.storage.isLinked ? [] : ["wacz"]) + archive.indexEndings)
                 .map { "\(archive.key).\($0)" }
         }.sorted()
         #expect(names(in: layout.files) == expected, sourceLocation: sourceLocation)
         #expect(names(in: layout.incoming) == [], sourceLocation: sourceLocation)
-        for archive in archives where archive.reference == nil {
+        for archive in archives where !archive.storage.isLinked {
             let hash = try await sha256ByOpenSSL(layout.file(archive.key))
             #expect(hash == archive.key, sourceLocation: sourceLocation)
         }
@@ -71,7 +71,7 @@ struct TestStore: Sendable {
 extension Archive {
     /// The endings of the index files beside it, in the words of docs/json.md and README.md: none in place.
     var indexEndings: [String] {
-        switch lookups?.way {
+        switch summary.lookups?.way {
         case .sortedCopy: ["cdx.gz", "idx"]
         case .idxCopy: ["idx"]
         case .inPlace, .empty, nil: []

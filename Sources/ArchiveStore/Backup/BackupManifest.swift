@@ -87,7 +87,7 @@ extension BackupManifest.Entry {
     fileprivate var isPlausible: Bool {
         let hasHash = sha256.map { StoreLayout.isKey($0) && Sidecar.hash(inKey: $0) != nil } ?? true
         return StoreLayout.isKey(key) && hasHash && size <= UInt64(Int64.max)
-            && (sidecar.reference != nil || sha256 == key)
+            && (sidecar.storage.isLinked || sha256 == key)
     }
 }
 

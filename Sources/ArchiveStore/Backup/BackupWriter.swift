@@ -137,7 +137,7 @@ struct BackupWriter {
             hash = try copy(item, progress)
         }
         if hash == nil {
-            guard archive.reference != nil else {
+            guard archive.storage.isLinked else {
                 report.leftOut.append(archive.id)
                 return nil
             }
@@ -185,10 +185,10 @@ struct BackupWriter {
             throw StoreError(
                 .archiveDamaged, "the file of \"\(archive.id)\" is damaged: its SHA-256 is \(hash), not \(known)",
                 place: path,
-                hint: archive.reference == nil
+                hint: !archive.storage.isLinked
                     ? "import it again from where it came from; `replayhost remove \(archive.id)` comes first" : nil)
         }
-        if let reference = archive.reference, !reference.describes(try source.status()) {
+        if let file = archive.storage.linkedFile, !file.describes(try source.status()) {
             throw StoreError(
                 .changed, "the file of \"\(archive.id)\" was changed while it was copied", place: path)
         }
@@ -218,7 +218,7 @@ struct BackupWriter {
     private mutating func miss(_ item: Item, _ error: StoreError) throws {
         guard error.code == .notFound, try isGone(item.archive) else {
             let archive = item.archive
-            let isLost = error.code == .notFound && archive.reference == nil
+            let isLost = error.code == .notFound && !archive.storage.isLinked
             return report.problems.append(
                 isLost
                     ? StoreError(
@@ -237,7 +237,7 @@ struct BackupWriter {
                 StoreError(
                     .archiveDamaged, "the copy of \"\(item.archive.id)\" in the backup is damaged",
                     place: folder.layout.file(hash),
-                    hint: item.archive.reference == nil ? nil : "--include-references copies it anew"))
+                    hint: !item.archive.storage.isLinked ? nil : "--include-references copies it anew"))
         }
     }
 
@@ -265,12 +265,12 @@ struct BackupWriter {
         report.pruned = try folder.prune(keeping: manifest.hashes)
     }
 
-    private func wants(_ item: Item) -> Bool { item.archive.reference == nil || options.includesReferences }
+    private func wants(_ item: Item) -> Bool { !item.archive.storage.isLinked || options.includesReferences }
 
     /// The hash of an archive's file: the catalog's, or what the copying of an unchanged referenced file found out before.
     private func knownHash(of item: Item) -> String? {
         if let hash = item.archive.sha256 { return hash }
-        guard let known = former[item.archive.key], known.sidecar.reference == item.archive.reference else {
+        guard let known = former[item.archive.key], known.sidecar.storage == item.archive.storage else {
             return nil
         }
         return known.sha256

@@ -102,13 +102,13 @@ struct RestoreWriter {
     }
 
     private mutating func plan() throws -> [Step] {
-        var taken = Set(manifest.archives.filter { $0.sidecar.reference == nil }.map(\.key))
+        var taken = Set(manifest.archives.filter { !$0.sidecar.storage.isLinked }.map(\.key))
         var steps: [Step] = []
         for entry in manifest.archives {
             if let there = try archive(of: entry), there.availability(in: layout) != .missing {
                 report.alreadyThere += 1
                 sayWhatDiffers(there, entry)
-            } else if entry.sidecar.reference == nil {
+            } else if !entry.sidecar.storage.isLinked {
                 steps.append(Step(entry: entry, hash: entry.key))
             } else {
                 // Two archives of the same bytes cannot both be taken in.
@@ -136,15 +136,15 @@ struct RestoreWriter {
 
     private static func isWhereItWas(_ entry: Entry) -> Bool {
         var status = stat()
-        guard let reference = entry.sidecar.reference, stat(reference.path, &status) == 0 else { return false }
-        return reference.describes(status)
+        guard let file = entry.sidecar.storage.linkedFile, stat(file.path, &status) == 0 else { return false }
+        return file.describes(status)
     }
 
     /// Copies a file, and enters it with the sidecar that it had.
     private mutating func restore(
         _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws {
-        let sidecar = entry.sidecar.reference == nil ? entry.sidecar : entry.sidecar.takenIn()
+        let sidecar = !entry.sidecar.storage.isLinked ? entry.sidecar : entry.sidecar.takenIn()
         let incoming: IncomingArchive
         do {
             incoming = try copied(entry, hash, progress)
@@ -166,7 +166,7 @@ struct RestoreWriter {
                 incoming.markCommitted()
             }
             report.restored.add(entry.size)
-            if entry.sidecar.reference != nil, let id = ArchiveID(sidecar.id) { report.takenIn.append(id) }
+            if entry.sidecar.storage.isLinked, let id = ArchiveID(sidecar.id) { report.takenIn.append(id) }
         }
     }
 
@@ -177,7 +177,7 @@ struct RestoreWriter {
         let path = folder.layout.file(hash)
         let source = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
         let incoming = try IncomingArchive(
-            layout: layout, originalName: entry.sidecar.originalName, source: path, expectedSize: entry.size)
+            layout: layout, originalName: entry.sidecar.entry.originalName, source: path, expectedSize: entry.size)
         let (begun, total) = copying
         try incoming.copy(from: source) {
             try progress(.copying(done: min(begun + $0, total), total: total))
@@ -220,13 +220,11 @@ struct RestoreWriter {
     ) throws {
         guard let id = ArchiveID(sidecar.id) else { return }
         let key = prepared.index.key
-        let origin = ExaminedArchive.Origin(name: sidecar.originalName, source: sidecar.source)
-        var archive = prepared.examined.archive(
-            key: key, id: id, sha256: key, title: sidecar.title, origin: origin)
         // One that lost its file keeps what people said of it since.
-        let known = try store.catalog.archive(key: key).map { Sidecar($0) }
-        (known ?? sidecar).apply(to: &archive)
-        archive.lookups = prepared.index.lookups
+        let known = try store.catalog.archive(key: key).map { Sidecar($0).takenIn() }
+        let archive = prepared.examined.archive(
+            key: key, id: id, sha256: key, storage: .managed, entry: (known ?? sidecar).entry,
+            lookups: prepared.index.lookups)
         try store.committer.put(incoming, prepared.index, sidecar: known ?? sidecar, isKnown: known != nil)
         try store.committer.enter(archive, prepared.examined, replaced: nil)
     }
@@ -258,7 +256,7 @@ struct RestoreWriter {
                 continue
             }
             report.archives += 1
-            if archive.reference != nil, archive.availability(in: layout) != .here { report.offline.append(id) }
+            if archive.storage.isLinked, archive.availability(in: layout) != .here { report.offline.append(id) }
         }
         report.groups = try store.collections.all().count
     }

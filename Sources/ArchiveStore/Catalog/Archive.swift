@@ -1,46 +1,33 @@
 package import Foundation
 package import WebArchive
 
-/// One WACZ in the store, as the catalog knows it. Its JSON is documented in `docs/json.md`.
+/// One WACZ in the store. Its JSON is documented in `docs/json.md`.
+///
+/// What was read from the file and what the store adds to it are values of their own, since the catalog and the sidecar keep them
+/// as such. Their members are members of the archive.
+@dynamicMemberLookup
 package struct Archive: Sendable, Hashable {
-    /// Names what lies in the store: the SHA-256 in hex; for a referenced file that is not hashed yet, `ref-` and a UUID.
+    /// Names what lies in the store: the SHA-256 in hex; for a linked file that is not hashed yet, `ref-` and a UUID.
     package private(set) var key: String
-    package var id: ArchiveID
-    package var title: String
-    /// Of the whole file, in hex; `nil` for a referenced file that is not hashed yet.
+    package let id: ArchiveID
+    /// Of the whole file, in hex; `nil` for a linked file that is not hashed yet.
     package var sha256: String?
     /// Of the file, in bytes.
     package let size: UInt64
-    package var originalName: String
-    /// Path or origin of the import, for people; not part of the JSON, since it may name folders.
-    package var source: String
-    package var importedAt: Date
-    package var createdAt: Date?
-    package var description: String?
-    package var software: String?
-    package var waczVersion: String?
-    package var mainPageURL: String?
-    package var mainPageTimestamp: String?
-    package var pageCount: Int
-    package var captureCount: Int
-    /// Earliest and latest capture, 14 or 17 digits.
-    package var firstCapture: String?
-    package var lastCapture: String?
-    package var findingCounts: FindingCounts
-    /// How captures are looked up; `nil` when that was not found out yet: then the index is checked before it is trusted.
-    package var lookups: ArchiveLookups?
-    /// Words that people file it under, in their order.
-    package var tags: [String] = []
-    /// What people wrote about it.
-    package var notes = ""
-    /// Where it is replayed when each archive has a port of its own; `nil` until it was.
-    package var port: Int?
-    /// The file outside of the store that this archive is; `nil` when the store has a file of its own.
-    package var reference: FileReference?
-    /// What `key` was before a referenced file had its hash: addresses that hold it still mean this file.
-    package var provisionalKey: String?
-    /// Whether pages and findings were read from the file; not so when a catalog was made anew while the file was away.
+    package var storage: ArchiveStorage
+    /// Whether pages and findings were read from the file; not so when a catalog was rebuilt while the file was unavailable.
     package var isExamined = true
+    package var entry: LibraryEntry
+    package var summary: ArchiveSummary
+
+    package subscript<Value>(dynamicMember member: WritableKeyPath<LibraryEntry, Value>) -> Value {
+        get { entry[keyPath: member] }
+        set { entry[keyPath: member] = newValue }
+    }
+
+    package subscript<Value>(dynamicMember member: KeyPath<ArchiveSummary, Value>) -> Value {
+        summary[keyPath: member]
+    }
 
     /// The engine's collection for this very file: a replaced file never shows the old one's pages.
     package var collection: String { "\(id)-\(Self.mark(of: sha256 ?? key))" }
@@ -54,7 +41,7 @@ package struct Archive: Sendable, Hashable {
     /// The same archive once its SHA-256 is known.
     func rekeyed(_ sha256: String) -> Archive {
         var archive = self
-        archive.provisionalKey = key
+        archive.entry.provisionalKey = key
         archive.key = sha256
         archive.sha256 = sha256
         return archive
@@ -63,50 +50,6 @@ package struct Archive: Sendable, Hashable {
     /// 12 hex digits that tell one file from another.
     static func mark(of key: String) -> String {
         String(key.dropFirst(key.hasPrefix(StoreLayout.referencePrefix) ? 4 : 0).filter { $0 != "-" }.prefix(12))
-    }
-}
-
-/// A file that an archive is made of and that stays where it is.
-package struct FileReference: Sendable, Hashable, Codable {
-    /// Absolute, with links followed.
-    package let path: String
-    /// Bytes when it was read.
-    package let size: UInt64
-    /// Time of its last change when it was read, in nanoseconds since 1970.
-    package let modifiedAtNanoseconds: Int64
-}
-
-/// Whether an archive's file can be read now.
-package enum Availability: String, Sendable, Hashable, Codable {
-    case here
-    /// A referenced file is not where it was: its volume is away, or it was moved.
-    case offline
-    /// A referenced file is another one than was read.
-    case changed
-    /// The store's own file is gone.
-    case missing
-}
-
-/// How many findings of each severity an archive has.
-package struct FindingCounts: Sendable, Hashable, Codable {
-    package var notice = 0
-    package var warning = 0
-    package var error = 0
-
-    package init(notice: Int = 0, warning: Int = 0, error: Int = 0) {
-        self.notice = notice
-        self.warning = warning
-        self.error = error
-    }
-
-    package init(_ findings: [Finding]) {
-        for finding in findings {
-            switch finding.severity {
-            case .notice: notice += 1
-            case .warning: warning += 1
-            case .error: error += 1
-            }
-        }
     }
 }
 
@@ -124,36 +67,36 @@ extension Archive: Encodable {
     }
 
     /// The page that the package names as its first; `nil` when it names none.
-    var mainPage: MainPage? { mainPageURL.map { MainPage(url: $0, timestamp: mainPageTimestamp) } }
+    var mainPage: MainPage? { summary.mainPageURL.map { MainPage(url: $0, timestamp: summary.mainPageTimestamp) } }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id.text, forKey: .id)
-        try container.encode(title, forKey: .title)
+        try container.encode(entry.title, forKey: .title)
         try container.encodeIfPresent(sha256, forKey: .sha256)
         try container.encode(size, forKey: .size)
-        try container.encode(originalName, forKey: .originalName)
-        try container.encode(RFC3339.text(of: importedAt), forKey: .importedAt)
-        try container.encodeIfPresent(createdAt.map(RFC3339.text), forKey: .createdAt)
-        try container.encodeIfPresent(description, forKey: .description)
-        try container.encodeIfPresent(software, forKey: .software)
-        try container.encodeIfPresent(waczVersion, forKey: .waczVersion)
-        try container.encode(pageCount, forKey: .pageCount)
-        try container.encode(captureCount, forKey: .captureCount)
-        try container.encodeIfPresent(firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
-        try container.encodeIfPresent(lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
+        try container.encode(entry.originalName, forKey: .originalName)
+        try container.encode(RFC3339.text(of: entry.importedAt), forKey: .importedAt)
+        try container.encodeIfPresent(summary.createdAt.map(RFC3339.text), forKey: .createdAt)
+        try container.encodeIfPresent(summary.description, forKey: .description)
+        try container.encodeIfPresent(summary.software, forKey: .software)
+        try container.encodeIfPresent(summary.waczVersion, forKey: .waczVersion)
+        try container.encode(summary.pageCount, forKey: .pageCount)
+        try container.encode(summary.captureCount, forKey: .captureCount)
+        try container.encodeIfPresent(summary.firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
+        try container.encodeIfPresent(summary.lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
         try container.encodeIfPresent(mainPage, forKey: .mainPage)
         // Nothing in this version checks the hashes inside the package, and nothing claims that it did.
         try container.encode("not-yet-verified", forKey: .verification)
-        try container.encode(findingCounts, forKey: .findingCounts)
+        try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(collection, forKey: .collection)
         try container.encode(filePath, forKey: .file)
-        try container.encodeIfPresent(lookups.map { $0.usesSidecar ? "sidecar" : "in-place" }, forKey: .lookups)
-        try container.encodeIfPresent(lookups?.reason, forKey: .lookupsReason)
-        try container.encode(tags, forKey: .tags)
-        try container.encode(notes, forKey: .notes)
-        try container.encode(reference == nil ? "managed" : "referenced", forKey: .storage)
-        try container.encodeIfPresent(reference?.path, forKey: .reference)
+        try container.encodeIfPresent(summary.lookups.map { $0.usesSidecar ? "sidecar" : "in-place" }, forKey: .lookups)
+        try container.encodeIfPresent(summary.lookups?.reason, forKey: .lookupsReason)
+        try container.encode(entry.tags, forKey: .tags)
+        try container.encode(entry.notes, forKey: .notes)
+        try container.encode(storage.name, forKey: .storage)
+        try container.encodeIfPresent(storage.linkedFile?.path, forKey: .reference)
     }
 }
 

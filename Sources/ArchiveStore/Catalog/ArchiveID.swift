@@ -3,10 +3,13 @@ import Foundation
 /// An archive's name in its store: `[a-z0-9-]`, 1 to 63 characters, safe as a host label and as a collection name.
 ///
 /// Source: RFC 1123 §2.1 (host labels). Two hyphens in a row never occur, since browsers read `xn--` as an encoding.
-package struct ArchiveID: Hashable, Sendable, Codable, CustomStringConvertible {
+package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomStringConvertible {
     package let text: String
 
+    package var rawValue: String { text }
     package var description: String { text }
+
+    package init?(rawValue: String) { self.init(rawValue) }
 
     /// Names that a host label could be confused with.
     static let taken: Set<String> = ["all", "api", "localhost", "replayhost", "stock", "www"]

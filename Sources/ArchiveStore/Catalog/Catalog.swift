@@ -31,38 +31,38 @@ struct Catalog: Sendable {
 
     /// All archives, newest import first.
     func allArchives() throws -> [Archive] {
-        try reading { try ArchiveRow.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC") }
-            .map { try $0.archive() }
+        try reading { try ArchiveRecord.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC") }
+            .map(\.archive)
     }
 
     func archive(id: ArchiveID) throws -> Archive? {
-        try reading { try ArchiveRow.fetchOne($0, sql: "SELECT * FROM archive WHERE id = ?", arguments: [id.text]) }?
-            .archive()
+        try reading { try ArchiveRecord.fetchOne($0, sql: "SELECT * FROM archive WHERE id = ?", arguments: [id]) }?
+            .archive
     }
 
     func archive(key: String) throws -> Archive? {
-        try reading { try ArchiveRow.fetchOne($0, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key]) }?
-            .archive()
+        try reading { try ArchiveRecord.fetchOne($0, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key]) }?
+            .archive
     }
 
     /// Those archives that the catalog has, of at most some thousand hashes.
     func archives(sha256 hashes: Set<String>) throws -> [Archive] {
         guard !hashes.isEmpty else { return [] }
         let sql = "SELECT * FROM archive WHERE sha256 IN (\(databaseQuestionMarks(count: hashes.count)))"
-        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: StatementArguments(hashes)) }
-            .map { try $0.archive() }
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: StatementArguments(hashes)) }
+            .map(\.archive)
     }
 
     /// Those that are made of the file at `path`, outside of the store.
     func archives(referencePath path: String) throws -> [Archive] {
         let sql = "SELECT * FROM archive WHERE referencePath = ? ORDER BY importedAt, id"
-        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [path]) }.map { try $0.archive() }
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [path]) }.map(\.archive)
     }
 
     /// Those that came from the path `source`.
     func archives(source: String) throws -> [Archive] {
         let sql = "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id"
-        return try reading { try ArchiveRow.fetchAll($0, sql: sql, arguments: [source]) }.map { try $0.archive() }
+        return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [source]) }.map(\.archive)
     }
 
     /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.
@@ -88,8 +88,8 @@ struct Catalog: Sendable {
                 SELECT * FROM archive WHERE id = :name OR originalName IN (:name, :name || '.wacz')
                 ORDER BY id = :name DESC, importedAt, id LIMIT 1
                 """
-            return try ArchiveRow.fetchOne(database, sql: sql, arguments: ["name": name])
-        }?.archive()
+            return try ArchiveRecord.fetchOne(database, sql: sql, arguments: ["name": name])
+        }?.archive
     }
 
     /// Ids that start with `prefix`, at most a few: enough to tell one from several.
@@ -105,7 +105,7 @@ struct Catalog: Sendable {
         try reading { database in
             let sql =
                 "SELECT (SELECT count(*) FROM archive WHERE id = :id) + (SELECT count(*) FROM archiveGroup WHERE id = :id)"
-            return try Int.fetchOne(database, sql: sql, arguments: ["id": id.text]) == 0
+            return try Int.fetchOne(database, sql: sql, arguments: ["id": id]) == 0
         }
     }
 
@@ -134,7 +134,7 @@ struct Catalog: Sendable {
     ) throws {
         try writing { database in
             for key in oldKeys { try database.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
-            try ArchiveRow(archive, sidecarStamp: sidecarStamp).insert(database)
+            try ArchiveRecord(archive, sidecarStamp: sidecarStamp).insert(database)
             let finding = try database.makeStatement(
                 sql: "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?)")
             for (position, item) in findings.enumerated() {
@@ -160,7 +160,7 @@ struct Catalog: Sendable {
 
     /// Takes over what changed of an archive, but for its pages and findings.
     func update(_ archive: Archive, sidecarStamp: String?) throws {
-        try writing { try ArchiveRow(archive, sidecarStamp: sidecarStamp).update($0) }
+        try writing { try ArchiveRecord(archive, sidecarStamp: sidecarStamp).update($0) }
     }
 
     /// Takes over an archive whose key was `oldKey`, with the pages and findings of that one.
@@ -172,7 +172,7 @@ struct Catalog: Sendable {
                     sql: "UPDATE \(table) SET archiveKey = ? WHERE archiveKey = ?", arguments: [archive.key, oldKey])
             }
             try database.execute(sql: "UPDATE archive SET key = ? WHERE key = ?", arguments: [archive.key, oldKey])
-            try ArchiveRow(archive, sidecarStamp: sidecarStamp).update(database)
+            try ArchiveRecord(archive, sidecarStamp: sidecarStamp).update(database)
         }
     }
 
@@ -185,7 +185,7 @@ struct Catalog: Sendable {
             return try database.read(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
-        } catch is RowDecodingError {
+        } catch let error where error is RowDecodingError || error is DecodingError {
             throw Self.damaged("a value is of another kind than it has to be")
         }
     }
@@ -195,7 +195,7 @@ struct Catalog: Sendable {
             return try database.write(body)
         } catch let error as DatabaseError {
             throw Self.words(for: error)
-        } catch is RowDecodingError {
+        } catch let error where error is RowDecodingError || error is DecodingError {
             throw Self.damaged("a value is of another kind than it has to be")
         }
     }

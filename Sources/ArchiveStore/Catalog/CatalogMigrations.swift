@@ -9,6 +9,7 @@ enum CatalogMigrations {
         migrator.registerMigration("2 lookups", migrate: lookups)
         migrator.registerMigration("3 references, words, groups, jobs", migrate: referencesWordsGroupsJobs)
         migrator.registerMigration("4 pages without an index of URLs", migrate: pagesWithoutURLIndex)
+        migrator.registerMigration("5 counts of findings in one column", migrate: findingCountsInOneColumn)
         return migrator
     }
 
@@ -68,6 +69,18 @@ enum CatalogMigrations {
     /// Nothing was ever asked of that index, and it was half of the pages' space.
     private static func pagesWithoutURLIndex(_ database: Database) throws {
         try database.execute(sql: "DROP INDEX pageByURL")
+    }
+
+    /// The JSON of `FindingCounts`, as sidecars have it.
+    private static func findingCountsInOneColumn(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE archive ADD COLUMN findings TEXT NOT NULL DEFAULT '{"error":0,"notice":0,"warning":0}';
+                UPDATE archive SET findings = json_object('error', errors, 'notice', notices, 'warning', warnings);
+                ALTER TABLE archive DROP COLUMN notices;
+                ALTER TABLE archive DROP COLUMN warnings;
+                ALTER TABLE archive DROP COLUMN errors;
+                """)
     }
 
     /// How captures are looked up, `ArchiveLookups`; NULL for archives that were imported before this was found out.

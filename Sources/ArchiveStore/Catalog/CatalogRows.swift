@@ -1,8 +1,22 @@
+import Foundation
 import GRDB
 import WebArchive
 
-// Rows as they are read. A value of another kind than the schema has, which a damaged catalog can hold, is a `RowDecodingError`:
-// the subscripts of a `Row` would end the program instead.
+// Rows. A value of another kind than the schema has, which a damaged catalog can hold, is a `RowDecodingError`: the subscripts of
+// a `Row` would end the program instead.
+
+/// A row that is read and written. Its times are RFC 3339 texts, to the microsecond, so that they sort.
+protocol CatalogRecord: Codable, FetchableRecord, PersistableRecord {}
+
+extension CatalogRecord {
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+        .custom { RFC3339.preciseText(of: $0) }
+    }
+
+    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+        .custom { String.fromDatabaseValue($0).flatMap(RFC3339.date) }
+    }
+}
 
 /// A row of the table `finding`.
 struct FindingRow: Decodable, FetchableRecord {
@@ -36,23 +50,29 @@ struct PageRow: Decodable, FetchableRecord {
 }
 
 /// A row of the table `archiveGroup`.
-struct GroupRow: Decodable, FetchableRecord {
-    let id: String
+struct GroupRow: CatalogRecord {
+    static let databaseTableName = "archiveGroup"
+
+    let id: ArchiveID
     let title: String
     let notes: String
-    let tags: String
-    let createdAt: String
+    let tags: [String]
+    let createdAt: Date
     let originalName: String?
     let port: Int?
+    /// Of the document that the row agrees with.
+    let documentStamp: String?
 
-    func group(members: [String]) throws -> ArchiveGroup {
-        guard let id = ArchiveID(id), let createdAt = RFC3339.date(createdAt) else {
-            throw Catalog.damaged("it holds a group that no version of replayhost wrote")
-        }
-        return ArchiveGroup(
-            id: id, title: title, notes: notes, tags: JSONText.texts(tags),
-            members: members.compactMap { ArchiveID($0) },
-            createdAt: createdAt, originalName: originalName, port: port)
+    init(_ group: ArchiveGroup, documentStamp: String?) {
+        (id, title, notes, tags) = (group.id, group.title, group.notes, group.tags)
+        (createdAt, originalName, port) = (group.createdAt, group.originalName, group.port)
+        self.documentStamp = documentStamp
+    }
+
+    func group(members: [ArchiveID]) -> ArchiveGroup {
+        ArchiveGroup(
+            id: id, title: title, notes: notes, tags: tags, members: members, createdAt: createdAt,
+            originalName: originalName, port: port)
     }
 }
 

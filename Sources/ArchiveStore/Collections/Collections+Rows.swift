@@ -9,13 +9,13 @@ extension Collections {
     }
 
     package func group(id: ArchiveID) throws -> ArchiveGroup? {
-        try groups(where: "WHERE id = ?", [id.text]).first
+        try groups(where: "WHERE id = ?", [id]).first
     }
 
     /// Those that an archive is in, by id.
     package func groups(of member: ArchiveID) throws -> [ArchiveGroup] {
         try groups(
-            where: "WHERE id IN (SELECT groupID FROM groupMember WHERE archiveID = ?) ORDER BY id", [member.text])
+            where: "WHERE id IN (SELECT groupID FROM groupMember WHERE archiveID = ?) ORDER BY id", [member])
     }
 
     /// Group ids that start with `prefix`, at most a few.
@@ -33,8 +33,8 @@ extension Collections {
                 SELECT archive.* FROM groupMember JOIN archive ON archive.id = groupMember.archiveID
                 WHERE groupID = ? ORDER BY groupMember.position
                 """
-            return try ArchiveRow.fetchAll(database, sql: sql, arguments: [group.id.text])
-        }.map { try $0.archive() }
+            return try ArchiveRecord.fetchAll(database, sql: sql, arguments: [group.id])
+        }.map(\.archive)
     }
 
     /// Pages of all members of a group: the members in the group's order, the pages of each in its own.
@@ -47,22 +47,17 @@ extension Collections {
     /// Takes over a group as its document has it.
     func put(_ group: ArchiveGroup, documentStamp: String?) throws {
         try catalog.writing { database in
-            try database.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [group.id.text])
-            try database.execute(
-                sql: "INSERT INTO archiveGroup VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    group.id.text, group.title, group.notes, JSONText.of(group.tags),
-                    RFC3339.preciseText(of: group.createdAt), group.originalName, group.port, documentStamp,
-                ])
+            try database.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [group.id])
+            try GroupRow(group, documentStamp: documentStamp).insert(database)
             for (position, member) in group.members.enumerated() {
                 try database.execute(
-                    sql: "INSERT INTO groupMember VALUES (?, ?, ?)", arguments: [group.id.text, position, member.text])
+                    sql: "INSERT INTO groupMember VALUES (?, ?, ?)", arguments: [group.id, position, member])
             }
         }
     }
 
     func forget(_ id: ArchiveID) throws {
-        try catalog.writing { try $0.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [id.text]) }
+        try catalog.writing { try $0.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [id]) }
     }
 
     /// Which version of each group's document the catalog agrees with, by id.
@@ -76,7 +71,7 @@ extension Collections {
         try catalog.reading { database in
             try GroupRow.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments).map {
                 let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
-                return try $0.group(members: try String.fetchAll(database, sql: sql, arguments: [$0.id]))
+                return $0.group(members: try ArchiveID.fetchAll(database, sql: sql, arguments: [$0.id]))
             }
         }
     }

@@ -38,27 +38,30 @@ struct ExaminedArchive {
         wacz.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0.bounded(bytes: TextLimits.title) }
     }
 
-    /// The archive that the file makes, under a title and from where `origin` says.
-    func archive(key: String, id: ArchiveID, sha256: String?, title: String, origin: Origin) -> Archive {
+    /// The archive that the file makes.
+    ///
+    /// - Parameter lookups: How its captures are looked up; `nil` when that is not known.
+    func archive(
+        key: String, id: ArchiveID, sha256: String?, storage: ArchiveStorage, entry: LibraryEntry,
+        lookups: ArchiveLookups?
+    ) -> Archive {
+        Archive(
+            key: key, id: id, sha256: sha256, size: wacz.size, storage: storage, entry: entry,
+            summary: summary(lookups))
+    }
+
+    /// What reading the file found.
+    func summary(_ lookups: ArchiveLookups?) -> ArchiveSummary {
         let package = wacz.dataPackage
         let main = mainPage()
-        return Archive(
-            key: key, id: id, title: title, sha256: sha256, size: wacz.size, originalName: origin.name,
-            source: origin.source, importedAt: origin.importedAt,
+        return ArchiveSummary(
             createdAt: package?.created.flatMap { CaptureTimestamp(pageTime: $0)?.date },
             description: package?.description?.bounded(bytes: TextLimits.description),
             software: package?.software?.bounded(bytes: TextLimits.title),
             waczVersion: package?.waczVersion?.bounded(bytes: TextLimits.title), mainPageURL: main?.url,
             mainPageTimestamp: main?.timestamp, pageCount: inspection.pageCount, captureCount: inspection.captureCount,
             firstCapture: inspection.firstCapture?.digits14, lastCapture: inspection.lastCapture?.digits14,
-            findingCounts: FindingCounts(findings))
-    }
-
-    /// Where an archive came from.
-    struct Origin {
-        let name: String
-        let source: String
-        var importedAt = RFC3339.now()
+            findingCounts: FindingCounts(findings), lookupWay: lookups?.way, lookupsReason: lookups?.reason)
     }
 
     /// Hands over the pages in their order, one at a time. A page whose URL is longer than any that could be visited is left

@@ -146,7 +146,7 @@ struct Importer {
 
     /// The archive that refers to this very file already; nothing is read for it.
     func known(_ reference: FileReference) throws -> ImportOutcome? {
-        let known = try catalog.archives(referencePath: reference.path).first { $0.reference == reference }
+        let known = try catalog.archives(referencePath: reference.path).first { $0.storage == .linked(reference) }
         guard let known, options.replaces == nil || options.replaces == known.id else { return nil }
         let details = ArchiveDetails(
             archive: known, availability: .here, findings: try catalog.findings(key: known.key),
@@ -160,13 +160,11 @@ struct Importer {
     ) throws -> ImportOutcome {
         // Another file at a path that is known: that archive, read anew.
         let former = try catalog.archives(referencePath: reference.path).first
-        let origin = ExaminedArchive.Origin(
-            name: name, source: reference.path, importedAt: former?.importedAt ?? RFC3339.now())
-        let (new, replaced) = try makeArchive(
-            key: index.key, sha256: nil, examined, origin: origin, replacing: options.replaces ?? former?.id)
-        var archive = new
-        archive.reference = reference
-        archive.lookups = index.lookups
+        let id = options.replaces ?? former?.id
+        let replaced = try id.map(archiveToReplace)
+        let archive = try makeArchive(
+            examined, index, name: name, source: reference.path, importedAt: former?.importedAt,
+            storage: .linked(reference), inheriting: replaced)
         try index.move()
         do {
             try Sidecar(archive, replaces: replaced?.key).write(to: layout.sidecar(archive.key))
@@ -196,16 +194,15 @@ struct Importer {
             if let duplicate = try duplicate(of: sha256) { return duplicate }
             // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
             let existing = try catalog.archive(key: sha256)
-            let origin = ExaminedArchive.Origin(name: incoming.originalName, source: incoming.source)
-            let (new, replaced) = try makeArchive(
-                key: sha256, sha256: sha256, examined, origin: origin, existing: existing, replacing: options.replaces)
-            var archive = new
-            archive.lookups = index.lookups
+            let replaced = try options.replaces.map(archiveToReplace).flatMap { $0.key == sha256 ? nil : $0 }
+            let archive = try makeArchive(
+                examined, index, name: incoming.originalName, source: incoming.source,
+                importedAt: existing?.importedAt, storage: .managed, inheriting: existing ?? replaced)
             let sidecar = Sidecar(archive, replaces: replaced?.key)
             try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
             try store.committer.enter(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
-                existing?.reference != nil ? .takenIn : replaced != nil ? .replaced : .imported
+                existing?.storage.isLinked == true ? .takenIn : replaced != nil ? .replaced : .imported
             let details = try store.resolver.details(of: archive, findings: examined.findings)
             return ImportOutcome(details: details, kind: kind)
         }
@@ -221,28 +218,26 @@ struct Importer {
         return ImportOutcome(details: try store.details(of: archive), kind: .duplicate)
     }
 
-    /// The archive that an examined file becomes, with what people said of the one that it replaces or already is.
+    /// The archive that an examined file becomes, with what people said of the one that it already is, or replaces.
     ///
-    /// - Throws: `StoreError`: `taken` for an id that is, `notFound` when the archive to replace is none.
+    /// - Throws: `StoreError`: `taken` for an id that is, `badWords`.
     private func makeArchive(
-        key: String, sha256: String?, _ examined: ExaminedArchive, origin: ExaminedArchive.Origin,
-        existing: Archive? = nil, replacing id: ArchiveID?
-    ) throws -> (archive: Archive, replaced: Archive?) {
-        let replaced = try id.map(archiveToReplace)
-        let stem = IncomingArchive.stem(of: origin.name)
-        let heir = existing ?? replaced
-        let id = try heir?.id ?? freeID(stem: stem)
-        let title = options.title ?? heir?.title ?? examined.title ?? stem
-        var archive = examined.archive(key: key, id: id, sha256: sha256, title: title, origin: origin)
-        let tags = heir?.tags ?? []
-        archive.tags = tags + options.tags.filter { !tags.contains($0) }
-        archive.notes = heir?.notes ?? ""
-        archive.port = heir?.port
-        if let existing { archive.importedAt = existing.importedAt }
-        let words = try ArchiveWords(title: options.title, tags: archive.tags).checked()
-        archive.title = words.title ?? archive.title
-        archive.tags = words.tags ?? archive.tags
-        return (archive, replaced?.key == key ? nil : replaced)
+        _ examined: ExaminedArchive, _ index: IncomingIndex, name: String, source: String, importedAt: Date?,
+        storage: ArchiveStorage, inheriting former: Archive?
+    ) throws -> Archive {
+        let stem = IncomingArchive.stem(of: name)
+        let id = try former?.id ?? freeID(stem: stem)
+        let tags = former?.tags ?? []
+        let words = try ArchiveWords(
+            title: options.title, tags: tags + options.tags.filter { !tags.contains($0) }
+        ).checked()
+        let entry = LibraryEntry(
+            title: words.title ?? former?.title ?? examined.title ?? stem, originalName: name, source: source,
+            importedAt: importedAt ?? RFC3339.now(), tags: words.tags ?? [], notes: former?.notes ?? "",
+            port: former?.port)
+        return examined.archive(
+            key: index.key, id: id, sha256: storage.isLinked ? nil : index.key, storage: storage, entry: entry,
+            lookups: index.lookups)
     }
 
     private func archiveToReplace(_ id: ArchiveID) throws -> Archive {

@@ -3,7 +3,8 @@ extension JobRunner {
     /// - Returns: How it ended; `nil` when somebody paused or cancelled it.
     /// - Throws: What the catalog throws.
     func hash(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
-        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id), let reference = archive.reference
+        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id),
+            let reference = archive.storage.linkedFile
         else {
             return .cancelled(
                 reason: "there is nothing to hash: the archive was removed, or its file is the store's own")
@@ -51,10 +52,10 @@ extension JobRunner {
     /// What an error means: the volume may be away, and the file or the archive another one by now.
     private func failed(_ job: Job, _ archive: Archive, _ work: HashingWork, _ error: any Error) throws -> JobEnd {
         let current = try store.catalog.archive(id: archive.id)
-        guard let current, current.reference != nil else {
+        guard let current, current.storage.isLinked else {
             return .cancelled(reason: "the archive was removed while it was hashed")
         }
-        if current.key != archive.key || current.reference != archive.reference {
+        if current.key != archive.key || current.storage != archive.storage {
             return .notBegun(reason: "the file was read anew, so that it is hashed anew")
         }
         guard current.availability(in: store.layout) != .offline else {

@@ -37,7 +37,7 @@ package struct Jobs: Sendable {
 
     /// Sees to it that a job hashes a referenced file; none is added where one is under way or waits.
     func queueHashing(of archive: Archive) throws {
-        guard archive.reference != nil, archive.sha256 == nil else { return }
+        guard archive.storage.isLinked, archive.sha256 == nil else { return }
         let now = Self.now()
         try catalog.writing { database in
             let sql = """

@@ -10,11 +10,11 @@ extension Reconciler {
         if let saved, let holder {
             let other = try? Sidecar.read(at: layout.sidecar(holder.key))
             if other?.supersededKeys.contains(key) == true {
-                if other?.provisionalKey == key { try committer.finishRekeying(holder, from: key) }
+                if other?.entry.provisionalKey == key { try committer.finishRekeying(holder, from: key) }
                 try committer.clearSuperseded(key: key)
                 return nil
             }
-            if saved.provisionalKey == holder.key {
+            if saved.entry.provisionalKey == holder.key {
                 // Hashed, and stopped before the catalog knew.
                 var hashed = holder.rekeyed(key)
                 saved.apply(to: &hashed)
@@ -44,25 +44,26 @@ extension Reconciler {
 
     private mutating func enter(key: String, saved: Sidecar?, superseded: Archive?) throws -> ArchiveID {
         let hasFile = Folder.exists(layout.file(key))
-        let name = saved?.originalName ?? "\(key.prefix(12)).wacz"
+        let name = saved?.entry.originalName ?? "\(key.prefix(12)).wacz"
         let id = try id(for: saved, name: name, superseded: superseded)
-        let path = hasFile ? layout.file(key) : saved?.reference?.path ?? layout.file(key)
+        let path = hasFile ? layout.file(key) : saved?.storage.linkedFile?.path ?? layout.file(key)
         if !hasFile, let away = saved?.archive(key: key, id: id), away.availability(in: layout) != .here {
             try enterWithoutReading(away, superseded: superseded)
             return id
         }
         let examined = try ExaminedArchive(reading: path, name: name)
-        let title = saved?.title ?? examined.title ?? IncomingArchive.stem(of: name)
-        let origin = ExaminedArchive.Origin(name: name, source: saved?.source ?? "found in the store")
-        let hash = hasFile ? key : saved?.sha256 ?? Sidecar.hash(inKey: key)
-        var archive = examined.archive(key: key, id: id, sha256: hash, title: title, origin: origin)
-        saved?.apply(to: &archive)
-        if hasFile {
-            (archive.reference, archive.provisionalKey, archive.sha256) = (nil, nil, key)
-        }
-        archive.lookups = adoptIndex(of: examined, id: id, key: key)
+        let known = hasFile ? saved?.takenIn() : saved
+        let entry =
+            known?.entry
+            ?? LibraryEntry(
+                title: examined.title ?? IncomingArchive.stem(of: name), originalName: name,
+                source: "found in the store", importedAt: RFC3339.now())
+        let archive = examined.archive(
+            key: key, id: id, sha256: known?.sha256(of: key) ?? Sidecar.hash(inKey: key),
+            storage: known?.storage ?? .managed, entry: entry,
+            lookups: adoptIndex(of: examined, id: id, key: key))
         // Written anew only for what it does not say yet: a sidecar is the truth.
-        if saved == nil || saved?.id != id.text || (hasFile && saved?.reference != nil) {
+        if saved == nil || saved?.id != id.text || saved != known {
             try Sidecar(archive, replaces: saved?.replaces).write(to: layout.sidecar(key))
         }
         try committer.catalogue(archive, examined, replacing: superseded?.key)
@@ -94,11 +95,10 @@ extension Reconciler {
             do {
                 let path = archive.path(in: layout)
                 let examined = try ExaminedArchive(reading: path, name: archive.originalName)
-                var read = examined.archive(
-                    key: archive.key, id: archive.id, sha256: archive.sha256, title: archive.title,
-                    origin: ExaminedArchive.Origin(name: archive.originalName, source: archive.source))
+                var read = archive
+                read.summary = examined.summary(adoptIndex(of: examined, id: archive.id, key: archive.key))
+                read.isExamined = true
                 try Sidecar.read(at: layout.sidecar(archive.key)).apply(to: &read)
-                read.lookups = adoptIndex(of: examined, id: archive.id, key: archive.key)
                 try committer.catalogue(read, examined)
                 report.examined.append(archive.id)
             } catch {

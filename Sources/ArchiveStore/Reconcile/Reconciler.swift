@@ -53,7 +53,7 @@ struct Reconciler {
     }
 
     private func isReferenced(_ key: String) -> Bool {
-        (try? Sidecar.read(at: layout.sidecar(key)))?.reference != nil
+        (try? Sidecar.read(at: layout.sidecar(key)))?.storage.isLinked == true
     }
 
     private mutating func reconcileFiles() throws {
@@ -90,7 +90,7 @@ struct Reconciler {
             if found == nil || found != stamp || readsAll {
                 try reconcileSidecar(of: key, at: path, known: stamp)
             }
-            guard !inventory.files.contains(key), let archive = try catalog.archive(key: key), archive.reference == nil
+            guard !inventory.files.contains(key), let archive = try catalog.archive(key: key), !archive.storage.isLinked
             else {
                 continue
             }
@@ -119,8 +119,8 @@ struct Reconciler {
         let before = archive
         saved.apply(to: &archive)
         // Stopped between the file and its sidecar: the file is here.
-        if archive.reference != nil, Folder.exists(layout.file(key)) {
-            archive.reference = nil
+        if archive.storage.isLinked, Folder.exists(layout.file(key)) {
+            archive.storage = .managed
             try Sidecar(archive).write(to: path)
         }
         let now = StoreDocument.stamp(of: path)
@@ -137,7 +137,7 @@ struct Reconciler {
         var referenced: Set<String> = []
         for key in inventory.sidecars.subtracting(known).subtracting(inventory.files).sorted() {
             do {
-                if try Sidecar.read(at: layout.sidecar(key)).reference == nil {
+                if try !Sidecar.read(at: layout.sidecar(key)).storage.isLinked {
                     try Folder.delete(layout.sidecar(key))
                     report.sweptSidecars += 1
                 } else {

@@ -3,7 +3,7 @@ import WebArchive
 /// How the captures of an archive are looked up, as a full reading of its index found out.
 package struct ArchiveLookups: Sendable, Hashable {
     /// Where the search goes. Raw values are in the catalog, and stable.
-    package enum Way: String, Sendable, Hashable {
+    package enum Way: String, Sendable, Hashable, Codable {
         /// In the package's own index.
         case inPlace = "in-place"
         /// In the package's own blocks, through a plain copy of their `.idx`, which the ZIP compresses.

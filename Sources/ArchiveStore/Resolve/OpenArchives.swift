@@ -26,7 +26,7 @@ package final class OpenArchiveFile: Sendable {
         self.tail = tail
         size = tail.map { $0.offset + UInt64($0.bytes.count) } ?? UInt64(clamping: status.st_size)
         modifiedAt =
-            archive.reference.map { Int($0.modifiedAtNanoseconds / 1_000_000_000) }
+            archive.storage.linkedFile.map { Int($0.modifiedAtNanoseconds / 1_000_000_000) }
             ?? Int(archive.importedAt.timeIntervalSince1970)
     }
 
@@ -39,7 +39,7 @@ package final class OpenArchiveFile: Sendable {
 
     /// Whether what is being sent is still the file that was read; one of the store never changes.
     package var isUnchanged: Bool {
-        guard let reference = archive.reference else { return true }
+        guard let reference = archive.storage.linkedFile else { return true }
         guard let status = try? file.status() else { return false }
         return reference.describes(status)
     }
@@ -92,7 +92,7 @@ package final class OpenArchives: Sendable {
                 return nil
             }
             // A file outside of the store can become another one at any time.
-            return cached.file.archive.reference == nil ? cached.file : nil
+            return !cached.file.archive.storage.isLinked ? cached.file : nil
         }
     }
 
@@ -108,7 +108,7 @@ package final class OpenArchives: Sendable {
             return state.files[request]?.file
         }
         let file: OpenArchiveFile
-        if let cached, cached.archive == archive, archive.reference == nil || archive.availability(in: layout) == .here
+        if let cached, cached.archive == archive, !archive.storage.isLinked || archive.availability(in: layout) == .here
         {
             file = cached
         } else {
@@ -135,7 +135,7 @@ package final class OpenArchives: Sendable {
     /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a referenced file, `notFound` for an archive
     ///   that is being removed.
     package func lookups(_ archive: Archive) throws -> IndexedArchive {
-        if archive.reference != nil {
+        if archive.storage.isLinked {
             do {
                 try archive.checkAvailability(in: layout)
             } catch {
@@ -148,7 +148,7 @@ package final class OpenArchives: Sendable {
             return state.packages[archive.key]?.package
         }
         // Index files may have been written since it was opened, or a referenced file read anew.
-        if let open, open.archive.lookups == archive.lookups, open.archive.reference == archive.reference {
+        if let open, open.archive.lookups == archive.lookups, open.archive.storage == archive.storage {
             return open
         }
         let opened: IndexedArchive
@@ -190,10 +190,10 @@ package final class OpenArchives: Sendable {
     func releaseIdleReferences(now: ContinuousClock.Instant) {
         state.withLock { state in
             state.files = state.files.filter {
-                $0.value.file.archive.reference == nil || $0.value.checkedAt.duration(to: now) < Self.idle
+                !$0.value.file.archive.storage.isLinked || $0.value.checkedAt.duration(to: now) < Self.idle
             }
             state.packages = state.packages.filter {
-                $0.value.package.archive.reference == nil || $0.value.usedAt.duration(to: now) < Self.idle
+                !$0.value.package.archive.storage.isLinked || $0.value.usedAt.duration(to: now) < Self.idle
             }
         }
     }

@@ -37,7 +37,7 @@ extension Resolver {
         }
         let found = try catalog.archives(sha256: Set(named.compactMap(\.sha256)))
         // Of several that are the same file, one of the store's own is always there.
-        let byHash = Dictionary(found.map { ($0.sha256 ?? $0.key, $0) }) { $0.reference == nil ? $0 : $1 }
+        let byHash = Dictionary(found.map { ($0.sha256 ?? $0.key, $0) }) { $0.storage.isLinked ? $1 : $0 }
         return named.map { ($0, $0.sha256.flatMap { byHash[$0] }) }
     }
 

@@ -59,12 +59,12 @@ package struct Resolver: Sendable {
     /// A copy in the store has the time of change that its source had, since `preserveModificationTime`.
     package func archive(importedFrom path: String) throws -> Archive? {
         guard let now = FileReference(at: path) else { return nil }
-        if let known = try catalog.archives(referencePath: now.path).first(where: { $0.reference == now }) {
+        if let known = try catalog.archives(referencePath: now.path).first(where: { $0.storage == .linked(now) }) {
             return known
         }
         return try catalog.archives(source: now.path).first { archive in
             var own = stat()
-            return archive.reference == nil && stat(layout.file(archive.key), &own) == 0 && now.describes(own)
+            return !archive.storage.isLinked && stat(layout.file(archive.key), &own) == 0 && now.describes(own)
         }
     }
 
@@ -81,7 +81,7 @@ package struct Resolver: Sendable {
         }
         findings += archive.findings(availability)
         var archive = archive
-        archive.findingCounts = FindingCounts(findings)
+        archive.summary.findingCounts = FindingCounts(findings)
         return ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
             groups: try store.collections.groups(of: archive.id).map(\.id))

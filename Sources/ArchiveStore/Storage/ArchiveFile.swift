@@ -9,16 +9,21 @@ import Darwin
 /// The file behind an archive, in the store or outside of it.
 extension Archive {
     /// Where the file is.
-    func path(in layout: StoreLayout) -> String { reference?.path ?? layout.file(key) }
+    func path(in layout: StoreLayout) -> String {
+        switch storage {
+        case .managed: layout.file(key)
+        case .linked(let file): file.path
+        }
+    }
 
     /// Whether the file can be read now, and is the one that was read.
     package func availability(in layout: StoreLayout) -> Availability {
         var status = stat()
         guard stat(path(in: layout), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return reference == nil ? .missing : .offline
+            return storage.isLinked ? .offline : .missing
         }
-        guard let reference else { return .here }
-        return reference.describes(status) ? .here : .changed
+        guard let linkedFile = storage.linkedFile else { return .here }
+        return linkedFile.describes(status) ? .here : .changed
     }
 
     /// Opens the file.
@@ -26,7 +31,7 @@ extension Archive {
     /// - Throws: `StoreError`: `offline` or `changed` for a referenced file, `failed` for a lost one.
     func openFile(in layout: StoreLayout) throws(StoreError) -> Descriptor {
         let path = path(in: layout)
-        guard let reference else { return try Descriptor(path: path, flags: O_RDONLY) }
+        guard let linkedFile = storage.linkedFile else { return try Descriptor(path: path, flags: O_RDONLY) }
         let file: Descriptor
         do {
             file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
@@ -35,7 +40,7 @@ extension Archive {
         }
         // A volume that went away while it was being asked is away as well.
         guard let status = try? file.status() else { throw offline }
-        guard reference.describes(status) else { throw changed }
+        guard linkedFile.describes(status) else { throw changed }
         return file
     }
 
@@ -54,7 +59,7 @@ extension Archive {
 
     /// What is wrong with a file that is not there as it was.
     func findings(_ availability: Availability) -> [Finding] {
-        let path = reference?.path ?? "files/\(key).wacz"
+        let path = storage.linkedFile?.path ?? "files/\(key).wacz"
         switch availability {
         case .here:
             guard !isExamined else { return [] }
@@ -89,14 +94,14 @@ extension Archive {
 
     private var offline: StoreError {
         StoreError(
-            .offline, "\"\(id)\" is offline: its file is not where it was", place: reference?.path,
+            .offline, "\"\(id)\" is offline: its file is not where it was", place: storage.linkedFile?.path,
             hint: "attach the volume that holds it, or put the file back; nothing else of the archive is lost")
     }
 
     private var changed: StoreError {
         StoreError(
             .changed, "the file of \"\(id)\" was changed since it was read, and is not shown as what it was",
-            place: reference?.path,
+            place: storage.linkedFile?.path,
             hint: "`replayhost import --reference FILE` reads it anew; or put the file back as it was")
     }
 }

@@ -36,7 +36,7 @@ struct Committer {
         try layout.withCommitLock {
             if Folder.exists(layout.file(archive.key)) {
                 try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
-            } else if archive.reference != nil, Folder.exists(layout.sidecar(archive.key)) {
+            } else if archive.storage.isLinked, Folder.exists(layout.sidecar(archive.key)) {
                 try Folder.move(layout.sidecar(archive.key), to: layout.removed(archive.key))
             }
             try finishRemoval(key: archive.key)
@@ -51,7 +51,7 @@ struct Committer {
     /// - Throws: `StoreError`: `notFound` when the archive is gone or was read anew meanwhile, `offline`, `changed`.
     func finishHashing(key: String, sha256: String) throws -> Archive {
         return try layout.withCommitLock {
-            guard var archive = try catalog.archive(key: key), archive.reference != nil else {
+            guard var archive = try catalog.archive(key: key), archive.storage.isLinked else {
                 throw StoreError(.notFound, "the archive was removed or read anew while it was hashed")
             }
             try archive.checkAvailability(in: layout)

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The small JSON files of a store: sidecars and groups.
+/// The small JSON files of a store: sidecars and groups. Times in them are RFC 3339, UTC, to the microsecond.
 enum StoreDocument {
     /// - Parameter bytesMax: More are not read.
     /// - Throws: `StoreError`: `notFound` when there is none, `documentDamaged` when it is not what replayhost writes.
@@ -21,7 +21,15 @@ enum StoreDocument {
         var bytes = Data(count: size)
         let count = try bytes.withUnsafeMutableBytes { try file.read(at: 0, into: $0) }
         do {
-            return try JSONDecoder().decode(type, from: bytes.prefix(count))
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .custom { decoder in
+                let container = try decoder.singleValueContainer()
+                guard let date = RFC3339.date(try container.decode(String.self)) else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "no RFC 3339 time")
+                }
+                return date
+            }
+            return try decoder.decode(type, from: bytes.prefix(count))
         } catch {
             throw StoreError(.documentDamaged, "the file is not the JSON that replayhost writes", place: path)
         }
@@ -31,6 +39,10 @@ enum StoreDocument {
     static func write(_ value: some Encodable, to path: String, bytesMax: Int = Self.bytesMax) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(RFC3339.preciseText(of: date))
+        }
         let bytes = try encoder.encode(value)
         guard bytes.count <= bytesMax else {
             throw StoreError(

@@ -60,7 +60,7 @@ struct ArchiveAnswer {
     private static func tag(of file: OpenArchiveFile) -> ETag {
         let form = file.tail == nil ? "" : "-replay"
         if let sha256 = file.archive.sha256 { return ETag(strong: sha256 + form) }
-        return ETag(weak: "\(file.size)-\(file.archive.reference?.modifiedAtNanoseconds ?? 0)\(form)")
+        return ETag(weak: "\(file.size)-\(file.archive.storage.linkedFile?.modifiedAtNanoseconds ?? 0)\(form)")
     }
 
     /// A stretch of the body: of the file, of the tail that replaces its end, or of both.

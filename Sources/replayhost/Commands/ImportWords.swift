@@ -59,7 +59,7 @@ struct ImportWords {
             Terminal.count(archive.captureCount, "capture", "captures"),
             Terminal.size(archive.size), archive.sha256 == nil ? "not hashed yet" : "not yet verified",
         ].joined(separator: ", ")
-        switch (outcome.kind, archive.reference) {
+        switch (outcome.kind, archive.storage.linkedFile) {
         case (.duplicate, nil) where wasMoved: return "already in the store (\(title)); the original was deleted"
         case (.duplicate, _): return "already in the store (\(title)); nothing was changed"
         case (.imported, nil): return "\(wasMoved ? "moved in" : "imported") \(title) (\(facts))"

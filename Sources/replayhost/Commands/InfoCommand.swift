@@ -33,7 +33,7 @@ struct InfoCommand: ParsableCommand {
             ("tags", archive.tags.isEmpty ? nil : archive.tags.joined(separator: ", ")),
             ("notes", archive.notes.isEmpty ? nil : archive.notes),
             ("file", "\(archive.originalName), \(archive.size) bytes"), ("sha256", archive.sha256 ?? "not hashed yet"),
-            ("kept at", archive.reference?.path),
+            ("kept at", archive.storage.linkedFile?.path),
             ("verification", "not yet verified"),
             ("imported", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
             ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),

@@ -64,7 +64,7 @@ struct ArchiveLookupsTests {
             try JSONSerialization.jsonObject(with: JSONEncoder().encode(archive)) as? [String: Any])
         #expect(object["lookups"] as? String == lookups)
         #expect((object["lookupsReason"] == nil) == (lookups == "in-place"))
-        archive.lookups = nil
+        archive.summary.lookups = nil
         let unknown = String(decoding: try JSONEncoder().encode(archive), as: UTF8.self)
         #expect(!unknown.contains("lookups"))
     }

@@ -124,7 +124,7 @@ struct ImportJobTests {
         _ = try test.runAll()
         #expect(try test.jobs()[0].state == .done)
         #expect(FileManager.default.fileExists(atPath: path) == (mode != .move))
-        #expect((try test.store.resolver.archive(matching: "a").reference != nil) == (mode == .reference))
+        #expect(try test.store.resolver.archive(matching: "a").storage.isLinked == (mode == .reference))
     }
 
     @Test func aMoveWhoseOriginalWasDeletedAlreadyIsDone() throws {

@@ -57,10 +57,11 @@ struct LiveServer: Sendable {
         try FileManager.default.moveItem(atPath: copy, toPath: store.layout.file(key))
         guard let known = ArchiveID(id) else { throw HTTPConnectionError(description: "\(id) is no id") }
         let archive = Archive(
-            key: key, id: known, title: id, sha256: key, size: UInt64(bytes.count),
-            originalName: originalName ?? "\(id).wacz", source: "test",
-            importedAt: Date(timeIntervalSince1970: 784_111_777), pageCount: 0, captureCount: 0,
-            findingCounts: FindingCounts())
+            key: key, id: known, sha256: key, size: UInt64(bytes.count), storage: .managed,
+            entry: LibraryEntry(
+                title: id, originalName: originalName ?? "\(id).wacz", source: "test",
+                importedAt: Date(timeIntervalSince1970: 784_111_777)),
+            summary: ArchiveSummary())
         try store.catalog.add(archive, findings: []) { _ in }
         return store.layout.file(key)
     }

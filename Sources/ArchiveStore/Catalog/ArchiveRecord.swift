@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+
+/// An archive as a row of the table `archive`.
+struct ArchiveRecord: CatalogRecord {
+    static let databaseTableName = "archive"
+
+    let archive: Archive
+    /// Of the sidecar that the row agrees with.
+    let sidecarStamp: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case key, id, sha256, size, storage, referencePath, referenceModifiedAt, isExamined, sidecarStamp
+    }
+
+    init(_ archive: Archive, sidecarStamp: String?) {
+        (self.archive, self.sidecarStamp) = (archive, sidecarStamp)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let row = try decoder.container(keyedBy: CodingKeys.self)
+        let size = try row.decode(UInt64.self, forKey: .size)
+        let linkedFile = try row.decodeIfPresent(String.self, forKey: .referencePath).map {
+            FileReference(
+                path: $0, size: size,
+                modifiedAtNanoseconds: try row.decode(Int64.self, forKey: .referenceModifiedAt))
+        }
+        archive = Archive(
+            key: try row.decode(String.self, forKey: .key), id: try row.decode(ArchiveID.self, forKey: .id),
+            sha256: try row.decodeIfPresent(String.self, forKey: .sha256), size: size,
+            storage: linkedFile.map(ArchiveStorage.linked) ?? .managed,
+            isExamined: try row.decode(Bool.self, forKey: .isExamined),
+            entry: try LibraryEntry(from: decoder), summary: try ArchiveSummary(from: decoder))
+        sidecarStamp = try row.decodeIfPresent(String.self, forKey: .sidecarStamp)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try archive.entry.encode(to: encoder)
+        try archive.summary.encode(to: encoder)
+        var row = encoder.container(keyedBy: CodingKeys.self)
+        try row.encode(archive.key, forKey: .key)
+        try row.encode(archive.id, forKey: .id)
+        try row.encode(archive.sha256, forKey: .sha256)
+        try row.encode(Int64(clamping: archive.size), forKey: .size)
+        try row.encode(archive.storage.name, forKey: .storage)
+        try row.encode(archive.storage.linkedFile?.path, forKey: .referencePath)
+        try row.encode(archive.storage.linkedFile?.modifiedAtNanoseconds, forKey: .referenceModifiedAt)
+        try row.encode(archive.isExamined, forKey: .isExamined)
+        try row.encode(sidecarStamp, forKey: .sidecarStamp)
+    }
+}
+
+extension ArchiveID: DatabaseValueConvertible {}
+extension ArchiveLookups.Way: DatabaseValueConvertible {}
