@@ -153,7 +153,7 @@ struct ImporterTests {
     func whatCannotBeReplayedIsRefusedAndLeavesNothing(name: String) throws {
         let test = try TestStore()
         let path = Checkout.fixture("damaged/\(name).wacz")
-        #expect(code { _ = try test.store.importFile(at: path) } == .refused)
+        #expect(code { _ = try test.store.importFile(at: path) { Issue.record("it went on: \($0)") } } == .refused)
         #expect(try test.state().isEmpty)
         let descriptor = try Descriptor(path: path, flags: O_RDONLY)
         #expect(
@@ -171,6 +171,25 @@ struct ImporterTests {
         // Only `verify` and --strict look at the hashes inside of a package.
         #expect(name == "wrong-hash" || counts.notice + counts.warning + counts.error > 0)
         #expect(try test.store.details(of: outcome.archive).findings == outcome.findings)
+    }
+
+    /// It was opened before; what counts is what the copy has.
+    @Test func aSourceThatChangesWhileItIsCopiedIsReadAnew() async throws {
+        let test = try TestStore()
+        // The second stretch is copied after the first progress.
+        let (stretch, size) = (16 << 20, 17 << 20)
+        let path = try test.folder.write(GeneratedArchive(title: "Before", payloadSize: size).bytes(), to: "a.wacz")
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+        let changed = GeneratedArchive(title: "After!", payloadSize: size).bytes()
+        let handle = try #require(FileHandle(forWritingAtPath: path))
+        let archive = try test.store.importFile(at: path) { progress in
+            guard case .copying(0, _) = progress else { return }
+            try handle.seek(toOffset: UInt64(stretch))
+            try handle.write(contentsOf: Data(changed[stretch...]))
+        }.archive
+        #expect(archive.title == "After!")
+        #expect(isSame(try contents(of: test.layout.file(archive.key)), changed))
+        try await test.expectWhole()
     }
 
     @Test(arguments: ["", "/dev/null", "/nonexistent/file.wacz", "/tmp"])

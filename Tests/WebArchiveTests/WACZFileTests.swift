@@ -18,6 +18,22 @@ struct WACZFileTests {
         #expect(wacz.openFindings.isEmpty)
     }
 
+    @Test func aCopyIsReadWithoutParsingItAgain() throws {
+        let bytes = ArchiveBuilder.wacz()
+        let original = CountingByteSource(MemoryByteSource(bytes, name: "original.wacz"))
+        let copy = CountingByteSource(MemoryByteSource(bytes, name: "copy.wacz"))
+        let opened = try WACZFile.open(original)
+        #expect(try opened.captures(ofURL: "http://example.org/two").count == 1)
+        let wacz = opened.reading(from: copy)
+        #expect(copy.take().reads == 0)
+        _ = original.take()
+        #expect(wacz.name == "copy.wacz")
+        #expect(try wacz.inspect() == ArchiveBuilder.open(bytes).inspect())
+        #expect(try wacz.captures(ofURL: "http://example.org/two").count == 1)
+        #expect(copy.take().reads > 0)
+        #expect(original.take().reads == 0)
+    }
+
     @Test(arguments: [("http://example.org/two", 1), ("https://EXAMPLE.org/two#x", 1), ("http://example.org/three", 0)])
     func capturesAreFoundByURL(_ url: String, _ count: Int) throws {
         let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())

@@ -12,14 +12,18 @@ struct ExaminedArchive {
     /// Reads a file's structure, index and pages.
     ///
     /// - Parameters:
+    ///   - opened: A file with the very same bytes, whose structure is not read again.
     ///   - isStrict: Whether the hashes inside the package are checked, and any finding above a notice refuses it.
     ///   - progress: Gets the bytes of index and page lists read, of all; throws to stop.
     /// - Throws: `StoreError` `refused` when it could not be replayed.
     init(
-        reading path: String, name: String, isStrict: Bool = false,
+        reading path: String, name: String, opened: WACZFile? = nil, isStrict: Bool = false,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
     ) throws {
-        wacz = try StoreError.refusingDamage { try WACZFile.open(path: path, displayName: name) }
+        wacz = try StoreError.refusingDamage {
+            let file = try FileByteSource(path: path, name: name)
+            return try opened?.reading(from: file) ?? WACZFile.open(file)
+        }
         inspection = try StoreError.refusingDamage { [wacz] in try wacz.inspect(progress: progress) }
         guard isStrict else {
             findings = inspection.findings

@@ -9,7 +9,10 @@ import Darwin
 
 /// One import, from its source to the catalog.
 ///
-///     source → staging file (copied and hashed in one pass) → examined and indexed → committed under the lock
+///     source, opened → staging file (copied and hashed in one pass) → examined and indexed → committed under the lock
+///
+/// A file is opened before it is copied, so that what is no archive costs no copy. What was parsed then holds for the copy, which
+/// is only parsed again if the source changed meanwhile. A stream is opened once it was copied.
 ///
 /// A file that stays where it is goes without a staging file: it is there once its sidecar is. Its key is provisional until a job
 /// has hashed it. What the file is, is told by path, size and time of change: another one at that path is never shown as this one.
@@ -61,15 +64,15 @@ struct Importer {
     }
 
     private func copyFile(at path: String) throws -> ImportOutcome {
-        let (source, status) = try Self.openFile(path)
-        // A look at the source first: what is no archive at all costs no copy.
-        try StoreError.refusingDamage { _ = try WACZFile.open(path: path) }
-        let size = UInt64(clamping: status.st_size)
+        let (source, reference) = try Self.openFile(path)
+        let wacz = try StoreError.refusingDamage { try WACZFile.open(source.bytes()) }
         let incoming = try IncomingArchive(
-            layout: layout, originalName: path, source: Folder.resolved(path), expectedSize: size,
-            sourceModifiedAt: status.modifiedAtNanoseconds)
-        try incoming.copy(from: source) { try progress(.copying(done: $0, total: size)) }
-        return try commit(incoming)
+            layout: layout, originalName: path, source: reference.path, expectedSize: reference.size,
+            sourceModifiedAt: reference.modifiedAtNanoseconds)
+        try incoming.copy(from: source) { try progress(.copying(done: $0, total: reference.size)) }
+        // Size and time of change tell, as for a linked file. If they don't, only the catalog's entry is wrong: every read
+        // checks its place in the copy again, and the hash is the copy's own.
+        return try commit(incoming, opened: reference.describes(try source.status()) ? wacz : nil)
     }
 
     /// Brings a file in and deletes the original, once the store has it for good.
@@ -81,7 +84,7 @@ struct Importer {
     ///   is there as well.
     private func moveFile(at path: String) throws -> ImportOutcome {
         let original = try MovedFile(path, in: layout)
-        try StoreError.refusingDamage { _ = try WACZFile.open(path: path) }
+        let wacz = try StoreError.refusingDamage { try WACZFile.open(original.file.bytes()) }
         let total = UInt64(clamping: original.status.st_size)
         let incoming: IncomingArchive
         if let linked = try IncomingArchive(layout: layout, linking: path, source: original.file) {
@@ -93,7 +96,7 @@ struct Importer {
             try incoming.copy(from: original.file) { try progress(.copying(done: $0, total: total)) }
         }
         try original.checkUnchanged()
-        let outcome = try commit(incoming)
+        let outcome = try commit(incoming, opened: wacz)
         if outcome.isDuplicate { try checkOwnCopy(of: outcome.archive, before: path) }
         try original.delete(archive: outcome.archive.id)
         return outcome
@@ -118,8 +121,7 @@ struct Importer {
     ///
     /// - Throws: `failed` for a file of the store itself, and for one that changes while it is read.
     private func refer(to path: String) throws -> ImportOutcome {
-        let (source, status) = try Self.openFile(path)
-        let reference = FileReference(path: Folder.resolved(path), status)
+        let (source, reference) = try Self.openFile(path)
         guard !layout.holds(reference.path) else {
             throw StoreError(.failed, "the file is one of the store's own", place: path)
         }
@@ -179,11 +181,13 @@ struct Importer {
     }
 
     /// Checks what lies in a staging file and puts it into the store.
-    func commit(_ incoming: IncomingArchive) throws -> ImportOutcome {
+    ///
+    /// - Parameter opened: The file that it is a copy of, when that is known to be the same still.
+    func commit(_ incoming: IncomingArchive, opened: WACZFile? = nil) throws -> ImportOutcome {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(of: sha256) { return duplicate }
         let examined = try ExaminedArchive(
-            reading: incoming.file.path, name: incoming.originalName, isStrict: options.isStrict
+            reading: incoming.file.path, name: incoming.originalName, opened: opened, isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
             try progress(.indexing(done: $0, total: $1))
@@ -253,10 +257,10 @@ struct Importer {
         return wanted
     }
 
-    private static func openFile(_ path: String) throws -> (source: Descriptor, status: stat) {
+    private static func openFile(_ path: String) throws -> (source: Descriptor, reference: FileReference) {
         let source = try Descriptor.source(path)
         let status = try source.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }
-        return (source, status)
+        return (source, FileReference(path: Folder.resolved(path), status))
     }
 }

@@ -1,3 +1,5 @@
+import WebArchive
+
 #if canImport(Glibc)
 package import Glibc
 #else
@@ -45,6 +47,13 @@ package final class Descriptor: Sendable {
 
     deinit {
         close(number)
+    }
+
+    /// What the file holds, to be read at any offset; keeps it open for itself.
+    func bytes() throws -> FileByteSource {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw StoreError.system(errno, doing: "opening", path: path) }
+        return try FileByteSource(ownedDescriptor: copy, name: path.split(separator: "/").last.map(String.init) ?? path)
     }
 
     package func status() throws(StoreError) -> stat {

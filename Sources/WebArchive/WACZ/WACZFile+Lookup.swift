@@ -18,10 +18,9 @@ extension WACZFile {
     ///
     /// - Throws: `badIndex`, `badGzip`, `truncated` when one of them cannot be searched; `io`.
     public func lookedUp(in indexes: [CDXJIndex]) throws(WebArchiveError) -> WACZFile {
-        WACZFile(
-            name: name, size: size, source: source, directory: directory, dataPackage: dataPackage, digest: digest,
-            warcEntries: warcEntries, indexEntries: indexEntries, pageEntries: pageEntries, openFindings: openFindings,
-            limits: limits, captureIndex: try CaptureIndex(indexes, limits: limits))
+        var file = self
+        file.captureIndex = try CaptureIndex(indexes, limits: limits)
+        return file
     }
 
     /// The package's `.idx`, when it has just one and the ZIP compresses that: a plain copy of it makes opening cheap.

@@ -3,14 +3,8 @@
 /// Opening reads the ZIP's directory and `datapackage.json`, whatever the size of the file. The value is immutable and
 /// may be shared among threads; each reader that it makes belongs to one.
 public struct WACZFile: Sendable {
-    /// The name to use in error texts.
-    public let name: String
-    /// Bytes of the file.
-    public let size: UInt64
-    /// The file's bytes.
-    public let source: any ByteSource
     /// The ZIP's directory.
-    public let directory: ZIPDirectory
+    public private(set) var directory: ZIPDirectory
     /// What `datapackage.json` or the older `webarchive.yaml` says; `nil` when both are missing or unreadable.
     public let dataPackage: DataPackage?
     /// What `datapackage-digest.json` says; `nil` when it is missing or unreadable.
@@ -25,8 +19,14 @@ public struct WACZFile: Sendable {
     public let openFindings: [Finding]
     let limits: Limits
     /// What lookups search, shared by all copies of the value.
-    let captureIndex: CaptureIndex
+    var captureIndex: CaptureIndex
 
+    /// The file's bytes.
+    public var source: any ByteSource { directory.source }
+    /// The name to use in error texts.
+    public var name: String { source.name }
+    /// Bytes of the file.
+    public var size: UInt64 { source.size }
     /// The page to show first.
     public var mainPage: DataPackage.MainPage? { dataPackage?.mainPage }
 
@@ -56,10 +56,17 @@ public struct WACZFile: Sendable {
         try refusePackageOfPackages(dataPackage, archived, name: source.name)
         guard !archived.isEmpty else { throw noArchiveData(safe, name: source.name) }
         return WACZFile(
-            name: source.name, size: source.size, source: source, directory: directory, dataPackage: dataPackage,
-            digest: digest, warcEntries: warcs(among: archived), indexEntries: safe.filter { isIndex($0.name) },
-            pageEntries: pageLists(among: safe), openFindings: directory.findings + log.findings, limits: limits,
-            captureIndex: CaptureIndex())
+            directory: directory, dataPackage: dataPackage, digest: digest, warcEntries: warcs(among: archived),
+            indexEntries: safe.filter { isIndex($0.name) }, pageEntries: pageLists(among: safe),
+            openFindings: directory.findings + log.findings, limits: limits, captureIndex: CaptureIndex())
+    }
+
+    /// The same WACZ, read from a copy of its bytes. Nothing is parsed again: the copy must not differ.
+    package func reading(from copy: any ByteSource) -> WACZFile {
+        var file = self
+        file.directory.source = copy
+        file.captureIndex = CaptureIndex()
+        return file
     }
 
     /// A reader of every page in the lists.

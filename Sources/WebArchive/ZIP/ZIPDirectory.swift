@@ -3,7 +3,7 @@
 /// Source: APPNOTE.TXT 6.3.10. Nothing is ever extracted: entries with names that lead out of a folder are only marked.
 public struct ZIPDirectory: Sendable {
     /// The file.
-    public let source: any ByteSource
+    public internal(set) var source: any ByteSource
     /// Every entry, in the order of the directory.
     public let entries: [ZIPEntry]
     /// What is odd about the ZIP but does not stop it from being read.
