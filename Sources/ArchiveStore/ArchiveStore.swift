@@ -84,19 +84,6 @@ package struct ArchiveStore: Sendable {
     /// Removes an archive. A referenced file itself stays, and somebody who is reading the file keeps reading it whole.
     package func remove(_ archive: Archive) throws { try committer.remove(archive) }
 
-    /// Begins an import whose bytes come piece by piece; `finish` ends it, letting go of the value abandons it.
-    package func beginImport(name: String, source: String, expectedSize: UInt64?) throws -> IncomingArchive {
-        try IncomingArchive(layout: layout, originalName: name, source: source, expectedSize: expectedSize)
-    }
-
-    /// Checks what was written to `incoming` and puts it into the catalog.
-    package func finish(
-        _ incoming: IncomingArchive, options: ImportOptions = ImportOptions(),
-        progress: (ImportProgress) throws -> Void = { _ in }
-    ) throws -> ImportResult {
-        try withImporter(options, progress) { try $0.finish(incoming) }
-    }
-
     /// Runs `body` with what imports files.
     func withImporter<Value>(
         _ options: ImportOptions, _ progress: (ImportProgress) throws -> Void, _ body: (Importer) throws -> Value

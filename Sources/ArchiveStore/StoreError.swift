@@ -22,6 +22,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// A capture that leads to nothing but itself.
         case redirectsToItself = "redirects-to-itself"
         case interrupted = "interrupted"
+        /// Whoever sent a file stopped before its end.
+        case uploadCut = "upload-cut"
         /// A referenced file is not where it was.
         case offline = "archive-offline"
         /// A referenced file is not the one that was read.

@@ -54,7 +54,7 @@ struct ErrorResponse: Error, Hashable {
         switch code {
         case .notFound, .payloadMissing, .redirectsToItself: .notFound
         case .ambiguous, .taken, .changed, .notPossible: .conflict
-        case .badWords: .badRequest
+        case .badWords, .uploadCut: .badRequest
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
         case .unusable, .locked, .interrupted, .offline, .catalogDamaged, .documentDamaged: .serviceUnavailable

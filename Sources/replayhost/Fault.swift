@@ -53,7 +53,7 @@ struct Fault: Error {
         case .refused, .archiveDamaged: .damaged
         case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
         case .noSpace, .failed, .offline, .changed, .taken, .notPossible: .failed
-        case .interrupted: .interrupted
+        case .interrupted, .uploadCut: .interrupted
         }
     }
 

@@ -122,6 +122,14 @@ extension ArchiveStore {
 }
 
 extension ArchiveStore {
+    func beginImport(name: String, source: String, expectedSize: UInt64?) throws -> IncomingArchive {
+        try IncomingArchive(layout: layout, originalName: name, source: source, expectedSize: expectedSize)
+    }
+
+    func finish(_ incoming: IncomingArchive) throws -> ImportResult {
+        try withImporter(ImportOptions(), { _ in }) { try $0.finish(incoming) }
+    }
+
     func importAny(
         at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }

@@ -10,16 +10,18 @@ import Darwin
 #endif
 
 /// A file on its way into the store. Locked while its process lives; gone with it unless it was committed.
-package final class IncomingArchive: Sendable {
+final class IncomingArchive: Sendable {
     /// The name the person knows it by.
-    package let originalName: String
+    let originalName: String
     /// Where it came from: a path, `standard input`, or `browser`.
-    package let source: String
+    let source: String
     /// When the file that it is a copy of was changed last, in nanoseconds since 1970; `nil` when there is none, or it goes.
     let sourceModifiedAt: Int64?
     let file: Descriptor
 
     private struct State {
+        /// Bytes written, and their hash.
+        var size: UInt64 = 0
         var hash = SHA256()
         /// Of what was copied or linked.
         var sha256: String?
@@ -69,10 +71,16 @@ package final class IncomingArchive: Sendable {
     }
 
     /// Appends bytes that come from somewhere else than a file.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
         try file.append(bytes)
-        state.withLock { $0.hash.update(bufferPointer: bytes) }
+        state.withLock { state in
+            state.hash.update(bufferPointer: bytes)
+            state.size += UInt64(bytes.count)
+        }
     }
+
+    /// Bytes that were written; 0 for what was copied or linked.
+    var size: UInt64 { state.withLock { $0.size } }
 
     /// Copies `source` from its position on, at most `limit` bytes of it, hashing what arrives.
     func copy(from source: Descriptor, limit: UInt64? = nil, progress: (UInt64) throws -> Void) throws {

@@ -92,12 +92,10 @@ struct PackageImport {
             try incoming.copy(from: file, limit: total) { try importer.progress(.copying(done: $0, total: total)) }
             return incoming
         }
-        var done: UInt64 = 0
         try StoreError.refusingDamage {
             try package.directory.stream(of: member).forEachChunk(chunkBytesMax: 1 << 20) {
                 try incoming.write($0)
-                done += UInt64($0.count)
-                try importer.progress(.copying(done: done, total: total))
+                try importer.progress(.copying(done: incoming.size, total: total))
                 return true
             }
         }

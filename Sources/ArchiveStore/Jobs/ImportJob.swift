@@ -1,13 +1,15 @@
 import Synchronization
 
 /// An import as a job: written down before it begins, followed while it runs, and ended.
-package final class ImportJob: Sendable {
-    package let id: Int64
-    private let jobs: Jobs
+final class ImportJob: Sendable {
+    private let id: Int64
+    let jobs: Jobs
     private let owner: JobOwner
     /// Short ones are over before anybody could look.
     private let isFollowed: Bool
     private let rate: JobRate
+    /// Whether it has ended here.
+    let isOver = Atomic(false)
 
     /// - Parameter total: Bytes of the file, where they are known.
     init(id: Int64, jobs: Jobs, owner: JobOwner, total: UInt64?) {
@@ -21,14 +23,14 @@ package final class ImportJob: Sendable {
     /// Notes how far it is, not more often than anybody could look.
     ///
     /// - Throws: `StoreError` `interrupted` when somebody paused or cancelled it.
-    package func follow(_ progress: ImportProgress) throws {
+    func follow(_ progress: ImportProgress) throws {
         if case .copying(let done, _) = progress { return try advance(to: done) }
         try advance(to: nil)
     }
 
     /// - Parameter done: Bytes copied; `nil` when that is behind it.
     /// - Throws: As `follow`.
-    package func advance(to done: UInt64?) throws {
+    func advance(to done: UInt64?) throws {
         guard isFollowed, let done = rate.isDue(done) else { return }
         owner.showLife()
         guard try jobs.setProgress(of: id, owner: owner.name, done: done) else { throw try stopped() }
@@ -41,6 +43,16 @@ package final class ImportJob: Sendable {
         return StoreError(
             .interrupted, "the import was paused as job \(id); nothing of it was kept",
             hint: "`replayhost jobs resume \(id)` begins it again")
+    }
+
+    /// Does a part of an upload; an error ends the job.
+    func attempt<Value>(_ part: () throws -> Value) throws(FailedUpload) -> Value {
+        do {
+            return try part()
+        } catch {
+            end(.failure(error))
+            throw FailedUpload(job: id, reason: error)
+        }
     }
 
     /// Does the import and writes down how it ended.
@@ -61,7 +73,8 @@ package final class ImportJob: Sendable {
 
     /// Writes down how it ended. What the import itself did counts: when even that cannot be written, the job is taken from this
     /// process after its end, and done again by whoever does so finds the archive there.
-    package func end(_ result: Result<ImportResult, any Error>) {
+    func end(_ result: Result<ImportResult, any Error>) {
+        isOver.store(true, ordering: .relaxed)
         do {
             try jobs.end(id, owner: owner.name, Self.end(of: result))
         } catch {
@@ -73,7 +86,9 @@ package final class ImportJob: Sendable {
         switch result {
         case .success(.archive(let outcome)): .done(outcome.archive.id, bytes: outcome.archive.size)
         case .success(.package(let outcome)): .done(outcome.group.id, bytes: nil)
-        case .failure(let error as StoreError) where error.code == .interrupted: .cancelled(reason: "interrupted")
+        // Whoever sent a file that was cut has stopped: that is no failure.
+        case .failure(let error as StoreError) where [.interrupted, .uploadCut].contains(error.code):
+            .cancelled(reason: "interrupted")
         case .failure(let error): JobEnd(error)
         }
     }

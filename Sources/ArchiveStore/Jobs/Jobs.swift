@@ -119,7 +119,7 @@ package struct Jobs: Sendable {
             // Nothing is done for a file that is known, so that nothing is written down either.
             if mode == .reference, let known = try importer.known(file) { return .archive(known) }
             let order = ImportOrder(path: path, mode: mode, options: options)
-            return try beginImport(order, name: path, total: file.size).run(importer) {
+            return try begin(order, name: path, total: file.size).run(importer) {
                 try $0.importFile(at: path, mode: mode)
             }
         }
@@ -130,16 +130,29 @@ package struct Jobs: Sendable {
         _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportResult {
-        let job = try beginImport(ImportOrder(path: nil, options: options), name: name, total: nil)
+        let job = try begin(ImportOrder(path: nil, options: options), name: name, total: nil)
         return try store.withImporter(options, progress) { importer in
             try job.run(importer) { try $0.importStream(Descriptor.duplicate(descriptor, path: source), name: name) }
         }
     }
 
-    /// Writes down an import that is about to begin; whoever begins it ends it.
+    /// The same, of a file that comes piece by piece.
     ///
+    /// - Parameters:
+    ///   - source: Where it comes from, as `IncomingArchive` has it.
+    ///   - size: Bytes that will come: free space is checked before the first of them.
+    /// - Throws: `FailedUpload` once there is a job.
+    package func receive(name: String, source: String, size: UInt64) throws -> Upload {
+        let job = try begin(ImportOrder(path: nil), name: name, total: size)
+        return try job.attempt {
+            let incoming = try IncomingArchive(
+                layout: layout, originalName: name, source: source, expectedSize: size)
+            return Upload(job, incoming, size: size)
+        }
+    }
+
     /// - Parameter name: A path or a file name, of which people are shown the last part.
-    package func beginImport(_ order: ImportOrder, name: String, total: UInt64?) throws -> ImportJob {
+    private func begin(_ order: ImportOrder, name: String, total: UInt64?) throws -> ImportJob {
         let owner = try JobOwner(layout: layout)
         let id = try addImport(
             order, subject: IncomingArchive.cleanName(name), total: total, owner: owner.name)

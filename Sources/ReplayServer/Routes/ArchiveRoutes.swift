@@ -62,53 +62,20 @@ struct ArchiveRoutes: Sendable {
             throw ErrorResponse(.lengthRequired, code: "length-required", "an upload says its length")
         }
         let name = request.uri.queryParameters["name"].map(String.init) ?? "upload.wacz"
-        let job = try await site.blocking.long {
-            try site.store.jobs.beginImport(ImportOrder(path: nil), name: name, total: length)
+        let upload = try await site.blocking.long {
+            try site.store.jobs.receive(name: name, source: "browser", size: length)
         }
-        let result: ImportResult
         do {
-            result = try await receive(request, name: name, length: length, job: job)
-        } catch {
-            // Whoever sent the file has stopped: that is no failure.
-            let isCut = (error as? ErrorResponse)?.code == Self.uploadCut
-            let end: any Error = isCut ? StoreError(.interrupted, "the upload was ended") : error
-            try await site.blocking.long { job.end(.failure(end)) }
-            throw FailedUpload(job: job.id, reason: error)
+            for try await buffer in request.body {
+                try await site.blocking { try buffer.withUnsafeReadableBytes { try upload.write($0) } }
+            }
+        } catch let error where !(error is FailedUpload) {
+            // The connection's: what came is all there is.
         }
-        try await site.blocking.long { job.end(.success(result)) }
-        switch result {
+        switch try await site.blocking.long({ try upload.finish() }) {
         case .archive(let outcome): return try imported(outcome)
         case .package(let outcome): return try imported(outcome)
         }
-    }
-
-    private static let uploadCut = "upload-cut"
-
-    private func receive(
-        _ request: Request, name: String, length: UInt64, job: ImportJob
-    ) async throws -> ImportResult {
-        let incoming = try await site.blocking {
-            try site.store.beginImport(name: name, source: "browser", expectedSize: length)
-        }
-        var received: UInt64 = 0
-        do {
-            for try await buffer in request.body {
-                received += UInt64(buffer.readableBytes)
-                let done = received
-                try await site.blocking {
-                    try buffer.withUnsafeReadableBytes { try incoming.write($0) }
-                    try job.advance(to: done)
-                }
-            }
-        } catch let error where !(error is StoreError) {
-            // The connection's: what came is all there is.
-        }
-        guard received == length else {
-            throw ErrorResponse(
-                .badRequest, code: Self.uploadCut, "the upload ended after \(received) of \(length) bytes",
-                hint: "send it again")
-        }
-        return try await site.blocking.long { try site.store.finish(incoming) { try job.follow($0) } }
     }
 
     private func imported(_ outcome: PackageOutcome) throws -> Response {
@@ -157,10 +124,4 @@ struct ArchiveRoutes: Sendable {
         }
         return archive
     }
-}
-
-/// Why an upload was not imported, and which job says so too.
-struct FailedUpload: Error {
-    let job: Int64
-    let reason: any Error
 }
