@@ -4,16 +4,14 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import sync_playwright
 
 pytest.register_assert_rewrite("support")
 
-from support.browser import MILLISECONDS, Browser
+from support.browser import Browser
 from support.engines import ENGINES
 from support.host import Host
 from support.places import FIXTURES, WEB_INTERFACE
-
-expect.set_options(timeout=MILLISECONDS)
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,9 @@ import re
 import shutil
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_archive
+from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import FIXTURES
 from support.viewer import Viewer

@@ -4,9 +4,9 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_archive
+from support.expecting import expect
 from support.viewer import Viewer
 from support.waiting import wait_until
 

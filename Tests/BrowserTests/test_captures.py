@@ -3,9 +3,8 @@
 import re
 from datetime import datetime, timedelta
 
-from playwright.sync_api import expect
-
 from support.archives import write_captures
+from support.expecting import expect
 from support.viewer import Viewer
 
 HOME = "https://many.example/"

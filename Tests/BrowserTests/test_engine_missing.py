@@ -6,8 +6,8 @@ import re
 import shutil
 
 import pytest
-from playwright.sync_api import expect
 
+from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer

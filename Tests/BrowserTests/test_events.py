@@ -6,8 +6,8 @@ import shutil
 import socket
 
 import pytest
-from playwright.sync_api import expect
 
+from support.expecting import expect
 from support.journey import TITLE
 from support.places import FIXTURES
 from support.waiting import wait_until

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import TIME, write_archive, write_captures
+from support.expecting import expect
 from support.places import FIXTURES
 from support.viewer import Viewer
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_archive
 from support.browser import Browser
+from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
 
 from support.archives import write_archive
+from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer

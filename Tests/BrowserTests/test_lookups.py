@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_archive, write_captures
 from support.browser import is_control
+from support.expecting import expect
 from support.film import lengthen
 from support.journey import SITE, TITLE, expect_home, expect_species, read_all
 from support.places import FIXTURES

@@ -9,8 +9,9 @@ import sys
 import zipfile
 
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import Error
 
+from support.expecting import expect
 from support.journey import OLD_WORDS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library
 from support.no_network import is_without_network
 from support.places import FIXTURES

@@ -5,9 +5,9 @@ import random
 import signal
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_archive
+from support.expecting import expect
 from support.host import Host
 from support.viewer import Viewer
 

@@ -4,8 +4,7 @@ import json
 import os
 import stat
 
-from playwright.sync_api import expect
-
+from support.expecting import expect
 from support.journey import TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer

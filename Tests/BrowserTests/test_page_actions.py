@@ -5,10 +5,10 @@ import wave
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_captures
 from support.engines import ENGINES
+from support.expecting import expect
 from support.viewer import Viewer
 from support.waiting import wait_until
 

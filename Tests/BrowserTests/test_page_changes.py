@@ -1,9 +1,9 @@
 """What a page becomes after it was loaded: the answer to a form, a title that a script sets later."""
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_captures
+from support.expecting import expect
 from support.viewer import Viewer
 
 SITE = "http://site.example"

@@ -8,8 +8,8 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
 
+from support.expecting import expect
 from support.host import Host
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import FIXTURES

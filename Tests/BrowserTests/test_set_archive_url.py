@@ -5,8 +5,9 @@ import shutil
 import threading
 
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import Error
 
+from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES
 from support.viewer import Viewer

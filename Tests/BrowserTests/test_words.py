@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
 
 from support.archives import write_archive
+from support.expecting import expect
 from support.journey import TITLE
 from support.places import FIXTURES
 

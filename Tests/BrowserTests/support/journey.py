@@ -2,8 +2,7 @@
 
 import re
 
-from playwright.sync_api import expect
-
+from .expecting import expect
 from .viewer import Viewer
 
 SITE = "https://fieldguide.example"

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from playwright.sync_api import expect
+from .expecting import expect
 
 
 class Viewer:
