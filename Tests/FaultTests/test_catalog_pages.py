@@ -1,7 +1,9 @@
 """A catalog that was damaged, page by page: it is noticed, and made anew with everything in it."""
 
+import contextlib
 import os
 import random
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -34,6 +36,7 @@ def filled(tmp_path_factory, shim):
     store.page_size = size
     store.catalog = (store.root / "catalog.sqlite").read_bytes()
     store.seen = store.everything()
+    store.known = {}
     return store
 
 
@@ -55,6 +58,32 @@ def damage(store, kind, number, chance):
     return b"".join(pages)
 
 
+def read_by_commands(store):
+    """All that the commands read of a store but the archives themselves; nothing if the catalog isn't whole."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{store.root}/catalog.sqlite?mode=ro", uri=True)) as database:
+            if database.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                return None
+            # When a job was made is not among what a person sees here.
+            catalog = "\n".join(
+                re.sub(r"'\d{4}-[^']*Z'", "time", line) if line.startswith('INSERT INTO "job"') else line
+                for line in database.iterdump())
+    except (sqlite3.Error, UnicodeError):
+        return None
+    paths = sorted(path for path in store.root.rglob("*") if path.is_file() and path.suffix in (".json", ".wacz", ".gz", ".idx"))
+    return catalog, tuple((path, path.stat().st_size if path.suffix == ".wacz" else path.read_bytes()) for path in paths)
+
+
+def everything(store):
+    """What a person sees. The commands aren't asked again about a store that they were asked about: the same is read."""
+    content = read_by_commands(store)
+    if content is None:
+        return store.everything()
+    if content not in store.known:
+        store.known[content] = store.everything()
+    return store.known[content]
+
+
 @pytest.mark.parametrize("kind", ["zeros", "noise", "another page"])
 def test_every_page_overwritten_is_noticed_and_rebuilt(filled, kind):
     chance = random.Random(SEED)
@@ -67,10 +96,10 @@ def test_every_page_overwritten_is_noticed_and_rebuilt(filled, kind):
         if not bad:
             # A page that holds nothing that anybody reads, or what the sidecars gave back.
             unnoticed.append(number)
-            assert filled.everything() == filled.seen, f"page {number} was changed, and nobody noticed"
+            assert everything(filled) == filled.seen, f"page {number} was changed, and nobody noticed"
         told = filled.told_by_doctor("--rebuild")
         assert [line for line in told if line["verdict"] == "bad"] == [], f"page {number}"
-        assert filled.everything() == filled.seen, f"page {number}"
+        assert everything(filled) == filled.seen, f"page {number}"
     assert len(unnoticed) < count // 4, f"pages {unnoticed} of {count}"
 
 
