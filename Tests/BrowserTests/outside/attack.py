@@ -12,7 +12,10 @@ from support.waiting import wait_until
 from .archive import leaving_pages
 
 ENDED = "() => document.body.dataset.ended ?? ''"
-SHOWN = "() => document.querySelector('.panel h1')?.innerText ?? ''"
+# While the archive is still being opened, nothing has become of the page.
+SHOWN = "() => document.querySelector('.panel h1')?.innerText.replace(/^Opening .*/, '') ?? ''"
+# A document that the browser put in the place of one that it did not fetch: with it, that navigation is over.
+STOPPED = "() => /^(?:chrome-error|about:neterror)/.test(document.documentURI) ? document.documentURI.slice(0, 60) : ''"
 GONE = (NotThere, ScriptError, WebDriverError)
 
 
@@ -62,7 +65,7 @@ class Attacker:
         return True
 
     def leave(self, name):
-        """Opens a page that leaves by itself. Returns what became of it: as there is nothing to wait for, in a few seconds."""
+        """Opens a page that leaves by itself. Returns what became of it: where a browser says nothing of it, in a few seconds."""
         end = "gone"
         with contextlib.suppress(WebDriverError):  # WebKit's driver waits for a page that goes on to another one.
             self.open(f"leave/{name}")
@@ -72,7 +75,7 @@ class Attacker:
             if f"{name}.leave.evil.test" in self.outside.heard:
                 return True
             try:
-                end = self.run(ENDED) or self.engine.run(SHOWN)
+                end = self.run(ENDED) or self.run(STOPPED) or self.engine.run(SHOWN)
                 return end
             except GONE as error:
                 end = str(error)
