@@ -1,5 +1,6 @@
 """Fixtures: a host with an empty store, and browsers with fresh profiles. All of it ends with the test."""
 
+import os
 import shutil
 from contextlib import contextmanager
 
@@ -12,6 +13,25 @@ from support.browser import Browser
 from support.engines import ENGINES
 from support.host import Host
 from support.places import FIXTURES, WEB_INTERFACE
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "few(*cases): of engines, modes of origins and ways, `make test` takes these")
+    config.addinivalue_line("markers", "one_chromium: each test has a profile of its own, but all of the file one run of Chromium")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the cases that only `make soak` takes, by CASES=all: each repeats a test with another engine or mode."""
+    if os.environ.get("CASES") == "all":
+        return
+    kept, left_out = [], []
+    for item in items:
+        few = item.get_closest_marker("few")
+        words = {*item.callspec.id.split("-")} if few else set()
+        is_taken = not few or any({*case.split()} <= words for case in few.args)
+        (kept if is_taken else left_out).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session")
@@ -112,7 +132,10 @@ def open_browser(playwright, tmp_path):
 
 
 @pytest.fixture
-def browser(open_browser):
+def browser(request, open_browser):
+    """In a run of its own. Where a file is marked `one_chromium`, one more profile, in memory only, in a run for the file."""
+    if request.node.get_closest_marker("one_chromium"):
+        return open_browser(among=request.getfixturevalue("shared_browser"))
     return open_browser()
 
 

@@ -10,6 +10,8 @@ from support.expecting import expect
 from support.viewer import Viewer
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.one_chromium
+
 SITE = "https://site.example"
 FIRST, SECOND = f"{SITE}/first", f"{SITE}/second"
 MESSAGES = 20_000

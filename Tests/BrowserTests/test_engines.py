@@ -78,6 +78,9 @@ def open_from_library(engine, host):
     engine.click(f'a[aria-label="Visit {TITLE}"]')
 
 
+@pytest.mark.few(
+    "chromium names lookups", "chromium ports ranges", "firefox names ranges", "firefox ports lookups", "webkit names lookups",
+    "webkit ports ranges")
 @pytest.mark.parametrize("way", WAYS)
 def test_pages_are_visited(host, engine, way):
     """Library, page, link, back, forward, reload, an address in a fresh tab, and a page that was not captured."""
@@ -125,6 +128,7 @@ def test_archives_do_not_see_what_others_stored(host, engine):
     assert {*STORAGES} - {*engine.run_in_agent(LOOK)} <= {"sessionStorage"}
 
 
+@pytest.mark.few("chromium ports", "firefox names", "webkit ports")
 def test_archive_is_opened_by_the_function(host, engine):
     """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused."""
     engine.go(f"{host.home}/")
@@ -153,6 +157,7 @@ def test_archive_is_opened_by_the_function(host, engine):
         expect_home(engine)
 
 
+@pytest.mark.few("chromium names", "firefox ports", "webkit names")
 def test_private_window_replays(host, open_engine):
     """The main job in a private window, by lookups and by ranges."""
     engine = open_engine(private=True)
@@ -193,6 +198,7 @@ def expect_refusal(engine, host, what):
     return words
 
 
+@pytest.mark.few("firefox names", "webkit ports")
 @blocking("workers")
 def test_browser_without_workers_says_so(host, open_engine):
     """Turned off in the settings, and by that not there at all."""
@@ -201,6 +207,7 @@ def test_browser_without_workers_says_so(host, open_engine):
     assert "ordinary window" in words and "dom.serviceWorkers.enabled" in words
 
 
+@pytest.mark.few("chromium ports", "firefox names")
 @blocking("site data")
 def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
     """What the words name is what has to be allowed: with just that, pages are visited."""

@@ -12,6 +12,8 @@ from support.journey import TITLE
 from support.places import FIXTURES
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.one_chromium
+
 JOB = {
     "id": 7, "kind": "import", "subject": "/volume/<b>large</b>.wacz", "state": "running", "done": 30_000_000,
     "total": 120_000_000, "attempt": 1, "repeatable": True,

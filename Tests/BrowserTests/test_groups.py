@@ -9,6 +9,8 @@ from support.expecting import expect
 from support.places import FIXTURES
 from support.viewer import Viewer
 
+pytestmark = pytest.mark.one_chromium
+
 EXAMPLE = "https://page.example"
 LATER = "2024-11-22T09:00:00Z"
 PAGE = (

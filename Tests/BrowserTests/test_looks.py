@@ -12,6 +12,8 @@ from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
 
+pytestmark = pytest.mark.one_chromium
+
 WIDTHS = {360: 740, 768: 1024, 1600: 900}
 
 

@@ -6,6 +6,8 @@ from support.archives import write_captures
 from support.expecting import expect
 from support.viewer import Viewer
 
+pytestmark = pytest.mark.one_chromium
+
 SITE = "http://site.example"
 FORM = b"""<!doctype html><title>A form</title>
 <form method="post" action="/answer"><input name="word" value="tide"><button>Send</button></form>"""

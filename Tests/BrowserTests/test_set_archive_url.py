@@ -13,6 +13,8 @@ from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.one_chromium
+
 
 @pytest.fixture
 def host_with_odd_name(host_with_sample, tmp_path):

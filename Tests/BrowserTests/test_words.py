@@ -9,6 +9,8 @@ from support.expecting import expect
 from support.journey import TITLE
 from support.places import FIXTURES
 
+pytestmark = pytest.mark.one_chromium
+
 HOSTILE = '<img src=x onerror="document.title=\'taken\'">"\'`${1}</script>\u202etxet'
 
 

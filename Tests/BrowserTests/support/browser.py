@@ -31,23 +31,28 @@ def is_control(address):
 class Browser:
     """One run of Chromium. `check()` at its end says whether a page reached out, or complained."""
 
-    def __init__(self, playwright, profile, arguments=(), names=True, **options):
-        """`names`: whether it finds `*.localhost`."""
-        self.sink = make_sink(names)
+    def __init__(self, playwright, profile, arguments=(), names=True, among=None, **options):
+        """`names`: whether it finds `*.localhost`. `among`: another run, in which this is one more profile, in memory only."""
+        self.sink = among.sink if among else make_sink(names)
+        self.among = among
         self.requests = []
         self.blocked = []
         self.complaints = []
         self.allowed = []
-        rules = [f"--host-resolver-rules={self.sink.rules}"] if self.sink.rules else []
-        self.context = playwright.chromium.launch_persistent_context(
-            str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
-            args=[*ARGUMENTS, *arguments, *rules], **options)
+        self.context = among.context.browser.new_context(**options) if among else self.launch(
+            playwright, profile, arguments, options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)
         self.context.on("console", self._hear)
         self.context.on("weberror", lambda error: self.complaints.append(f"uncaught: {error.error}"))
-        self.page = self.context.pages[0]
+        self.page = self.context.new_page() if among else self.context.pages[0]
+
+    def launch(self, playwright, profile, arguments, options):
+        rules = [f"--host-resolver-rules={self.sink.rules}"] if self.sink.rules else []
+        return playwright.chromium.launch_persistent_context(
+            str(profile), executable_path=CHROMIUM, headless=True, timeout=MILLISECONDS,
+            args=[*ARGUMENTS, *arguments, *rules], **options)
 
     def _note_blocked(self, request):
         """A request that a content policy stopped inside of the browser never left it."""
@@ -84,4 +89,5 @@ class Browser:
 
     def close(self):
         self.context.close()
-        self.sink.close()
+        if not self.among:
+            self.sink.close()
