@@ -12,6 +12,8 @@ from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import FIXTURES
 from support.viewer import Viewer
 
+pytestmark = pytest.mark.one_chromium
+
 NOT_WHERE_IT_WAS = "is not where it was. Attach the volume that holds it, or put the file back"
 COMPLAINTS = "503|409"
 

@@ -13,6 +13,8 @@ from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.one_chromium
+
 WAYS = ["lookups", "ranges"]
 UNCAPTURED = "This address was not captured"
 EXAMPLE = "https://page.example"
