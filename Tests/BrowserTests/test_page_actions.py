@@ -5,12 +5,15 @@ import wave
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from support.archives import write_captures
 from support.engines import ENGINES
-from support.expecting import expect
 from support.viewer import Viewer
 from support.waiting import wait_until
+
+# As it is: a click into a PDF depends on where its frame is, a while after it is visible.
+expect.set_options(timeout=30_000)
 
 SITE = "https://actions.example"
 STAMP = "20241121090000"
