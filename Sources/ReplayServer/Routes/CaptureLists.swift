@@ -40,9 +40,10 @@ struct CaptureLists: Sendable {
     private func answer(_ query: CDXQuery, opening: String = "") async throws -> CDXAnswer {
         let (store, client, origin) = (site.store, call.client, call.request.askedOrigin)
         let (archives, scope) = (call.asked.archives, call.asked.id)
-        let namesSources = archives.count > 1 || scope == nil
+        let only = scope != nil && archives.count == 1 ? archives.first : nil
         // Of several archives those are asked whose files are at hand; of a single one the answer is why it isn't.
-        if !namesSources { try await site.blocking.long { _ = try store.openArchives.lookups(archives[0]) } }
+        if let only { try await site.blocking.long { _ = try store.openArchives.lookups(only) } }
+        let namesSources = only == nil
         let sources = archives.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
         return CDXAnswer(
             query, sources: sources, namesSources: namesSources, temporaryFolder: store.layout.incoming,

@@ -187,6 +187,16 @@ struct CaptureTests {
         }
     }
 
+    @Test func aGroupWithoutArchivesHasNoCaptures() async throws {
+        try await withCaptures([Record("http://a.example/")]) { server in
+            _ = try server.store.collections.make(title: "Empty", members: [])
+            let lines = try await server.ask("GET", "/c/empty/cdx?url=http://a.example/")
+            #expect((lines.status, lines.text) == (200, ""))
+            #expect(try await server.ask("GET", "/c/empty/timemap/link/http://a.example/").status == 404)
+            #expect(try await server.ask("GET", "/c/empty/http://a.example/").status == 404)
+        }
+    }
+
     @Test func theStoreAsAWholeSendsOnToTheArchiveThatHasIt() async throws {
         try await withServer(
             prepare: { store, folder in
