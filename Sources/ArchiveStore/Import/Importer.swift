@@ -213,12 +213,14 @@ struct Importer {
     }
 
     private func duplicate(of sha256: String) throws -> ImportOutcome? {
-        guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
+        guard let archive = try catalog.archive(key: sha256) else { return nil }
+        // Also one whose file was lost, or that the store only refers to: this file is going to be its own.
         if let other = options.replaces, other != archive.id {
             throw StoreError(
                 .taken, "the store has this file already, as \"\(archive.id)\", so that it cannot replace \"\(other)\"",
                 hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
         }
+        guard Folder.exists(layout.file(sha256)) else { return nil }
         return ImportOutcome(details: try store.details(of: archive), kind: .duplicate)
     }
 

@@ -9,7 +9,7 @@ struct ReplaceTests {
     private func filled() throws -> (test: TestStore, old: Archive, path: String) {
         let test = try TestStore()
         var old = try test.store.importFile(at: try test.file("crawl.wacz", layout: .unsorted)).archive
-        old = try test.store.edit(old, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
+        old = try test.store.edit(old.id, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
         _ = try test.store.collections.make(title: "Group", members: [old.id])
         return (test, old, try test.file("again.wacz", seed: 2, pages: 5))
     }
@@ -38,6 +38,22 @@ struct ReplaceTests {
         _ = try test.store.importFile(at: path)
         #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)) } == .taken)
         #expect(try test.store.catalog.allArchives().count == 2)
+    }
+
+    /// The same for one whose file is only linked, or was lost.
+    @Test(arguments: [true, false])
+    func anArchiveWithoutItsFileCannotReplaceAnother(isLinked: Bool) throws {
+        let (test, old, path) = try filled()
+        let known = try test.store.importAny(at: path, mode: isLinked ? .reference : .copy).onlyOutcome.archive
+        if isLinked {
+            _ = try test.runAll()
+        } else {
+            try FileManager.default.removeItem(atPath: test.layout.file(known.key))
+        }
+        let before = try test.store.catalog.allArchives()
+        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)) } == .taken)
+        #expect(try test.store.catalog.allArchives() == before)
+        #expect(try test.store.collections.groups(of: old.id).map(\.id.text) == ["group"])
     }
 
     @Test func aChosenIDHasToBeFree() throws {
