@@ -224,7 +224,7 @@ struct Catalog: Sendable {
             return StoreError(
                 .unusable, "another process has kept the catalog to itself for \(CatalogFile.busySeconds) seconds",
                 place: place)
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR:
             return damaged(reason, place: place)
         case .SQLITE_READONLY:
             return StoreError(

@@ -35,7 +35,7 @@ struct Rebuilder {
         report.groups = try fresh.collections.all().count
         try fresh.catalog.closeForCopying()
         let store: ArchiveStore
-        if let old = soundCatalog() {
+        if let old = try soundCatalog() {
             try old.takeContent(of: path)
             for file in Self.databaseFiles(path) { try Folder.delete(file) }
             store = ArchiveStore(layout: layout, catalog: old)
@@ -49,9 +49,16 @@ struct Rebuilder {
     }
 
     /// The catalog, if it is one and SQLite finds nothing wrong with it.
-    private func soundCatalog() -> Catalog? {
-        guard Folder.exists(layout.catalog), let catalog = try? Catalog(path: layout.catalog) else { return nil }
-        return (try? catalog.integrityCheck()) == ["ok"] ? catalog : nil
+    ///
+    /// - Throws: What keeps it from being opened though it isn't damaged: a newer version's catalog stays as it is.
+    private func soundCatalog() throws -> Catalog? {
+        guard Folder.exists(layout.catalog) else { return nil }
+        do {
+            let catalog = try Catalog(path: layout.catalog)
+            return try catalog.integrityCheck() == ["ok"] ? catalog : nil
+        } catch let error as StoreError where [.catalogDamaged, .failed].contains(error.code) {
+            return nil
+        }
     }
 
     private func putInPlace(_ path: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ struct RebuildTests {
         let archive = try store.importReference(to: hashed).archive
         _ = try store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(hashed))
         var edited = try #require(try store.catalog.allArchives().first { $0.id.text == "plain" })
-        edited = try store.edit(edited, ArchiveWords(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
+        edited = try store.edit(edited.id, ArchiveWords(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
         edited.port = 8101
         try store.committer.save(edited)
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
@@ -64,6 +65,19 @@ struct RebuildTests {
         _ = try ArchiveStore.rebuild(at: test.layout.root)
         #expect(try test.everything() == before)
         #expect(code { _ = try test.store.importFile(at: try test.file("after.wacz", seed: 200)) } == nil)
+    }
+
+    /// Not to be read is not to be damaged.
+    @Test func theCatalogOfANewerVersionStays() throws {
+        let test = try TestStore()
+        _ = try test.store.importFile(at: try test.file("a.wacz"))
+        try test.store.catalog.writing {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 of the future')")
+        }
+        let before = names(in: test.layout.root).sorted()
+        #expect(code { _ = try ArchiveStore.rebuild(at: test.layout.root) } == .unusable)
+        #expect(!FileManager.default.fileExists(atPath: test.layout.catalog + ".damaged"))
+        #expect(names(in: test.layout.root).sorted() == before)
     }
 
     @Test func aServerThatUsesADamagedCatalogHasToStopFirst() throws {
