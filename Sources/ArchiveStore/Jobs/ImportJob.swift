@@ -33,7 +33,14 @@ final class ImportJob: Sendable {
     func advance(to done: UInt64?) throws {
         guard isFollowed, let done = rate.isDue(done) else { return }
         owner.showLife()
-        guard try jobs.setProgress(of: id, owner: owner.name, done: done) else { throw try stopped() }
+        let isOurs: Bool
+        do {
+            isOurs = try jobs.setProgress(of: id, owner: owner.name, done: done)
+        } catch {
+            // How far it is can't be written down: no reason to give up hours of work. It is tried again with the next step.
+            return
+        }
+        if !isOurs { throw try stopped() }
     }
 
     private func stopped() throws -> StoreError {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Synchronization
 import TestSupport
 import Testing
@@ -54,6 +55,21 @@ struct ImportJobTests {
         #expect(try test.job().state == .cancelled)
         #expect(try test.job().reason == "interrupted")
         #expect(names(in: test.layout.files).isEmpty)
+    }
+
+    @Test func progressThatCannotBeWrittenDownIsNoFailure() throws {
+        let test = try TestStore()
+        let path = try write(test, payload: 9 << 20)
+        var isBroken = false
+        let result = try JobRate.$pause.withValue(.zero) {
+            try test.store.jobs.importAny(at: path) { _ in
+                guard !isBroken else { return }
+                isBroken = true
+                try test.store.catalog.writing { try $0.execute(sql: "ALTER TABLE job RENAME TO lost") }
+            }
+        }
+        #expect(isBroken)
+        #expect(try test.store.catalog.allArchives() == [result.onlyOutcome.archive])
     }
 
     @Test(arguments: [JobChange.cancel, .pause])
