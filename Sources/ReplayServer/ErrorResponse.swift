@@ -2,6 +2,7 @@ import ArchiveStore
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import WebArchive
 
 /// What a client is told when something did not work. The one place where errors become statuses and words.
@@ -37,6 +38,10 @@ struct ErrorResponse: Error, Hashable {
             self.init(Self.status(of: error.code), code: error.code.rawValue, error.what, hint: error.hint)
             // An absolute path is the server's own business; the name of an archive and a place in it is the client's.
             if let place = error.place, !place.hasPrefix("/") { self.place = place }
+        case let error as WebArchiveError where error.code == .cancelled:
+            self = .unwanted
+        case is CancellationError:
+            self = .unwanted
         case let error as WebArchiveError:
             self.init(StoreError.refused(error))
         case let error as HTTPError:
@@ -70,6 +75,12 @@ struct ErrorResponse: Error, Hashable {
             let hint: String?
         }
         let error: Details
+    }
+
+    /// Writes the error down when it is the server's own.
+    func log(_ error: any Error, to logger: Logger) {
+        guard status.kind == .serverError, self != .stopping, self != .unwanted else { return }
+        logger.error("request failed", metadata: ["error": "\(error)"])
     }
 
     /// JSON for the API, plain text for everything else.
@@ -116,6 +127,9 @@ struct ErrorResponse: Error, Hashable {
     static let stockMissing = ErrorResponse(
         .notFound, code: "stock-missing", "the stock ReplayWeb.page interface is not installed",
         hint: "run `make setup ENGINE_DIR=DIR` with the folder that holds its sw.js and ui.js")
+
+    /// For a client that has left: nobody reads it.
+    static let unwanted = ErrorResponse(.serviceUnavailable, code: "unwanted", "the client has left")
 
     static let stopping = ErrorResponse(
         .serviceUnavailable, code: "stopping", "the server is about to stop", hint: "load the page again")

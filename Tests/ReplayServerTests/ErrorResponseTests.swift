@@ -25,7 +25,7 @@ struct ErrorResponseTests {
             (StoreError.system(EIO, doing: "writing", path: place), 500),
             (WebArchiveError(code: .truncated, problem: "short", file: place, offset: 5), 422),
             (WebArchiveError(code: .io, problem: "short", file: place), 500), (Surprise(), 500),
-            (CancellationError(), 500),
+            (CancellationError(), 503), (WebArchiveError(code: .cancelled, problem: "left", file: place), 503),
         ]
         for (error, status) in errors {
             let answer = ErrorResponse(error)

@@ -23,11 +23,11 @@ struct ArchiveRoutes: Sendable {
     }
 
     private func archives() async throws -> Response {
-        try Responses.json(["archives": try await site.blocking { try site.store.archives() }.map(site.shown)])
+        try Responses.json(["archives": try await site.blocking.long { try site.store.archives() }.map(site.shown)])
     }
 
     private func archive(named name: String) async throws -> Response {
-        let details = try await site.blocking { () throws -> ArchiveDetails in
+        let details = try await site.blocking.long { () throws -> ArchiveDetails in
             try site.store.details(of: try find(name))
         }
         return try Responses.json(site.shown(details))
@@ -107,13 +107,13 @@ struct ArchiveRoutes: Sendable {
     private func edit(_ id: String, _ request: Request) async throws -> Response {
         let words: ArchiveWords = try await JSONBody.read(request)
         let details = try await site.blocking.long {
-            try site.store.details(of: site.store.edit(try known(id), words))
+            try site.store.details(of: site.store.edit(try known(id).id, words))
         }
         return try Responses.json(site.shown(details))
     }
 
     private func remove(_ id: String) async throws -> Response {
-        try await site.blocking.long { try site.store.remove(try known(id)) }
+        try await site.blocking.long { try site.store.remove(try known(id).id) }
         return Responses.empty(.noContent)
     }
 

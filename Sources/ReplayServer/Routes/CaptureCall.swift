@@ -1,6 +1,7 @@
 import ArchiveStore
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import WebArchive
 
@@ -12,6 +13,7 @@ struct CaptureCall: Sendable {
     let asked: Asked
     /// Who waits for the answer: what takes long ends when nobody does.
     let client: ClientPresence
+    let logger: Logger
 
     /// Which archives are asked.
     enum Asked: Sendable {

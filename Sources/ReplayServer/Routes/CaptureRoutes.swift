@@ -41,7 +41,7 @@ struct CaptureRoutes: Sendable {
         }
         let call = CaptureCall(
             site: site, request: request, place: place, asked: try await asked(address.scope, at: place),
-            client: try await context.watchClient())
+            client: try await context.watchClient(), logger: context.logger)
         switch address.target {
         case .cdx: return try await CaptureLists(call: call).cdx()
         case .timeMap(let form, let url): return try await CaptureLists(call: call).timeMap(of: url, form: form)
@@ -78,7 +78,7 @@ struct CaptureRoutes: Sendable {
         switch (scope, place) {
         case (.all, .control):
             return .all(
-                try await site.blocking { try site.store.archives() }.filter { $0.availability == .here }
+                try await site.blocking.long { try site.store.archives() }.filter { $0.availability == .here }
                     .map(\.archive))
         case (.archive(let name), .replay(let replayable)) where name == replayable.id.text: return .one(replayable)
         case (.archive(let name), .control):

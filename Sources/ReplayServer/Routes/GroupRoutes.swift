@@ -30,12 +30,12 @@ struct GroupRoutes: Sendable {
     }
 
     private func groups() async throws -> Response {
-        let groups = try await site.blocking { try site.store.collections.details() }
+        let groups = try await site.blocking.long { try site.store.collections.details() }
         return try Responses.json(["groups": groups.map { site.shown(ListedGroup($0), of: $0.group) }])
     }
 
     private func group(_ id: String) async throws -> Response {
-        try answer(try await site.blocking { try site.store.collections.details(of: try find(id)) })
+        try answer(try await site.blocking.long { try site.store.collections.details(of: try find(id)) })
     }
 
     private func pages(of id: String, _ wanted: ListParameters) async throws -> Response {

@@ -27,9 +27,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             response = try await route(request, role: role, context: context)
         } catch {
             let words = ErrorResponse(error)
-            if words.status.kind == .serverError, words != .stopping {
-                context.logger.error("request failed", metadata: ["error": "\(error)"])
-            }
+            words.log(error, to: context.logger)
             response =
                 ErrorPage.isWanted(by: request)
                 ? ErrorPage.response(to: words, library: site.hosts.controlOrigins[0])

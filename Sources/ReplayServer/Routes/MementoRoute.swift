@@ -29,7 +29,9 @@ struct MementoRoute: Sendable {
             }
             return try await answer(opened, scope: replayable.id)
         } catch let error where modifier == .engine {
-            return NotShownPage.response(to: error, url: url, archiveTitle: replayable.title)
+            let words = ErrorResponse(error)
+            words.log(error, to: call.logger)
+            return NotShownPage.response(to: words, url: url, archiveTitle: replayable.title)
         }
     }
 
