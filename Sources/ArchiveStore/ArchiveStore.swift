@@ -77,12 +77,13 @@ package struct ArchiveStore: Sendable {
     ///
     /// - Throws: `StoreError` `badWords`, `notFound` when somebody removed it meanwhile.
     @discardableResult
-    package func edit(_ archive: Archive, _ words: ArchiveWords) throws -> Archive {
-        try committer.edit(archive, words)
+    package func edit(_ id: ArchiveID, _ words: ArchiveWords) throws -> Archive {
+        try committer.edit(id, words)
     }
 
     /// Removes an archive. A referenced file itself stays, and somebody who is reading the file keeps reading it whole.
-    package func remove(_ archive: Archive) throws { try committer.remove(archive) }
+    /// Nothing is done where nobody has the id any more.
+    package func remove(_ id: ArchiveID) throws { try committer.remove(id) }
 
     /// Runs `body` with what imports files.
     func withImporter<Value>(

@@ -193,7 +193,7 @@ public final class ReplayHost: Sendable {
                 guard case .archive(let archive) = try known(id) else {
                     throw StoreError(.notFound, "no archive has the id \"\(id)\"")
                 }
-                try store.remove(archive)
+                try store.remove(archive.id)
             }
         } catch {
             throw ReplayHostError(error)

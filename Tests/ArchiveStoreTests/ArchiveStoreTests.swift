@@ -13,7 +13,7 @@ struct ArchiveStoreTests {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive
         let open = try #require(try test.store.openArchives.file(for: try request("sample")))
-        try test.store.remove(archive)
+        try test.store.remove(archive.id)
         #expect(try test.state().isEmpty)
         #expect(try test.store.openArchives.file(for: try request("sample")) == nil)
         #expect(test.store.openArchives.recentFile(for: try request("sample")) == nil)
@@ -22,7 +22,7 @@ struct ArchiveStoreTests {
         #expect(count == bytes.count)
         #expect(isSame(bytes, try contents(of: Checkout.fixture("sample.wacz"))))
         // Removing twice is fine, and so is what somebody else removed.
-        try test.store.remove(archive)
+        try test.store.remove(archive.id)
         #expect(try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive.id == archive.id)
     }
 
@@ -30,7 +30,7 @@ struct ArchiveStoreTests {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         #expect(try test.store.openArchives.file(for: try request("second")) != nil)
-        try test.reopened().remove(archive)
+        try test.reopened().remove(archive.id)
         #expect(try test.store.openArchives.file(for: try request("second")) == nil)
     }
 
@@ -39,7 +39,7 @@ struct ArchiveStoreTests {
         let archive = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         #expect(try test.store.openArchives.file(for: try request("second.wacz"))?.archive.id.text == "second")
         let other = try test.reopened()
-        try other.remove(archive)
+        try other.remove(archive.id)
         _ = try other.importFile(
             at: try test.folder.write(GeneratedArchive().bytes(), to: "second.wacz"))
         _ = try other.importFile(at: Checkout.fixture("second.wacz"))

@@ -16,11 +16,11 @@ struct Committer {
     ///
     /// - Throws: `StoreError` `badWords`, `notFound` when somebody removed it meanwhile.
     @discardableResult
-    func edit(_ archive: Archive, _ words: ArchiveWords) throws -> Archive {
+    func edit(_ id: ArchiveID, _ words: ArchiveWords) throws -> Archive {
         let words = try words.checked()
         return try layout.withCommitLock {
-            guard var current = try catalog.archive(id: archive.id) else {
-                throw StoreError(.notFound, "no archive has the id \"\(archive.id)\" any more")
+            guard var current = try catalog.archive(id: id) else {
+                throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
             }
             if let title = words.title { current.title = title }
             if let tags = words.tags { current.tags = tags }
@@ -32,8 +32,11 @@ struct Committer {
 
     /// Removes an archive: file, index files, sidecar, membership in groups, catalog entry. A referenced file itself stays.
     /// Somebody who is reading the file keeps reading it whole.
-    func remove(_ archive: Archive) throws {
+    /// Nothing is done where nobody has the id any more.
+    func remove(_ id: ArchiveID) throws {
         try layout.withCommitLock {
+            // Its key may be another one than a moment ago, once its file was hashed or replaced.
+            guard let archive = try catalog.archive(id: id) else { return }
             if Folder.exists(layout.file(archive.key)) {
                 try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
             } else if archive.storage.isLinked, Folder.exists(layout.sidecar(archive.key)) {
@@ -77,8 +80,6 @@ struct Committer {
     ) throws {
         let key = index.key
         if !isKnown { try sidecar.write(to: layout.sidecar(key)) }
-        // Against accidents only; file systems without modes (exFAT, SMB) go without.
-        _ = chmod(incoming.file.path, 0o400)
         do {
             try index.move()
             try Folder.move(incoming.file.path, to: layout.file(key))
@@ -87,6 +88,8 @@ struct Committer {
             throw error
         }
         incoming.markCommitted()
+        // Against accidents only; file systems without modes (exFAT, SMB) go without.
+        _ = chmod(layout.file(key), 0o400)
         preserveModificationTime(incoming.sourceModifiedAt, of: layout.file(key))
         if isKnown { try sidecar.write(to: layout.sidecar(key)) }
     }

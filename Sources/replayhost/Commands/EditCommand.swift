@@ -41,7 +41,7 @@ struct EditCommand: ParsableCommand {
         let store = try common.openStoreToChange()
         switch try store.resolver.replayable(matching: id) {
         case .archive(let archive):
-            let edited = try store.edit(archive, try words(archive.tags))
+            let edited = try store.edit(archive.id, try words(archive.tags))
             common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         case .group(let group, _):
             let edited = try store.collections.edit(group.id, try words(group.tags))

@@ -54,7 +54,7 @@ struct RemoveCommand: ParsableCommand {
                 return .failed
             }
         }
-        try store.remove(archive)
+        try store.remove(archive.id)
         common.tell(Removed(id: archive.id.text, removed: true), "\(archive.id): removed (\(title))")
         return .done
     }

@@ -65,7 +65,7 @@ struct BackupReferencesTests {
         let path = made.test.folder.path("elsewhere/far.wacz")
         let hash = try await sha256ByOpenSSL(path)
         if isHashed { archive = try made.store.committer.finishHashing(key: archive.key, sha256: hash) }
-        try made.store.edit(archive, ArchiveWords(title: "Said", tags: ["t"], notes: "n"))
+        try made.store.edit(archive.id, ArchiveWords(title: "Said", tags: ["t"], notes: "n"))
         _ = try made.store.collections.make(title: "g", members: [archive.id])
         _ = try made.store.backUp(to: made.folder, options: included)
         try FileManager.default.removeItem(atPath: path)

@@ -33,7 +33,7 @@ struct BackedUpStore: Sendable {
     /// Some of everything that a store can have.
     func fill() async throws {
         let plain = try add("Plain Crawl", seed: 1, options: ImportOptions(title: "Said so", tags: ["a", "b"]))
-        try store.edit(plain, ArchiveWords(notes: "two\nlines"))
+        try store.edit(plain.id, ArchiveWords(notes: "two\nlines"))
         var unsorted = try add("unsorted", seed: 2, layout: .unsorted)
         unsorted.port = 9123
         try store.committer.save(unsorted)

@@ -126,7 +126,7 @@ struct BackupTests {
         let (bad, gone) = (try made.add("bad", seed: 1), try made.add("gone", seed: 2))
         _ = try made.store.backUp(to: made.folder)
         for path in [made.copy(bad), made.test.layout.file(bad.key)] { try damage(path) }
-        try made.store.remove(gone)
+        try made.store.remove(gone.id)
         let report = try made.store.backUp(to: made.folder, options: BackupOptions(verifies: true, prunes: true))
         #expect(report.problems.map(\.code) == [.archiveDamaged, .archiveDamaged])
         #expect(Set(report.problems.map(\.place)) == [made.test.layout.file(bad.key), made.copy(bad)])
@@ -148,7 +148,7 @@ struct BackupTests {
             if isReplaced {
                 try made.add("other", seed: 3, options: ImportOptions(replaces: kept.id))
             } else {
-                try made.store.remove(kept)
+                try made.store.remove(kept.id)
             }
         }
         #expect(report.problems == [])
@@ -166,7 +166,7 @@ struct BackupTests {
         let (gone, kept) = (try made.add("gone", seed: 1), try made.add("kept", seed: 2))
         _ = try made.store.backUp(to: made.folder)
         try made.test.folder.write("not ours", to: "backup/files/readme.txt")
-        try made.store.remove(gone)
+        try made.store.remove(gone.id)
         #expect(try made.store.backUp(to: made.folder).pruned.count == 0)
         #expect(names(in: made.folder + "/files").count == 3)
         let report = try made.store.backUp(to: made.folder, options: BackupOptions(prunes: true))
@@ -262,7 +262,7 @@ struct BackupTests {
     @Test func aDamagedSidecarIsTakenFromTheCatalog() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
-        try made.store.edit(archive, ArchiveWords(notes: "kept"))
+        try made.store.edit(archive.id, ArchiveWords(notes: "kept"))
         try Data("{".utf8).write(to: URL(fileURLWithPath: made.test.layout.sidecar(archive.key)))
         _ = try made.store.backUp(to: made.folder)
         let entry = try #require((try made.manifest()["archives"] as? [[String: Any]])?.first)

@@ -10,12 +10,12 @@ struct WordsTests {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         let words = ArchiveWords(title: "  A \u{7}title ", tags: ["b", " a ", "b", ""], notes: "Two\nlines ")
-        let edited = try test.store.edit(archive, words)
+        let edited = try test.store.edit(archive.id, words)
         #expect((edited.title, edited.tags, edited.notes) == ("A  title", ["b", "a"], "Two\nlines "))
         #expect(try test.store.catalog.archive(id: archive.id) == edited)
         let saved = try Sidecar.read(at: test.layout.sidecar(archive.key)).entry
         #expect((saved.title, saved.tags, saved.notes) == ("A  title", ["b", "a"], "Two\nlines "))
-        #expect(try test.store.edit(edited, ArchiveWords(notes: "")).title == "A  title")
+        #expect(try test.store.edit(edited.id, ArchiveWords(notes: "")).title == "A  title")
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }
@@ -28,7 +28,7 @@ struct WordsTests {
     func whatCannotBeKeptIsRefused(_ words: ArchiveWords) throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
-        #expect(code { try test.store.edit(archive, words) } == .badWords)
+        #expect(code { try test.store.edit(archive.id, words) } == .badWords)
         #expect(try test.store.catalog.allArchives() == [archive])
     }
 

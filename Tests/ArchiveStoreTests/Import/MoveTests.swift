@@ -44,6 +44,19 @@ struct MoveTests {
         #expect(hash == archive.key)
     }
 
+    /// Nothing may become of the person's own file when the store can't take it.
+    @Test func aMoveThatFailsAtTheEndLeavesTheOriginalWritable() async throws {
+        let test = try TestStore()
+        let path = try test.file("a.wacz")
+        let before = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        let key = try await sha256ByOpenSSL(path)
+        // A folder is in the way of the file.
+        try FileManager.default.createDirectory(atPath: test.layout.file(key) + "/x", withIntermediateDirectories: true)
+        #expect(throws: StoreError.self) { try test.store.moveFile(at: path) }
+        let after = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(before != nil && after == before)
+    }
+
     @Test func aLinkIsRefused() throws {
         let test = try TestStore()
         let path = try test.file("a.wacz")

@@ -35,7 +35,7 @@ struct ReferencesTests {
 
     @Test func theHashBecomesTheKeyAndTheIDStays() async throws {
         let (test, archive, path) = try referred(.unsorted)
-        try test.store.edit(archive, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
+        try test.store.edit(archive.id, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
         let hash = try await sha256ByOpenSSL(path)
         let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: hash)
         #expect(hashed.key == hash)
@@ -107,16 +107,25 @@ struct ReferencesTests {
 
     @Test func removingItLeavesTheFile() async throws {
         let (test, archive, path) = try referred()
-        try test.store.remove(archive)
+        try test.store.remove(archive.id)
         #expect(try test.store.catalog.allArchives().isEmpty)
         #expect(FileManager.default.fileExists(atPath: path))
+        try await test.expectWhole()
+    }
+
+    /// Its key is another one by the time that the person has answered.
+    @Test func oneThatWasHashedMeanwhileIsRemovedAllTheSame() async throws {
+        let (test, archive, path) = try referred()
+        _ = try test.store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
+        try test.store.remove(archive.id)
+        #expect(try test.store.catalog.allArchives().isEmpty)
         try await test.expectWhole()
     }
 
     @Test func anImportOfTheSameFileTakesItIn() async throws {
         let (test, archive, path) = try referred(.unsorted)
         let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
-        try test.store.edit(hashed, ArchiveWords(title: "Mine"))
+        try test.store.edit(hashed.id, ArchiveWords(title: "Mine"))
         let outcome = try test.store.importFile(at: path)
         #expect(outcome.kind == .takenIn)
         #expect(outcome.archive.id == archive.id)

@@ -169,7 +169,7 @@ struct JobRunnerTests {
     @Test func aRemovedArchiveNeedsNoHash() throws {
         let test = try TestStore()
         let (_, archive) = try test.makeReference("a")
-        try test.store.remove(archive)
+        try test.store.remove(archive.id)
         let job = try #require(try test.runAll().first)
         #expect(job.state == .cancelled)
         #expect(job.reason?.contains("the archive was removed") == true)

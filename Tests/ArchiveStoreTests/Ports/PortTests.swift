@@ -62,7 +62,7 @@ struct PortTests {
         try library.store.ports.keep(next, for: library.ids[0])
         #expect(
             try !library.store.ports.choices(for: library.replayable(1)).others.contains { [mine, next].contains($0) })
-        try library.store.remove(try #require(try library.store.catalog.archive(id: library.ids[0])))
+        try library.store.remove(library.ids[0])
         let left = try library.store.ports.choices(for: library.replayable(1))
         #expect(!left.others.contains { [mine, next].contains($0) })
         #expect(left.own == nil)
@@ -126,7 +126,7 @@ struct PortTests {
 
     @Test func whatIsGoneGetsNoPort() throws {
         let library = try Library(count: 1)
-        try library.store.remove(try #require(try library.store.catalog.archive(id: library.ids[0])))
+        try library.store.remove(library.ids[0])
         let error = #expect(throws: StoreError.self) { try library.store.ports.keep(20_000, for: library.ids[0]) }
         #expect(error?.code == .notFound)
     }

@@ -49,7 +49,7 @@ struct ArchiveLookupsTests {
         try expectEveryCapture(of: archive, in: other, count: 9)
         #expect(try test.store.repair() == RepairReport())
         #expect(try test.store.prepareLookups() == LookupsReport())
-        try test.store.remove(archive)
+        try test.store.remove(archive.id)
         #expect(try test.state().isEmpty)
         #expect(code { _ = try test.store.captures(of: archive, url: "http://example.org/0", limit: 1) } != nil)
     }

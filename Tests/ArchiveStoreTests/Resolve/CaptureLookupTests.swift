@@ -111,7 +111,7 @@ struct CaptureLookupTests {
         let thief = try add(RecordedArchive(guessing, requires: whole.sha256), as: "thief")
         #expect(throws: StoreError.self) { try text("http://a.example/", in: thief) }
         #expect(throws: StoreError.self) { try text("http://a.example/", in: silent) }
-        try store.remove(whole)
+        try store.remove(whole.id)
         do {
             _ = try text("http://a.example/", in: naming)
             Issue.record("the payload is gone")
@@ -180,7 +180,7 @@ struct CaptureLookupTests {
         let kept = try add(RecordedArchive([Record("http://a.example/", "kept")]), as: "kept")
         let removed = try add(
             RecordedArchive([Record("http://a.example/", "removed", timestamp: "20250101000000")]), as: "removed")
-        try store.remove(removed)
+        try store.remove(removed.id)
         let request = ArchiveStore.CaptureRequest(url: "http://a.example/", time: nil)
         #expect(try store.resolver.closestCapture(request, in: [removed, kept])?.archive.id == kept.id)
         #expect(code { _ = try store.resolver.closestCapture(request, in: [removed]) } == .notFound)

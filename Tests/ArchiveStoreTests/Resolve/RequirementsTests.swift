@@ -43,7 +43,7 @@ struct RequirementsTests {
         let details = try test.store.details(of: archive)
         #expect(!details.findings.contains { $0.code == missing[0].code })
         #expect(details.archive.findingCounts == FindingCounts(details.findings))
-        try test.store.remove(second)
+        try test.store.remove(second.id)
         #expect(try test.store.resolver.requiredArchives(of: archive) == [first])
         #expect(try test.store.details(of: archive).findings.contains { $0.code == missing[0].code })
     }

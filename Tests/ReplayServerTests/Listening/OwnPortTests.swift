@@ -187,7 +187,7 @@ struct OwnPortTests {
         try await withPorts { server in
             let before = try await server.openOwnPort("one")
             let id = try #require(ArchiveID("one"))
-            try server.store.remove(try #require(try server.store.catalog.archive(id: id)))
+            try server.store.remove(id)
             let answer = try await ask("/", port: before)
             #expect(answer.status == 404)
             #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
