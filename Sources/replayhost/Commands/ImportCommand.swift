@@ -5,7 +5,7 @@ import ReplayHostKit
 import WebArchive
 
 /// `replayhost import PATH…`
-struct ImportCommand: AsyncParsableCommand {
+struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Bring archives into the store.",
@@ -73,7 +73,7 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() throws {
         common.sayWhichStore()
         let store = try common.openStore(repairing: true)
         // A read of standard input can wait for ever: there a signal ends the program at once, and the next start cleans up.
