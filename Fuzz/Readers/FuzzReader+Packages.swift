@@ -39,7 +39,7 @@ extension FuzzReader {
             try orRefuse {
                 let files = [(name, bytes), ("datapackage-digest.json", bytes)]
                 let wacz = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "fuzz.wacz"))
-                _ = (wacz.mainPage?.timestamp, wacz.digest?.isSigned)
+                _ = (wacz.mainPage?.timestamp, wacz.digest?.signer)
                 let listed = wacz.dataPackage?.resources.count ?? 0
                 try require(listed <= bytes.count, "more is listed than there are bytes")
                 try check(wacz)

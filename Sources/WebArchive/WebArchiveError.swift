@@ -22,8 +22,6 @@ public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertibl
         case tooLarge = "too-large"
         /// The package holds no WARC.
         case noArchiveData = "no-archive-data"
-        /// The package holds no `datapackage.json` where one is required.
-        case noDataPackage = "no-data-package"
         /// Text that should be JSON is not.
         case badJSON = "bad-json"
         /// The package holds other WACZ files.

@@ -106,10 +106,6 @@ TABLES = {
         ("2024-02-01T00:00:00Z", None, "1 February 2024"), (None, "2024-02-01T00:00:00Z", "1 February 2024"),
         (None, None, ""),
     ],
-    ("core/format", "rfc3339"): [
-        ("20240102030405", "2024-01-02T03:04:05Z"), ("20240102030405678", "2024-01-02T03:04:05.678Z"), ("2024", ""),
-        (None, ""),
-    ],
     ("core/routes", "mainAddress"): [
         ({"kind": "archive", "id": "a"}, "/?archive=/archives/a.wacz"), ({"kind": "group", "id": "g"}, "/?group=g"),
         ({"kind": "archive", "id": "a b&c"}, "/?archive=/archives/a%20b%26c.wacz"),

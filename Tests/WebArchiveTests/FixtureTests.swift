@@ -93,7 +93,7 @@ struct FixtureTests {
         let outcome: String
         do {
             let inspection = try WACZFile.open(path: "\(folder)/hostile/\(c.file)").inspect()
-            outcome = inspection.worstSeverity.map { $0 >= .warning } == true ? "warn" : "accept"
+            outcome = inspection.findings.contains { $0.severity >= .warning } ? "warn" : "accept"
         } catch is WebArchiveError {
             outcome = "reject"
         }

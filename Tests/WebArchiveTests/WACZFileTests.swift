@@ -136,9 +136,7 @@ struct WACZInspectionTests {
         let inspection = try ArchiveBuilder.open(ArchiveBuilder.wacz()).inspect()
         #expect(inspection.captureCount == 2)
         #expect(inspection.pageCount == 1)
-        #expect(inspection.urlCount == 2)
         #expect(inspection.firstCapture?.digits14 == "20240102030405")
-        #expect(inspection.hasUsableIndex)
         #expect(inspection.findings.map(\.code) == ["resources-missing"])
     }
 
@@ -146,7 +144,6 @@ struct WACZInspectionTests {
         let bytes = ArchiveBuilder.wacz { $0.remove(at: 1) }
         let inspection = try ArchiveBuilder.open(bytes).inspect()
         #expect(inspection.captureCount == 2)
-        #expect(!inspection.hasUsableIndex)
         #expect(inspection.findings.map(\.code).contains("index-missing"))
         let captures = try ArchiveBuilder.open(bytes).captures(ofURL: "http://example.org/two")
         #expect(captures.map(\.urlKey) == ["org,example)/two"])
@@ -169,7 +166,7 @@ struct WACZInspectionTests {
         let inspection = try ArchiveBuilder.open(bytes).inspect()
         #expect(inspection.captureCount == 2)
         #expect(inspection.findings.map(\.code).contains("idx-missing"))
-        #expect(inspection.worstSeverity == .warning)
+        #expect(inspection.findings.map(\.severity).max() == .warning)
     }
 
     @Test func damagedGzippedIndexIsAnErrorFindingNotARefusal() throws {
@@ -380,7 +377,6 @@ struct DataPackageTests {
     func signerIsTold(_ json: String, _ expected: DataPackageDigest.Signer?) throws {
         let digest = try DataPackageDigest.parse(Array(json.utf8), file: "x", limits: .standard)
         #expect(digest.signer == expected)
-        #expect(digest.isSigned == (expected != nil))
     }
 
     @Test func layoutFromBeforeVersionOneIsRead() throws {

@@ -15,9 +15,6 @@ package struct CaptureBody: Sendable {
     /// Bytes of the body with its codings kept; `nil` when only reading tells.
     package var storedLength: UInt64? { content.bodyLength }
 
-    /// Whether the body lies in its file as it is sent, so that any part of it is at hand.
-    package var isSeekable: Bool { !content.record.isCompressed && content.bodyLength != nil }
-
     /// The part that an archived partial answer says it holds; `nil` when it does not say. RFC 9110 §14.4.
     package var storedRange: StoredRange? { content.head?.fields["Content-Range"].flatMap { StoredRange($0) } }
 

@@ -54,11 +54,6 @@ public final class Inflater {
         stream.deallocate()
     }
 
-    /// Gets ready for the next piece of data of the same format, for example the next gzip member.
-    public func reset() {
-        inflateReset(stream)
-    }
-
     /// Inflates from `input` into `output` until one of them is used up or the data ends.
     ///
     /// - Parameter input: What comes next of the compressed data.

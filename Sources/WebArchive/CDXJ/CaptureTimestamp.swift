@@ -146,9 +146,6 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
             + parts.hour.padded(2) + parts.minute.padded(2) + parts.second.padded(2)
     }
 
-    /// 17 digits.
-    public var digits17: String { digits14 + parts.millisecond.padded(3) }
-
     /// RFC 3339 in UTC, with three fraction digits only when they are not zero: `2024-01-02T03:04:05Z`.
     public var rfc3339: String {
         let parts = self.parts

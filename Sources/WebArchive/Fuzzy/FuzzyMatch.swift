@@ -171,21 +171,10 @@ extension WACZFile {
     ///
     /// Looks at `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines, at most.
     ///
-    /// - Parameter url: What was asked for.
     /// - Parameter time: Of equally good ones the closest in time; the latest when `nil`.
     /// - Parameter trustsOrder: As for `captures(ofURL:trustsOrder:)`.
     /// - Returns: `nil` when nothing may stand in.
-    /// - Throws: As `captures(ofURL:trustsOrder:)` does.
-    public func fuzzyCapture(
-        ofURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false
-    ) throws(WebArchiveError) -> CDXJEntry? {
-        guard let match = FuzzyMatch(url) else { return nil }
-        return try fuzzyCapture(matching: match, at: time, trustsOrder: trustsOrder, CancellationCheck())
-    }
-
-    /// The same for a URL that several archives are asked for.
-    ///
-    /// - Throws: Also `cancelled`.
+    /// - Throws: As `captures(ofURL:trustsOrder:)` does; also `cancelled`.
     package func fuzzyCapture(
         matching match: FuzzyMatch, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck
     ) throws(WebArchiveError) -> CDXJEntry? {

@@ -11,8 +11,6 @@ public final class CaptureReader {
     public var findings: [Finding] { log.findings }
     /// Bytes read of the index files, as they lie in the package's entries; of the WARC files when there is no index.
     public private(set) var bytesRead: UInt64 = 0
-    /// Whether every index file that was read is sorted.
-    public private(set) var isSorted = true
     /// Names of the index files that are not sorted, among those read to their end.
     private(set) var unsortedFiles: Set<String> = []
     /// The line of the last entry as it is in the index; `nil` when it comes from a record's headers.
@@ -79,7 +77,6 @@ public final class CaptureReader {
 
     private func startReadingRecords() {
         isReadingRecords = true
-        isSorted = false
         bytesRead = 0
         pending = wacz.warcEntries[...]
         let isMissing = wacz.indexEntries.isEmpty
@@ -94,10 +91,7 @@ public final class CaptureReader {
         case nil: return nil
         case .index(let index):
             if let found = try index.next(&log) { return found }
-            if index.unsortedLines > 0 {
-                isSorted = false
-                unsortedFiles.insert(index.file)
-            }
+            if index.unsortedLines > 0 { unsortedFiles.insert(index.file) }
         case .warc(let scanner, let entry):
             if let found = try nextRecord(scanner, entry) { return found }
             for finding in scanner.findings { log.add(finding) }

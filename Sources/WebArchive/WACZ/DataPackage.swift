@@ -80,9 +80,6 @@ public struct DataPackageDigest: Sendable, Hashable {
     /// Who signed; `nil` when the package is not signed.
     public let signer: Signer?
 
-    /// Whether there is a signature, right or wrong.
-    public var isSigned: Bool { signer != nil }
-
     /// Parses `datapackage-digest.json`.
     static func parse(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> DataPackageDigest {
         var members: [String: JSONValue] = [:]

@@ -6,16 +6,10 @@ public struct WACZInspection: Sendable, Hashable {
     public let captureCount: Int
     /// Pages in the lists.
     public let pageCount: Int
-    /// Different URL keys; `nil` when the index is not sorted or there are several, so that counting would need memory.
-    public let urlCount: Int?
     /// Time of the first capture.
     public let firstCapture: CaptureTimestamp?
     /// Time of the last capture.
     public let lastCapture: CaptureTimestamp?
-    /// Whether an index names at least one record that can be inside of its WARC file.
-    public let hasUsableIndex: Bool
-    /// Bytes of all WARC files.
-    public let totalWARCBytes: UInt64
     /// For each index file, whether lookups can search it in place, every line and every block considered. When all
     /// can, lookups may trust their order; otherwise a sorted copy helps, see `ZipNumWriter`.
     public let searchableIndexes: [SearchableIndex]
@@ -40,9 +34,6 @@ public struct WACZInspection: Sendable, Hashable {
         }
         return searchableIndexes.lazy.compactMap(\.reason).first
     }
-
-    /// The worst of the findings; `nil` when there is none.
-    public var worstSeverity: Finding.Severity? { findings.map(\.severity).max() }
 }
 
 extension WACZFile {
@@ -95,11 +86,6 @@ private struct WACZInspector {
     private let bytesTotal: UInt64
     private var indexBytes: UInt64 = 0
     private var captureCount = 0
-    private var placedCount = 0
-    private var keyCount = 0
-    private var previousKey: String?
-    private var isSorted = true
-    private var isReadingRecords = false
     private var searchableIndexes: [WACZInspection.SearchableIndex] = []
     private var pageCount = 0
     private var firstCapture: CaptureTimestamp?
@@ -228,8 +214,6 @@ private struct WACZInspector {
             if captureCount.isMultiple(of: 1024) { try report(reader.bytesRead, progress) }
         }
         indexBytes = reader.bytesRead
-        isReadingRecords = reader.isReadingRecords
-        isSorted = reader.isSorted && wacz.indexEntries.count == 1
         findings += reader.findings
         searchableIndexes = try wacz.searchableIndexes(reader) {
             try report(indexBytes, progress)
@@ -249,8 +233,6 @@ private struct WACZInspector {
 
     private mutating func note(_ entry: CDXJEntry, _ location: IndexLocation) {
         captureCount += 1
-        if entry.urlKey != previousKey { keyCount += 1 }
-        previousKey = entry.urlKey
         if let time = entry.captureTime {
             firstCapture = min(firstCapture ?? time, time)
             lastCapture = max(lastCapture ?? time, time)
@@ -271,7 +253,6 @@ private struct WACZInspector {
                 at: location.description, consequence: "This capture cannot be replayed.")
             return
         }
-        placedCount += 1
     }
 
     /// Checks that every line of the `.idx` files names a block that can be inside of the gzipped index.
@@ -323,9 +304,6 @@ private struct WACZInspector {
     func result() -> WACZInspection {
         WACZInspection(
             findings: findings + log.findings, captureCount: captureCount, pageCount: pageCount,
-            urlCount: isSorted ? keyCount : nil, firstCapture: firstCapture, lastCapture: lastCapture,
-            hasUsableIndex: placedCount > 0 && !isReadingRecords,
-            totalWARCBytes: wacz.warcEntries.uncompressedSize,
-            searchableIndexes: searchableIndexes)
+            firstCapture: firstCapture, lastCapture: lastCapture, searchableIndexes: searchableIndexes)
     }
 }

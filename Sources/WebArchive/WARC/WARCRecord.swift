@@ -30,8 +30,6 @@ public struct WARCRecord: Sendable {
     public var date: String? { headers["WARC-Date"] }
     /// When.
     public var timestamp: CaptureTimestamp? { date.flatMap { CaptureTimestamp(rfc3339: $0) } }
-    /// The record's own identifier, without angle brackets.
-    public var recordID: String? { uri("WARC-Record-ID") }
     /// Media type of the block: `application/http;msgtype=response`.
     public var contentType: String? { headers["Content-Type"] }
     /// Digest of the payload, as recorded.

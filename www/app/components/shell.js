@@ -84,14 +84,14 @@ function serverStopped() {
 }
 
 /** @returns {HTMLElement} */
-export function engineMissing() {
+function engineMissing() {
     return noticeBlock("warning", "The replay engine is missing",
         "Archives can be imported and listed, but not visited. Run `make setup` in the replayhost folder: it fetches "
         + "the engine. Then load this page again.");
 }
 
 /** @returns {HTMLElement} */
-export function namesUnresolved() {
+function namesUnresolved() {
     return noticeBlock("warning", "Archives cannot be visited in this browser",
         "Each archive has an address of its own, such as `name.replayhost.localhost`, and this browser does not find "
         + "such names on this computer. Chromium, Chrome, Edge and Firefox do. With `replayhost serve --origins ports` "

@@ -77,14 +77,3 @@ export function span(first, last) {
     const to = day(last ?? first);
     return from === to ? from : `${from} – ${to}`;
 }
-
-/**
- * @param {string} timestamp 14 or 17 digits, UTC
- * @returns {string} the same in RFC 3339, or empty when it is no such timestamp
- */
-export function rfc3339(timestamp) {
-    const match = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})?$/.exec(timestamp ?? "");
-    if (!match) return "";
-    const [, year, month, date, hour, minute, second, millisecond] = match;
-    return `${year}-${month}-${date}T${hour}:${minute}:${second}${millisecond ? `.${millisecond}` : ""}Z`;
-}

@@ -10,7 +10,7 @@ const answerSecondsMax = 6;
 const silenceSecondsMax = 75;
 
 /** Why the archive's origin could not be set up. */
-export class AgentFailure extends Error {
+class AgentFailure extends Error {
     /**
      * @param {string} code as {@link failureText} knows it
      * @param {string} origin the archive's
