@@ -71,6 +71,10 @@ public struct Limits: Sendable, Hashable {
     public var fuzzyCandidateBytesMax = 8 << 20
     /// Bytes of index lines that are sorted in memory at a time.
     public var sortedBytesMax = 16 << 20
+    /// Bytes of a WARC file before a record, at most, when the ZIP compresses the file: they are inflated at each visit. Time
+    /// goes by what is inflated, whatever its compressed size: at 300 MB/s this is some 15 seconds. Crawlers write WARC
+    /// files of about 1 GB, and a ZIP without zip64 holds no larger files.
+    public var deflatedBytesBeforeRecordMax: UInt64 = 4 << 30
     /// Bytes of one WARC record's header, at most.
     public var warcHeaderBytesMax = 1 << 20
     /// Bytes of one HTTP message's head, at most.

@@ -52,6 +52,28 @@ struct WACZFileTests {
         #expect(try codes(bytes).contains("warc-deflated"))
     }
 
+    /// 72 MB of zeros: more than `CancellationCheck` lets pass before it asks.
+    @Test func recordFarInsideOfADeflatedWARCIsRefusedOrCancelled() throws {
+        let zeros = [UInt8](repeating: 0, count: 72 << 20)
+        let bytes = ArchiveBuilder.wacz { $0[0] = Entry("archive/data.warc", zeros).with { $0.isDeflated = true } }
+        let entry = CDXJEntry(
+            urlKey: "org,example)/", timestamp: "20240102030405", url: "http://example.org/",
+            filename: "data.warc", offset: 70 << 20, length: 10)
+        var limits = Limits.standard
+        limits.deflatedBytesBeforeRecordMax = (70 << 20) - 1
+        let source = CountingByteSource(MemoryByteSource(bytes, name: "crawl.wacz"))
+        let strict = try WACZFile.open(source, limits: limits)
+        _ = source.take()
+        let refused = #expect(throws: WebArchiveError.self) { _ = try strict.record(of: entry) }
+        #expect(refused?.code == .tooLarge)
+        #expect(refused?.problem.contains("73400320 bytes come before the record, at most 73400319") == true)
+        #expect(source.take().bytes < 100, "nothing is inflated")
+
+        let wacz = try ArchiveBuilder.open(bytes)
+        #expect(code { _ = try wacz.content(of: entry, CancellationCheck()) } == .badRecord)
+        #expect(code { _ = try wacz.content(of: entry, CancellationCheck { false }) } == .cancelled)
+    }
+
     @Test(arguments: [
         "../indexes/index.cdx", "/archive/data.warc.gz", "", ".", "../archive/data.warc.gz", "DATA.warc.gz",
     ])

@@ -90,7 +90,7 @@ extension Resolver {
                 try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
             }
             guard let other = Self.best(of: offers, for: lookup) else { return nil }
-            return try open(other.entry, in: other.index.archive, group: archives)
+            return try open(other.entry, in: other.index.archive, group: archives, lookup.check)
         }
         return try openFirstThatAnswers(from: first, lookup, indexes)
     }
@@ -98,14 +98,17 @@ extension Resolver {
     /// Opens the very capture that an index line names.
     ///
     /// - Parameter group: Archives that are replayed as one with this one: a revisit's payload may be in any of them.
-    /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record.
-    package func open(_ entry: CDXJEntry, in archive: Archive, group: [Archive] = []) throws -> OpenCapture {
+    /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, and when `check` says so.
+    package func open(
+        _ entry: CDXJEntry, in archive: Archive, group: [Archive] = [],
+        _ check: CancellationCheck = CancellationCheck()
+    ) throws -> OpenCapture {
         let wacz = try openArchives.wacz(of: archive)
-        let own = try RecordContent(wacz.record(of: entry))
+        let own = try wacz.content(of: entry, check)
         guard own.record.isRevisit else {
             return OpenCapture(archive: archive, entry: entry, own: own, payload: own, payloadCapture: nil)
         }
-        let (payload, place) = try revisitPayload(of: own.record, entry, in: archive, group: group)
+        let (payload, place) = try revisitPayload(of: own.record, entry, in: archive, group: group, check)
         return OpenCapture(archive: archive, entry: entry, own: own, payload: payload, payloadCapture: place)
     }
 
@@ -119,7 +122,7 @@ extension Resolver {
         var missing: (any Error)?
         while let (index, entry) = candidate, tried.count < Self.attemptsMax {
             do {
-                let capture = try open(entry, in: index.archive, group: indexes.map(\.archive))
+                let capture = try open(entry, in: index.archive, group: indexes.map(\.archive), lookup.check)
                 if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {

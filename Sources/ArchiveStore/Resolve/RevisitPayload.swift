@@ -9,10 +9,10 @@ extension Resolver {
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
-        of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive, group: [Archive]
+        of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive, group: [Archive], _ check: CancellationCheck
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
-        let lookups = Self.payloadLookups(record, entry)
+        let lookups = Self.payloadLookups(record, entry, check)
         if let found = try payload(of: entry, lookups, digest: digest, in: archive, isOther: false) {
             return found
         }
@@ -39,11 +39,13 @@ extension Resolver {
     }
 
     /// The URLs under which the payload may be, each once.
-    private static func payloadLookups(_ record: WARCRecord, _ entry: CDXJEntry) -> [CaptureLookup] {
+    private static func payloadLookups(
+        _ record: WARCRecord, _ entry: CDXJEntry, _ check: CancellationCheck
+    ) -> [CaptureLookup] {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
         let urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
         return urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }
-            .map { CaptureLookup(ArchiveStore.CaptureRequest(url: $0.element, time: date)) }
+            .map { CaptureLookup(ArchiveStore.CaptureRequest(url: $0.element, time: date), check) }
     }
 
     private func payload(
@@ -57,7 +59,7 @@ extension Resolver {
                     && (($0.method ?? "GET") == (entry.method ?? "GET") || Self.areEqual($0.digest, digest))
             }
             guard let best else { continue }
-            let content = try RecordContent(index.wacz.record(of: best))
+            let content = try index.wacz.content(of: best, lookup.check)
             // An index may call a revisit by the type of its payload.
             guard !content.record.isRevisit else { continue }
             guard !isOther || Self.areEqual(content.record.payloadDigest, digest) else { continue }

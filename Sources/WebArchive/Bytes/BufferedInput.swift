@@ -87,11 +87,13 @@ final class BufferedInput {
 
     /// Passes over `count` bytes.
     ///
+    /// - Parameter check: Makes a step for each piece that is read.
     /// - Returns: The bytes passed over, fewer only at the end.
-    func skip(_ count: UInt64) throws(WebArchiveError) -> UInt64 {
+    func skip(_ count: UInt64, _ check: CancellationCheck? = nil) throws(WebArchiveError) -> UInt64 {
         var skipped: UInt64 = 0
         while skipped < count {
             if try isAtEnd() { break }
+            try check?.step()
             let step = Int(min(count - skipped, UInt64(end - start)))
             consume(step)
             skipped += UInt64(step)

@@ -112,12 +112,26 @@ public struct WACZFile: Sendable {
     /// - Throws: `badIndex` when the package holds no such WARC, or the record cannot be inside of it; what
     ///   `WARCReader.record(at:length:)` throws.
     public func record(of entry: CDXJEntry) throws(WebArchiveError) -> WARCRecord {
+        try warcReader(of: entry).record(at: entry.offset, length: entry.length)
+    }
+
+    /// Opens the record that an index entry names, up to its body.
+    ///
+    /// - Parameter check: Asked while a WARC file that the ZIP compresses is inflated up to the record.
+    /// - Throws: As `record(of:)` and `RecordContent.init` do; also `cancelled`.
+    package func content(
+        of entry: CDXJEntry, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> RecordContent {
+        try warcReader(of: entry).content(at: entry.offset, length: entry.length, check)
+    }
+
+    private func warcReader(of entry: CDXJEntry) throws(WebArchiveError) -> WARCReader {
         guard let warc = warcEntry(named: entry.filename) else {
             throw WebArchiveError(
                 code: .badIndex, problem: "the index names '\(entry.filename)', which the package does not hold",
                 file: "\(name)/archive")
         }
-        return try WARCReader(entry: warc, of: directory).record(at: entry.offset, length: entry.length)
+        return try WARCReader(entry: warc, of: directory)
     }
 
     /// The text of an index or a page list, inflated when its name or its first bytes say gzip, and bounded.

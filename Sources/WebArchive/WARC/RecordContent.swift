@@ -12,9 +12,17 @@ public struct RecordContent: Sendable {
     ///
     /// - Throws: `badRecord` when the block should hold an HTTP message and holds none; what `openBlock()` throws.
     public init(_ record: WARCRecord) throws(WebArchiveError) {
+        try self.init(record) { () throws(WebArchiveError) in try record.openBlock() }
+    }
+
+    init(
+        _ record: WARCRecord, block: () throws(WebArchiveError) -> WARCBlockReader
+    ) throws(WebArchiveError) {
         self.record = record
         let isMessage = record.holdsHTTP && ["response", "revisit"].contains(record.type)
-        head = isMessage && record.contentLength > 0 ? try record.openHTTPMessage().head : nil
+        head =
+            isMessage && record.contentLength > 0
+            ? try HTTPMessageReader(block(), limits: record.reader.limits).head : nil
     }
 
     /// Bytes of the body as it lies in the record, chunks included.

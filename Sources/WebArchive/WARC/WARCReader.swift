@@ -37,11 +37,23 @@ public struct WARCReader: Sendable {
     /// - Parameter offset: In bytes from the start of the file.
     /// - Parameter length: Bytes that the record occupies in the file, as the index says; nothing behind is read.
     /// - Throws: `badIndex` when the range is not inside of the file, `badRecord` when no record is there, `truncated`
-    ///   or `badGzip` when it is damaged.
+    ///   or `badGzip` when it is damaged; `tooLarge` when too much of a deflated file would have to be inflated.
     public func record(at offset: UInt64, length: UInt64? = nil) throws(WebArchiveError) -> WARCRecord {
         let (content, isCompressed) = try open(at: offset, length: length)
-        return try record(
-            from: content, at: offset, window: length, isCompressed: isCompressed)
+        return try record(from: content, at: offset, window: length, isCompressed: isCompressed)
+    }
+
+    /// Reads the head of a record as far as its body, in one go.
+    ///
+    /// - Throws: As `record(at:length:)` and `RecordContent.init` do; also `cancelled`.
+    func content(
+        at offset: UInt64, length: UInt64?, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> RecordContent {
+        let (content, isCompressed) = try open(at: offset, length: length, check)
+        let record = try record(from: content, at: offset, window: length, isCompressed: isCompressed)
+        return try RecordContent(record) { () throws(WebArchiveError) in
+            WARCBlockReader(content, length: record.contentLength, file: name, recordOffset: offset)
+        }
     }
 
     /// A walk through all records from the first on.
@@ -57,7 +69,7 @@ public struct WARCReader: Sendable {
 
     /// Opens a record's content, inflated when it is a gzip member.
     func open(
-        at offset: UInt64, length: UInt64?
+        at offset: UInt64, length: UInt64?, _ check: CancellationCheck? = nil
     ) throws(WebArchiveError) -> (content: BufferedInput, isCompressed: Bool) {
         let (stop, overflow) = offset.addingReportingOverflow(length ?? 1)
         guard !overflow, stop <= size, length != 0 else {
@@ -66,7 +78,14 @@ public struct WARCReader: Sendable {
                 code: .badIndex, problem: "\(wanted) at \(offset) cannot be in a WARC of \(size) bytes", file: name,
                 offset: offset, hint: "the index of this archive is wrong")
         }
-        let raw = try input(at: offset, length: length ?? size - offset)
+        guard storedSource != nil || offset <= limits.deflatedBytesBeforeRecordMax else {
+            throw WebArchiveError(
+                code: .tooLarge,
+                problem: "the ZIP compresses this WARC file: \(offset) bytes come before the record, "
+                    + "at most \(limits.deflatedBytesBeforeRecordMax) are inflated for one",
+                file: name, offset: offset, hint: "pack the archive again, without compressing its WARC files")
+        }
+        let raw = try input(at: offset, length: length ?? size - offset, check)
         guard GzipMember.starts(try raw.peek(3)) else { return (raw, false) }
         return (BufferedInput(try GzipMember(raw)), true)
     }
@@ -100,14 +119,16 @@ public struct WARCReader: Sendable {
     }
 
     /// The file's bytes from `offset` on, at most `length` of them; both were checked.
-    private func input(at offset: UInt64, length: UInt64) throws(WebArchiveError) -> BufferedInput {
+    private func input(
+        at offset: UInt64, length: UInt64, _ check: CancellationCheck? = nil
+    ) throws(WebArchiveError) -> BufferedInput {
         switch storage {
         case .source(let source):
             let window = try SubrangeByteSource(source, offset: offset, length: length)
             return BufferedInput(SourceStream(window), offset: offset)
         case .deflated(let directory, let entry):
             let whole = BufferedInput(try directory.stream(of: entry))
-            _ = try whole.skip(offset)
+            _ = try whole.skip(offset, check)
             return BufferedInput(LimitedStream(whole, length: length), offset: offset)
         }
     }
