@@ -85,6 +85,52 @@ import Testing
         #expect(scores[0] > scores[1])
     }
 
+    private static func line(_ host: String, _ number: Int) -> String {
+        let number = 100_000 + number
+        return IndexBuilder.line(
+            "org,\(host))/x?n=\(number)", "20230101000000", url: "http://\(host).org/x?n=\(number)", offset: number)
+    }
+
+    private static func find(
+        _ url: String, _ wacz: WACZFile, _ check: CancellationCheck = CancellationCheck()
+    ) throws -> CDXJEntry? {
+        let match = try #require(FuzzyMatch(url, rules: .standard))
+        return try wacz.fuzzyCapture(matching: match, at: nil, trustsOrder: true, check)
+    }
+
+    @Test func damageInTheIndexIsPassedByReadingAllOfIt() throws {
+        let lines = (0..<60).map { Self.line("a", $0) }
+        var (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 20)
+        blocks[blocks.count * 2 / 3 + 10] ^= 0xFF
+        let wacz = try IndexBuilder.open([.init("indexes/index.cdx.gz", blocks), .init("indexes/index.idx", idx)])
+        #expect(try wacz.indexAccess(trustsOrder: true) == .search)
+        #expect(try Self.find("http://a.org/x?n=100007&more", wacz)?.url == "http://a.org/x?n=100007")
+        #expect(try wacz.indexAccess(trustsOrder: true) != .search)
+    }
+
+    @Test func onlyCandidatesCountTowardsTheirLimit() throws {
+        var limits = Limits.standard
+        limits.fuzzyCandidateBytesMax = 400
+        let lines = (0..<60).map { Self.line("a", $0) } + (0..<6).map { Self.line("b", $0) }
+        for (name, entries) in IndexBuilder.layouts(lines) {
+            let wacz = try IndexBuilder.open(entries, limits: limits)
+            let found = try Self.find("http://b.org/x?n=100002&more", wacz)
+            #expect(found?.url == "http://b.org/x?n=100002", Comment(rawValue: name))
+        }
+    }
+
+    @Test func linesThatDoNotFitCanBeCancelled() throws {
+        let lines = (0..<3000).map { Self.line("a", $0) }
+        let text = ZIPBuilder.Entry("indexes/index.cdx", lines.joined(separator: "\n")).with { $0.isDeflated = true }
+        var asked = 0
+        let check = CancellationCheck {
+            asked += 1
+            return asked == 1
+        }
+        let found = code { _ = try Self.find("http://b.org/x?n=1", IndexBuilder.open([text]), check) }
+        #expect(found == .cancelled)
+    }
+
     @Test func withoutAQueryOrARuleNothingStandsIn() {
         #expect(FuzzyMatch("https://a.example/page", rules: .standard) == nil)
     }

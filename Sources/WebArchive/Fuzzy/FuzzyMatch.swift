@@ -179,14 +179,25 @@ extension WACZFile {
         matching match: FuzzyMatch, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck
     ) throws(WebArchiveError) -> CDXJEntry? {
         try check.now()
-        let cursor = CaptureCursor(self, ranges: match.ranges, trustsOrder: trustsOrder)
+        let cursor = CaptureCursor(self, ranges: match.ranges, trustsOrder: trustsOrder, check)
+        do throws(WebArchiveError) {
+            return try bestCapture(among: cursor, match, at: time)
+        } catch let error where error.isIndexFault && cursor.isSorted {
+            // Another cursor now reads the index as a whole.
+            let cursor = CaptureCursor(self, ranges: match.ranges, trustsOrder: trustsOrder, check)
+            return try bestCapture(among: cursor, match, at: time)
+        }
+    }
+
+    private func bestCapture(
+        among cursor: CaptureCursor, _ match: FuzzyMatch, at time: CaptureTimestamp?
+    ) throws(WebArchiveError) -> CDXJEntry? {
         var best: (entry: CDXJEntry, score: Double, time: CaptureTimestamp)?
         var count = 0
         while count < limits.fuzzyCandidatesMax, cursor.bytesRead < limits.fuzzyCandidateBytesMax,
             let entry = try cursor.next()
         {
             count += 1
-            try check.step()
             guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else {
                 continue
             }

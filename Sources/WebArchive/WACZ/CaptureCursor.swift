@@ -70,21 +70,25 @@ public final class CaptureCursor {
 
     /// Whether entries come in the order of keys and times; known once the first was asked for.
     public private(set) var isSorted = false
-    /// Bytes of the index lines that were given, or passed over because they could not be read.
+    /// Bytes of the index lines that fit, those that could not be read included.
     private(set) var bytesRead = 0
     private let wacz: WACZFile
     private let ranges: [CDXJRange]
     private let trustsOrder: Bool
+    private let check: CancellationCheck
     private var way = Way.unopened
 
     convenience init(_ wacz: WACZFile, _ query: CaptureQuery, trustsOrder: Bool) {
         self.init(wacz, ranges: query.ranges, trustsOrder: trustsOrder)
     }
 
-    init(_ wacz: WACZFile, ranges: [CDXJRange], trustsOrder: Bool) {
+    init(
+        _ wacz: WACZFile, ranges: [CDXJRange], trustsOrder: Bool, _ check: CancellationCheck = CancellationCheck()
+    ) {
         self.wacz = wacz
         self.trustsOrder = trustsOrder
         self.ranges = ranges
+        self.check = check
     }
 
     /// The next entry, or `nil` at the end.
@@ -98,6 +102,7 @@ public final class CaptureCursor {
         case .search(let lines):
             return try searching { () throws(WebArchiveError) in
                 while let line = try lines.next() {
+                    try check.step()
                     bytesRead += line.bytes.count
                     if let entry = CDXJEntry.parsed(line.bytes, limits: wacz.limits) { return entry }
                 }
@@ -105,8 +110,10 @@ public final class CaptureCursor {
             }
         case .scan(let reader):
             while let (entry, _) = try reader.next() {
+                try check.step()
+                guard fits(entry) else { continue }
                 bytesRead += reader.lastLine?.count ?? 0
-                if fits(entry) { return entry }
+                return entry
             }
             return nil
         }
@@ -115,6 +122,7 @@ public final class CaptureCursor {
     private func open() throws(WebArchiveError) {
         // URLs as keys are not in the order of SURTs, so that ranges of hosts do not exist among them.
         if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
+            isSorted = true
             let lines = CDXJMerge()
             try searching { () throws(WebArchiveError) in
                 for index in opened.indexes {
@@ -125,7 +133,6 @@ public final class CaptureCursor {
                 }
             }
             way = .search(lines)
-            isSorted = true
         } else {
             way = .scan(wacz.makeCaptureReader())
         }
