@@ -15,12 +15,12 @@ package struct Housekeeping: Sendable {
         self.store = store
     }
 
-    /// Lets go of files elsewhere that nobody reads. Repairs when somebody left something half done, or changed files of the store by
+    /// Lets go of deleted files, and of files elsewhere that nobody reads. Repairs when somebody left something half done, or changed files of the store by
     /// hand; not more often than every ten seconds.
     ///
     /// - Returns: What a repair did; `nil` when there was none.
     package mutating func step(now: ContinuousClock.Instant = .now) throws -> RepairReport? {
-        store.openArchives.releaseIdleReferences(now: now)
+        store.openArchives.releaseUnused(now: now)
         guard !store.isReadOnly else { return nil }
         if let repairedAt, repairedAt.duration(to: now) < Self.pause { return nil }
         // Looked at before the repair: what comes during it is seen the next time.

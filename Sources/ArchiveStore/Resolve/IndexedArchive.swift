@@ -2,7 +2,7 @@ package import WebArchive
 
 /// An archive with its package opened for lookups, in whatever files these are to be made.
 package struct IndexedArchive: Sendable {
-    package let archive: Archive
+    package internal(set) var archive: Archive
     /// Searches the package's own index or the files beside it. When those turn out to be damaged, it reads the package's
     /// own index from its start instead, which is slow and finds the same.
     package let wacz: WACZFile
@@ -13,14 +13,21 @@ package struct IndexedArchive: Sendable {
 
     /// Opens the archive's file, and the index files that its import wrote.
     ///
-    /// - Throws: What `WACZFile.open` throws. Missing or damaged index files are no error.
-    static func open(_ archive: Archive, layout: StoreLayout) throws(WebArchiveError) -> IndexedArchive {
-        let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
+    /// - Parameter fault: What was found to be wrong with these files before.
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a linked file. Missing or damaged
+    ///   index files are no error.
+    static func open(_ archive: Archive, layout: StoreLayout, fault: IndexFault) throws -> IndexedArchive {
+        let name = "\(archive.id).wacz"
+        let file =
+            archive.storage.isLinked
+            ? try archive.openFile(in: layout).bytes(named: name)
+            : try FileByteSource(path: archive.path(in: layout), name: name)
+        let wacz = try WACZFile.open(file).sharing(fault)
         guard let lookups = archive.lookups else {
             return IndexedArchive(archive: archive, wacz: wacz, trustsOrder: false)
         }
         do throws(WebArchiveError) {
-            let searched = try lookups.open(wacz, key: archive.key, layout: layout)
+            let searched = try lookups.open(wacz, key: archive.key, layout: layout).sharing(fault)
             return IndexedArchive(archive: archive, wacz: searched, trustsOrder: true)
         } catch {
             // The package itself has the same captures; `doctor` writes the files anew.

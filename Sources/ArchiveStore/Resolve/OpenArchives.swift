@@ -32,10 +32,7 @@ package final class OpenArchiveFile: Sendable {
 
     fileprivate var tailBytes: Int { tail?.bytes.count ?? 0 }
 
-    fileprivate var isDeleted: Bool {
-        guard let status = try? file.status() else { return true }
-        return status.st_nlink == 0
-    }
+    fileprivate var isDeleted: Bool { OpenArchives.isDeleted(file.number) }
 
     /// Whether what is being sent is still the file that was read; one of the store never changes.
     package var isUnchanged: Bool {
@@ -71,24 +68,55 @@ package final class OpenArchives: Sendable {
         }
     }
     private struct OpenPackage {
-        let package: IndexedArchive
+        let indexed: IndexedArchive
         var usedAt: ContinuousClock.Instant
+        /// When its index files were found to be those that it searches.
+        var checkedAt: ContinuousClock.Instant
+
+        var isDeleted: Bool {
+            (indexed.wacz.source as? FileByteSource).map { OpenArchives.isDeleted($0.descriptor) } == true
+        }
+    }
+    /// Which files a package was opened from. Another process may write those of the index anew.
+    private struct PackageStamp: Equatable {
+        let storage: ArchiveStorage
+        let lookups: ArchiveLookups?
+        let indexFiles: [String?]
+
+        init(_ archive: Archive, _ layout: StoreLayout) {
+            (storage, lookups) = (archive.storage, archive.lookups)
+            indexFiles = (lookups?.files ?? []).map { StoreDocument.stamp(of: layout.index($0, key: archive.key)) }
+        }
+    }
+    /// What outlives the closing of a package. It is opened under this lock, so that others who want it wait.
+    private final class KnownPackage: Sendable {
+        let last = Mutex<(stamp: PackageStamp, fault: IndexFault)?>(nil)
     }
     private struct State {
         var files: [Request: CachedFile] = [:]
+        /// By the archive's key.
         var packages: [String: OpenPackage] = [:]
+        /// By the archive's key: every one that was opened since the start.
+        var known: [String: KnownPackage] = [:]
     }
     private let state = Mutex(State())
+    private let packagesMax: Int
+    private let trust: Duration
 
-    init(layout: StoreLayout, catalog: Catalog) {
+    /// - Parameters:
+    ///   - packagesMax: Packages that stay open; each has up to three files.
+    ///   - trust: How long a file that was looked up is believed to be the right one.
+    init(layout: StoreLayout, catalog: Catalog, packagesMax: Int = 128, trust: Duration = .seconds(1)) {
         self.layout = layout
         self.catalog = catalog
+        self.packagesMax = packagesMax
+        self.trust = trust
     }
 
     /// The file for a request that was looked up less than a second ago. Never blocks.
     package func recentFile(for request: Request) -> OpenArchiveFile? {
         state.withLock { state in
-            guard let cached = state.files[request], cached.checkedAt.duration(to: .now) < Self.trust else {
+            guard let cached = state.files[request], cached.checkedAt.duration(to: .now) < trust else {
                 return nil
             }
             // A file outside of the store can become another one at any time.
@@ -102,13 +130,10 @@ package final class OpenArchives: Sendable {
             state.withLock { $0.files[request] = nil }
             return nil
         }
-        let cached = state.withLock { state in
-            // Somebody else may have removed archives: their disk space comes back only when nobody holds the files.
-            state.files = state.files.filter { !$0.value.file.isDeleted }
-            return state.files[request]?.file
-        }
+        let cached = state.withLock { $0.files[request]?.file }
         let file: OpenArchiveFile
-        if let cached, cached.archive == archive, !archive.storage.isLinked || archive.availability(in: layout) == .here
+        if let cached, cached.archive == archive, !cached.isDeleted,
+            !archive.storage.isLinked || archive.availability(in: layout) == .here
         {
             file = cached
         } else {
@@ -118,11 +143,10 @@ package final class OpenArchives: Sendable {
                 tail: request.isForReplay ? wacz(of: archive).plainerTail() : nil)
         }
         state.withLock { state in
-            let tailBytes = state.files.values.reduce(file.tailBytes) { $0 + $1.file.tailBytes }
-            if state.files[request] == nil, state.files.count >= Self.filesMax || tailBytes > Self.tailBytesMax {
-                state.files.removeAll()
-            }
             state.files[request] = CachedFile(file: file, checkedAt: .now)
+            state.files.shrink(
+                to: Self.filesMax, costMax: Self.tailBytesMax, keeping: request, cost: \.file.tailBytes,
+                usedAt: \.checkedAt)
         }
         return file
     }
@@ -143,17 +167,60 @@ package final class OpenArchives: Sendable {
                 throw error
             }
         }
-        let open = state.withLock { state in
-            state.packages[archive.key]?.usedAt = .now
-            return state.packages[archive.key]?.package
+        if let open = recentPackage(archive) { return open }
+        let known = state.withLock { state in
+            let known = state.known[archive.key] ?? KnownPackage()
+            state.known[archive.key] = known
+            return known
         }
-        // Index files may have been written since it was opened, or a referenced file read anew.
-        if let open, open.archive.lookups == archive.lookups, open.archive.storage == archive.storage {
-            return open
+        return try known.last.withLock { last in
+            // Somebody else may have just opened it.
+            if let open = recentPackage(archive) { return open }
+            // Looked at before they are opened: what is written meanwhile shows the next time.
+            let stamp = PackageStamp(archive, layout)
+            var fault = IndexFault()
+            if let last, last.stamp == stamp {
+                if let open = recentPackage(archive, isChecked: true) { return open }
+                fault = last.fault
+            }
+            let opened = try open(archive, fault)
+            last = (stamp, fault)
+            state.withLock { state in
+                // Let go of meanwhile, it's only for who asked.
+                guard state.known[archive.key] === known else { return }
+                state.packages[archive.key] = OpenPackage(indexed: opened, usedAt: .now, checkedAt: .now)
+                state.packages.shrink(
+                    to: packagesMax, costMax: Self.entriesMax, keeping: archive.key, cost: \.indexed.entryCount,
+                    usedAt: \.usedAt)
+            }
+            return opened
         }
-        let opened: IndexedArchive
+    }
+
+    /// The package if it is open, and was opened from the files that the archive's row names.
+    ///
+    /// - Parameter isChecked: Whether its index files were just found to be the same; `nil` is returned otherwise once
+    ///   that was too long ago.
+    private func recentPackage(_ archive: Archive, isChecked: Bool = false) -> IndexedArchive? {
+        state.withLock { state in
+            guard var open = state.packages[archive.key], open.indexed.archive.lookups == archive.lookups,
+                open.indexed.archive.storage == archive.storage
+            else { return nil }
+            open.usedAt = .now
+            if isChecked { open.checkedAt = open.usedAt }
+            guard archive.lookups?.usesSidecar != true || open.checkedAt.duration(to: open.usedAt) <= trust else {
+                return nil
+            }
+            state.packages[archive.key] = open
+            var indexed = open.indexed
+            indexed.archive = archive
+            return indexed
+        }
+    }
+
+    private func open(_ archive: Archive, _ fault: IndexFault) throws -> IndexedArchive {
         do {
-            opened = try IndexedArchive.open(archive, layout: layout)
+            return try IndexedArchive.open(archive, layout: layout, fault: fault)
         } catch {
             // Its row outlives its file by a moment.
             guard archive.availability(in: layout) == .missing,
@@ -161,12 +228,6 @@ package final class OpenArchives: Sendable {
             else { throw error }
             throw StoreError(.notFound, "the archive was removed", place: archive.id.text)
         }
-        state.withLock { state in
-            let entryCount = state.packages.values.reduce(opened.entryCount) { $0 + $1.package.entryCount }
-            if state.packages.count >= Self.packagesMax || entryCount > Self.entriesMax { state.packages.removeAll() }
-            state.packages[archive.key] = OpenPackage(package: opened, usedAt: .now)
-        }
-        return opened
     }
 
     /// An archive to be asked by a query of its index.
@@ -186,14 +247,25 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// Lets go of referenced files that nobody has asked for in a while, so that their volumes can be detached.
-    func releaseIdleReferences(now: ContinuousClock.Instant) {
+    /// Lets go of referenced files that nobody has asked for in a while, so that their volumes can be detached, and of
+    /// the store's own that were deleted: their disk space comes back only when nobody holds them.
+    func releaseUnused(now: ContinuousClock.Instant) {
+        // Only the lists are read under the lock, which every event loop takes: asking a file may take long.
+        let (files, packages) = state.withLock { ($0.files, $0.packages) }
+        let unusedFiles = files.filter { _, cached in
+            cached.file.archive.storage.isLinked
+                ? cached.checkedAt.duration(to: now) >= Self.idle : cached.file.isDeleted
+        }
+        let unusedPackages = packages.filter { _, open in
+            open.indexed.archive.storage.isLinked
+                ? open.usedAt.duration(to: now) >= Self.idle : open.isDeleted
+        }
         state.withLock { state in
-            state.files = state.files.filter {
-                !$0.value.file.archive.storage.isLinked || $0.value.checkedAt.duration(to: now) < Self.idle
+            for (request, cached) in unusedFiles where state.files[request]?.checkedAt == cached.checkedAt {
+                state.files[request] = nil
             }
-            state.packages = state.packages.filter {
-                !$0.value.package.archive.storage.isLinked || $0.value.usedAt.duration(to: now) < Self.idle
+            for (key, open) in unusedPackages where state.packages[key]?.usedAt == open.usedAt {
+                state.packages[key] = nil
             }
         }
     }
@@ -202,16 +274,36 @@ package final class OpenArchives: Sendable {
     package func forget(key: String) {
         state.withLock { state in
             state.files = state.files.filter { $0.value.file.archive.key != key }
-            state.packages[key] = nil
+            (state.packages[key], state.known[key]) = (nil, nil)
         }
     }
 
-    private static let trust = Duration.seconds(1)
+    fileprivate static func isDeleted(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) != 0 || status.st_nlink == 0
+    }
+
     private static let idle = Duration.seconds(2)
     private static let filesMax = 256
-    private static let packagesMax = 32
     /// ZIP entries and listed files of all opened packages together: some 60 MB of memory.
     private static let entriesMax = 200_000
     /// Bytes of all directories that were written anew.
     private static let tailBytesMax = 32 << 20
+}
+
+extension Dictionary {
+    /// Lets go of what was used the longest ago, never of `key`, while there are more than `countMax` or they cost more
+    /// than `costMax` in all.
+    fileprivate mutating func shrink(
+        to countMax: Int, costMax: Int, keeping key: Key, cost: (Value) -> Int,
+        usedAt: (Value) -> ContinuousClock.Instant
+    ) {
+        var total = values.reduce(0) { $0 + cost($1) }
+        guard count > countMax || total > costMax else { return }
+        for (oldest, value) in sorted(by: { usedAt($0.value) < usedAt($1.value) }) where oldest != key {
+            self[oldest] = nil
+            total -= cost(value)
+            if count <= countMax, total <= costMax { return }
+        }
+    }
 }

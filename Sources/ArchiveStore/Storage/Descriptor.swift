@@ -50,10 +50,13 @@ package final class Descriptor: Sendable {
     }
 
     /// What the file holds, to be read at any offset; keeps it open for itself.
-    func bytes() throws -> FileByteSource {
+    ///
+    /// - Parameter name: For error texts; the last part of the path when `nil`.
+    func bytes(named name: String? = nil) throws -> FileByteSource {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw StoreError.system(errno, doing: "opening", path: path) }
-        return try FileByteSource(ownedDescriptor: copy, name: path.split(separator: "/").last.map(String.init) ?? path)
+        let name = name ?? path.split(separator: "/").last.map(String.init) ?? path
+        return try FileByteSource(ownedDescriptor: copy, name: name)
     }
 
     package func status() throws(StoreError) -> stat {

@@ -15,15 +15,25 @@ final class CaptureIndex: Sendable {
         case sequential(SequentialReason)
     }
 
-    private let state = Mutex(State.unopened)
+    private let state: Mutex<State>
+    private let fault: IndexFault
 
-    init() {}
+    init() {
+        state = Mutex(.unopened)
+        fault = IndexFault()
+    }
+
+    /// The same indexes, not searched any more once `fault` says so.
+    init(_ other: CaptureIndex, fault: IndexFault) {
+        state = Mutex(other.state.withLock { $0 })
+        self.fault = fault
+    }
 
     /// Uses indexes from elsewhere, which are known to be sorted.
     init(_ indexes: [CDXJIndex], limits: Limits) throws(WebArchiveError) {
         for case .zipNum(let index) in indexes { try index.checkEnds() }
-        let opened = try Self.opened(indexes)
-        state.withLock { $0 = .open(opened, isChecked: true) }
+        state = Mutex(.open(try Self.opened(indexes), isChecked: true))
+        fault = IndexFault()
     }
 
     /// The indexes to search; otherwise why they have to be read as a whole.
@@ -32,6 +42,7 @@ final class CaptureIndex: Sendable {
     /// - Throws: `io`.
     func open(_ wacz: WACZFile, trustsOrder: Bool) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
         try state.withLock { (state) throws(WebArchiveError) in
+            if let reason = fault.reason { state = .sequential(reason) }
             if case .unopened = state { state = try Self.opened(wacz) }
             if case .open(let opened, false) = state, !trustsOrder {
                 state = try Self.checked(opened, wacz)
@@ -47,9 +58,7 @@ final class CaptureIndex: Sendable {
     }
 
     /// Gives up searching, as what was found on the way shows that it cannot be right.
-    func giveUp(_ reason: SequentialReason) {
-        state.withLock { $0 = .sequential(reason) }
-    }
+    func giveUp(_ reason: SequentialReason) { fault.note(reason) }
 
     private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
         do throws(WebArchiveError) {
@@ -80,6 +89,17 @@ final class CaptureIndex: Sendable {
             return .sequential(.init(error, file: "indexes/"))
         }
     }
+}
+
+/// What a search found to be wrong with a package's indexes; several openings of the same files can share it.
+package final class IndexFault: Sendable {
+    private let found = Mutex<SequentialReason?>(nil)
+
+    package init() {}
+
+    var reason: SequentialReason? { found.withLock { $0 } }
+
+    func note(_ reason: SequentialReason) { found.withLock { $0 = reason } }
 }
 
 /// A reason as an error, for `Result`.

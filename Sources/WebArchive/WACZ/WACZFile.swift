@@ -69,6 +69,13 @@ public struct WACZFile: Sendable {
         return file
     }
 
+    /// The same WACZ, which shares with other openings of it what lookups find to be wrong with the indexes.
+    package func sharing(_ fault: IndexFault) -> WACZFile {
+        var file = self
+        file.captureIndex = CaptureIndex(captureIndex, fault: fault)
+        return file
+    }
+
     /// A reader of every page in the lists.
     public func makePageReader() -> PageReader { PageReader(self) }
 
