@@ -90,26 +90,24 @@ extension Resolver {
                 try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
             }
             guard let other = Self.best(of: offers, for: lookup) else { return nil }
-            return try open(other.entry, in: other.index.archive, group: archives, lookup.check)
+            return try open(other.entry, in: other.index, group: indexes, lookup.check)
         }
         return try openFirstThatAnswers(from: first, lookup, indexes)
     }
 
     /// Opens the very capture that an index line names.
     ///
-    /// - Parameter group: Archives that are replayed as one with this one: a revisit's payload may be in any of them.
+    /// - Parameter group: What is replayed as one with the archive: a revisit's payload may be in any of it.
     /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, and when `check` says so.
-    package func open(
-        _ entry: CDXJEntry, in archive: Archive, group: [Archive] = [],
-        _ check: CancellationCheck = CancellationCheck()
+    private func open(
+        _ entry: CDXJEntry, in index: IndexedArchive, group: [IndexedArchive], _ check: CancellationCheck
     ) throws -> OpenCapture {
-        let wacz = try openArchives.wacz(of: archive)
-        let own = try wacz.content(of: entry, check)
+        let own = try index.wacz.content(of: entry, check)
         guard own.record.isRevisit else {
-            return OpenCapture(archive: archive, entry: entry, own: own, payload: own, payloadCapture: nil)
+            return OpenCapture(archive: index.archive, entry: entry, own: own, payload: own, payloadCapture: nil)
         }
-        let (payload, place) = try revisitPayload(of: own.record, entry, in: archive, group: group, check)
-        return OpenCapture(archive: archive, entry: entry, own: own, payload: payload, payloadCapture: place)
+        let (payload, place) = try revisitPayload(of: own.record, entry, in: index, group: group, check)
+        return OpenCapture(archive: index.archive, entry: entry, own: own, payload: payload, payloadCapture: place)
     }
 
     /// After a capture that cannot answer, those are left out that the index shows to be of its kind.
@@ -122,7 +120,7 @@ extension Resolver {
         var missing: (any Error)?
         while let (index, entry) = candidate, tried.count < Self.attemptsMax {
             do {
-                let capture = try open(entry, in: index.archive, group: indexes.map(\.archive), lookup.check)
+                let capture = try open(entry, in: index, group: indexes, lookup.check)
                 if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {

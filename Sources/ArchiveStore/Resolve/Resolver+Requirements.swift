@@ -6,16 +6,18 @@ extension Resolver {
     /// Source: WACZ 1.2.0 draft, `relation.requires`. A file is known by its SHA-256 alone, since names are no proof; what
     /// the store does not have is left out.
     ///
-    /// - Throws: `StoreError` when the archive's file cannot be opened.
-    package func requiredArchives(of archive: Archive) throws -> [Archive] {
-        try requirements(of: archive).compactMap(\.archive)
+    func requiredArchives(of index: IndexedArchive) throws -> [Archive] {
+        try requirements(of: index).compactMap(\.archive)
     }
 
     /// What an archive needs and the store does not have, as findings that go once it is there.
     ///
     /// They are made anew at each look, and belong to no file: `--strict` does not refuse for them.
+    ///
+    /// - Throws: `StoreError` when the archive's file cannot be opened.
     func missingRequirements(of archive: Archive) throws -> [Finding] {
-        let missing = try requirements(of: archive).filter { $0.archive == nil }.map(\.requirement)
+        let index = try StoreError.refusingDamage { try openArchives.lookups(archive) }
+        let missing = try requirements(of: index).filter { $0.archive == nil }.map(\.requirement)
         var findings = missing.prefix(Self.missingShownMax).map(Self.finding)
         if let last = findings.last, missing.count > findings.count {
             findings.append(
@@ -28,12 +30,11 @@ extension Resolver {
     }
 
     private func requirements(
-        of archive: Archive
+        of index: IndexedArchive
     ) throws -> [(requirement: DataPackage.Requirement, archive: Archive?)] {
-        let wacz = try StoreError.refusingDamage { try openArchives.wacz(of: archive) }
         var seen: Set<DataPackage.Requirement> = []
-        let named = (wacz.dataPackage?.requirements ?? []).prefix(Self.requirementsMax).filter {
-            $0.sha256 != archive.sha256 && seen.insert($0).inserted
+        let named = (index.wacz.dataPackage?.requirements ?? []).prefix(Self.requirementsMax).filter {
+            $0.sha256 != index.archive.sha256 && seen.insert($0).inserted
         }
         let found = try catalog.archives(sha256: Set(named.compactMap(\.sha256)))
         // Of several that are the same file, one of the store's own is always there.

@@ -9,23 +9,26 @@ extension Resolver {
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
-        of record: WARCRecord, _ entry: CDXJEntry, in archive: Archive, group: [Archive], _ check: CancellationCheck
+        of record: WARCRecord, _ entry: CDXJEntry, in index: IndexedArchive, group: [IndexedArchive],
+        _ check: CancellationCheck
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
         let lookups = Self.payloadLookups(record, entry, check)
-        if let found = try payload(of: entry, lookups, digest: digest, in: archive, isOther: false) {
+        if let found = try payload(of: entry, lookups, digest: digest, in: index, isOther: false) {
             return found
         }
         // The members of a group are one archive to whoever made it.
-        let others = group.filter { $0.key != archive.key }
-        for other in others where other.availability(in: layout) == .here {
+        let others = group.filter { $0.archive.key != index.archive.key }
+        for other in others {
             if let found = try payload(of: entry, lookups, digest: digest, in: other, isOther: false) {
                 return found
             }
         }
-        let required = try requiredArchives(of: archive).filter { $0.availability(in: layout) == .here }
+        let required = try requiredArchives(of: index).filter { $0.availability(in: layout) == .here }
         for other in required {
-            if let found = try payload(of: entry, lookups, digest: digest, in: other, isOther: true) {
+            if let found = try payload(
+                of: entry, lookups, digest: digest, in: openArchives.lookups(other), isOther: true)
+            {
                 return found
             }
         }
@@ -34,7 +37,7 @@ extension Resolver {
         let files = required.isEmpty ? own : "\(own) or the ones that it requires"
         throw StoreError(
             .payloadMissing, "the capture repeats an earlier one (\(target)) that is not in \(files)",
-            place: "\(archive.id).wacz",
+            place: "\(index.archive.id).wacz",
             hint: required.isEmpty ? nil : "import the archive that this one was deduplicated against")
     }
 
@@ -49,9 +52,8 @@ extension Resolver {
     }
 
     private func payload(
-        of entry: CDXJEntry, _ lookups: [CaptureLookup], digest: String?, in archive: Archive, isOther: Bool
+        of entry: CDXJEntry, _ lookups: [CaptureLookup], digest: String?, in index: IndexedArchive, isOther: Bool
     ) throws -> (RecordContent, OpenCapture.PayloadPlace)? {
-        let index = try openArchives.lookups(archive)
         for lookup in lookups {
             let best = try index.closestCapture(lookup) {
                 // ArchiveWeb.page lets a `POST` repeat a `GET` with the same payload.
@@ -63,7 +65,7 @@ extension Resolver {
             // An index may call a revisit by the type of its payload.
             guard !content.record.isRevisit else { continue }
             guard !isOther || Self.areEqual(content.record.payloadDigest, digest) else { continue }
-            let place = OpenCapture.PayloadPlace(archiveID: archive.id, url: best.url, timestamp: best.timestamp)
+            let place = OpenCapture.PayloadPlace(archiveID: index.archive.id, url: best.url, timestamp: best.timestamp)
             return (content, place)
         }
         return nil
