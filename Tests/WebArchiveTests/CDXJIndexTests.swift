@@ -285,7 +285,14 @@ struct CDXJDamageTests {
         guard let wacz = try? IndexBuilder.open(entries, limits: limits) else { return }
         for url in urls {
             let matcher = CaptureMatcher(url: url)
-            let scanned = Result { try wacz.scannedCaptures(matcher) }
+            let scanned = Result {
+                var found: [CDXJEntry] = []
+                try wacz.forEachIndexEntry { entry, _ in
+                    if matcher.accepts(entry) { found.append(entry) }
+                    return true
+                }
+                return found
+            }
             let searched = Result { try wacz.captures(ofURL: url) }
             guard case .success(let expected) = scanned, case .success(let found) = searched else { continue }
             // A changed byte may leave a line that sorts and reads well, but is elsewhere than its URL says.

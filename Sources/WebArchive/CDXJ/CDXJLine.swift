@@ -24,6 +24,11 @@ struct CDXJLine: Sendable {
     /// The URL key.
     var urlKey: ArraySlice<UInt8> { bytes.prefix { $0 != 0x20 } }
 
+    /// The time, read from the timestamp alone; `nil` when it is none.
+    var captureTime: CaptureTimestamp? {
+        CaptureTimestamp(digits: String(decoding: sortKey.drop { $0 != 0x20 }.dropFirst(), as: UTF8.self))
+    }
+
     /// Whether the key carries a request method, as keys of `POST` captures do.
     var namesMethod: Bool { Self.namesMethod(urlKey) }
 

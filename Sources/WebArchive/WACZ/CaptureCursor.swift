@@ -145,7 +145,7 @@ public final class CaptureCursor {
         do throws(WebArchiveError) {
             return try search()
         } catch let error where error.isIndexFault {
-            wacz.captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
+            wacz.captureIndex.giveUp(after: error)
             throw error
         }
     }

@@ -58,7 +58,7 @@ final class CaptureIndex: Sendable {
     }
 
     /// Gives up searching, as what was found on the way shows that it cannot be right.
-    func giveUp(_ reason: SequentialReason) { fault.note(reason) }
+    func giveUp(after error: WebArchiveError) { fault.note(SequentialReason(error, file: "indexes/")) }
 
     private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
         do throws(WebArchiveError) {

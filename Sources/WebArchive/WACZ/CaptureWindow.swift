@@ -134,36 +134,19 @@ extension WACZFile {
         matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow, trustsOrder: Bool,
         _ check: CancellationCheck
     ) throws(WebArchiveError) {
-        try check.now()
-        if let opened = try searchable(trustsOrder: trustsOrder) {
-            do throws(WebArchiveError) {
-                var found = window
-                for index in opened.indexes {
-                    let ranges = matcher.ranges(includesMethods: true, includesPlainKeys: opened.hasPlainKeys)
-                    let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
-                    while let line = try reader.next() {
-                        try check.step()
-                        add(line, matcher, archive, to: &found)
-                    }
-                }
-                window = found
-                return
-            } catch let error where error.isIndexFault {
-                captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
-            }
-        }
-        let reader = makeCaptureReader()
-        while let (entry, _) = try reader.next() {
-            try check.step()
-            guard let time = entry.captureTime, matcher.accepts(entry) else { continue }
-            window.add(at: time, archive: archive) { entry }
+        let search = CaptureSearch(
+            wacz: self, matcher: matcher, includesMethods: true, trustsOrder: trustsOrder, check: check)
+        window = try search.gather(into: window) { found, line in
+            add(line, matcher, archive, to: &found)
+        } entry: { found, entry in
+            guard let time = entry.captureTime, matcher.accepts(entry) else { return }
+            found.add(at: time, archive: archive) { entry }
         }
     }
 
     /// The JSON of a line is read only where it matters.
     private func add(_ line: CDXJLine, _ matcher: CaptureMatcher, _ archive: Int, to window: inout CaptureWindow) {
-        let digits = line.sortKey.drop { $0 != 0x20 }.dropFirst()
-        guard let time = CaptureTimestamp(digits: String(decoding: digits, as: UTF8.self)) else { return }
+        guard let time = line.captureTime else { return }
         if matcher.hasKey(line.urlKey) {
             window.add(at: time, archive: archive) { CDXJEntry.parsed(line.bytes, limits: limits) }
         } else if let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) {

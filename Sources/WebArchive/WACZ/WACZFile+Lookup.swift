@@ -74,14 +74,16 @@ extension WACZFile {
     /// - Throws: `io`; `tooLarge` when an index is an attack.
     public func captures(ofURL url: String, trustsOrder: Bool = false) throws(WebArchiveError) -> [CDXJEntry] {
         let matcher = CaptureMatcher(url: url)
-        if let opened = try searchable(trustsOrder: trustsOrder) {
-            do throws(WebArchiveError) {
-                return try searched(opened, matcher)
-            } catch let error where error.isIndexFault {
-                captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
-            }
+        let search = CaptureSearch(
+            wacz: self, matcher: matcher, includesMethods: true, trustsOrder: trustsOrder, check: CancellationCheck())
+        let none: [(position: CDXJLine.Position, entry: CDXJEntry)] = []
+        let found = try search.gather(into: none) { found, line in
+            guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) else { return }
+            found.append((line.position, entry))
+        } entry: { found, entry in
+            if matcher.accepts(entry) { found.append((.init(file: 0, offset: UInt64(found.count)), entry)) }
         }
-        return try scannedCaptures(matcher)
+        return found.sorted { $0.position < $1.position }.map(\.entry)
     }
 
     /// The capture of `url` that is closest in time, revisits included; of two equally close ones the later, of several
@@ -111,24 +113,18 @@ extension WACZFile {
         matching matcher: CaptureMatcher, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck,
         where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
-        try check.now()
-        if let opened = try searchable(trustsOrder: trustsOrder) {
-            do throws(WebArchiveError) {
-                var closest = ClosestCapture(matcher, to: time)
-                try search(opened, matcher, for: &closest, check, condition)
-                return closest.entry
-            } catch let error where error.isIndexFault {
-                captureIndex.giveUp(SequentialReason(error, file: "indexes/"))
-            }
-        }
-        var closest = ClosestCapture(matcher, to: time)
-        let reader = makeCaptureReader()
-        while let (entry, _) = try reader.next() {
-            try check.step()
-            guard let moment = entry.captureTime, closest.mayTake(moment) else { continue }
+        let search = CaptureSearch(
+            wacz: self, matcher: matcher, includesMethods: false, trustsOrder: trustsOrder, check: check)
+        return try search.gather(into: ClosestCapture(matcher, to: time)) { closest, line in
+            // The JSON of most lines need not be read, as their time already says that they are not it.
+            guard let moment = line.captureTime, closest.mayTake(moment),
+                let entry = CDXJEntry.parsed(line.bytes, limits: limits)
+            else { return }
             closest.take(entry, where: condition)
-        }
-        return closest.entry
+        } entry: { closest, entry in
+            guard let moment = entry.captureTime, closest.mayTake(moment) else { return }
+            closest.take(entry, where: condition)
+        }.entry
     }
 
     /// The entries whose keys fit, in the order of keys and times when the indexes can be searched.
@@ -136,16 +132,6 @@ extension WACZFile {
     /// Nothing is read before the first entry is asked for, and memory stays flat.
     public func captures(matching query: CaptureQuery, trustsOrder: Bool = false) -> CaptureCursor {
         CaptureCursor(self, query, trustsOrder: trustsOrder)
-    }
-
-    /// Every capture that a scan of all indexes finds.
-    func scannedCaptures(_ matcher: CaptureMatcher) throws(WebArchiveError) -> [CDXJEntry] {
-        let reader = makeCaptureReader()
-        var found: [CDXJEntry] = []
-        while let (entry, _) = try reader.next() {
-            if matcher.accepts(entry) { found.append(entry) }
-        }
-        return found
     }
 
     /// The `.idx` files of the package.
@@ -157,40 +143,6 @@ extension WACZFile {
         switch try captureIndex.open(self, trustsOrder: trustsOrder) {
         case .success(let opened): opened
         case .failure: nil
-        }
-    }
-
-    private func searched(
-        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher
-    ) throws(WebArchiveError) -> [CDXJEntry] {
-        let ranges = matcher.ranges(includesMethods: true, includesPlainKeys: opened.hasPlainKeys)
-        var found: [(position: CDXJLine.Position, entry: CDXJEntry)] = []
-        for index in opened.indexes {
-            let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
-            while let line = try reader.next() {
-                guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) else { continue }
-                found.append((line.position, entry))
-            }
-        }
-        return found.sorted { $0.position < $1.position }.map(\.entry)
-    }
-
-    private func search(
-        _ opened: CaptureIndex.Opened, _ matcher: CaptureMatcher, for closest: inout ClosestCapture,
-        _ check: CancellationCheck, _ condition: (CDXJEntry) -> Bool
-    ) throws(WebArchiveError) {
-        let ranges = matcher.ranges(includesMethods: false, includesPlainKeys: opened.hasPlainKeys)
-        for index in opened.indexes {
-            let reader = CDXJRangeReader(index, ranges: ranges, limits: limits)
-            while let line = try reader.next() {
-                try check.step()
-                // The JSON of most lines need not be read, as their time already says that they are not it.
-                let digits = line.sortKey.drop { $0 != 0x20 }.dropFirst()
-                guard let moment = CaptureTimestamp(digits: String(decoding: digits, as: UTF8.self)),
-                    closest.mayTake(moment), let entry = CDXJEntry.parsed(line.bytes, limits: limits)
-                else { continue }
-                closest.take(entry, where: condition)
-            }
         }
     }
 }
