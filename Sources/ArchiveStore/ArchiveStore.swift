@@ -94,11 +94,13 @@ package struct ArchiveStore: Sendable {
 
     /// Completes or undoes what killed processes left half done. Runs at each start that may write; cheap when all is well.
     ///
-    /// - Parameter readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
+    /// - Parameters:
+    ///   - readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
+    ///   - pulse: Called while files are read; throws `StoreError` `interrupted` to stop.
     @discardableResult
-    package func repair(readsAll: Bool = false) throws -> RepairReport {
+    package func repair(readsAll: Bool = false, pulse: @escaping () throws -> Void = {}) throws -> RepairReport {
         guard !isReadOnly else { return RepairReport() }
-        var reconciler = Reconciler(store: self, readsAll: readsAll)
+        var reconciler = Reconciler(store: self, readsAll: readsAll, pulse: pulse)
         return try layout.withCommitLock { try reconciler.run() }
     }
 

@@ -176,7 +176,8 @@ struct Importer {
         }
         try store.committer.enter(archive, examined, replaced: replaced)
         try store.jobs.queueHashing(of: archive)
-        let details = try store.resolver.details(of: archive, findings: examined.findings)
+        let details = try store.resolver.details(
+            of: archive, findings: examined.findings, opened: examined.wacz)
         return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
     }
 
@@ -207,7 +208,8 @@ struct Importer {
             try store.committer.enter(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
                 existing?.storage.isLinked == true ? .takenIn : replaced != nil ? .replaced : .imported
-            let details = try store.resolver.details(of: archive, findings: examined.findings)
+            let details = try store.resolver.details(
+                of: archive, findings: examined.findings, opened: examined.wacz)
             return ImportOutcome(details: details, kind: kind)
         }
     }

@@ -18,8 +18,11 @@ package struct Housekeeping: Sendable {
     /// Lets go of deleted files, and of files elsewhere that nobody reads. Repairs when somebody left something half done, or changed files of the store by
     /// hand; not more often than every ten seconds.
     ///
+    /// - Parameter pulse: As of `repair`.
     /// - Returns: What a repair did; `nil` when there was none.
-    package mutating func step(now: ContinuousClock.Instant = .now) throws -> RepairReport? {
+    package mutating func step(
+        now: ContinuousClock.Instant = .now, pulse: @escaping () throws -> Void = {}
+    ) throws -> RepairReport? {
         store.openArchives.releaseUnused(now: now)
         guard !store.isReadOnly else { return nil }
         if let repairedAt, repairedAt.duration(to: now) < Self.pause { return nil }
@@ -30,7 +33,7 @@ package struct Housekeeping: Sendable {
                 || IncomingFolder(layout: store.layout).hasAbandoned(olderThanSeconds: Self.graceSeconds)
         else { return nil }
         repairedAt = now
-        let report = try store.repair()
+        let report = try store.repair(pulse: pulse)
         seen = changes
         return report
     }

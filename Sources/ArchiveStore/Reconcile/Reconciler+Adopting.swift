@@ -51,7 +51,7 @@ extension Reconciler {
             try enterWithoutReading(away, superseded: superseded)
             return id
         }
-        let examined = try ExaminedArchive(reading: path, name: name)
+        let examined = try ExaminedArchive(reading: path, name: name) { _, _ in try pulse() }
         let known = hasFile ? saved?.takenIn() : saved
         let entry =
             known?.entry
@@ -61,7 +61,7 @@ extension Reconciler {
         let archive = examined.archive(
             key: key, id: id, sha256: known?.sha256(of: key) ?? Sidecar.hash(inKey: key),
             storage: known?.storage ?? .managed, entry: entry,
-            lookups: adoptIndex(of: examined, id: id, key: key))
+            lookups: try adoptIndex(of: examined, id: id, key: key))
         // Written anew only for what it does not say yet: a sidecar is the truth.
         if saved == nil || saved?.id != id.text || saved != known {
             try Sidecar(archive, replaces: saved?.replaces).write(to: layout.sidecar(key))
@@ -94,13 +94,15 @@ extension Reconciler {
             guard archive.availability(in: layout) == .here else { continue }
             do {
                 let path = archive.path(in: layout)
-                let examined = try ExaminedArchive(reading: path, name: archive.originalName)
+                let examined = try ExaminedArchive(reading: path, name: archive.originalName) { _, _ in try pulse() }
                 var read = archive
-                read.summary = examined.summary(adoptIndex(of: examined, id: archive.id, key: archive.key))
+                read.summary = examined.summary(try adoptIndex(of: examined, id: archive.id, key: archive.key))
                 read.isExamined = true
                 try Sidecar.read(at: layout.sidecar(archive.key)).apply(to: &read)
                 try committer.catalogue(read, examined)
                 report.examined.append(archive.id)
+            } catch let error as StoreError where error.code == .interrupted {
+                throw error
             } catch {
                 report.problems.append("the file of \"\(archive.id)\" is back, but cannot be read: \(error)")
             }
@@ -108,15 +110,23 @@ extension Reconciler {
     }
 
     /// Takes over the index files that the import left, or writes them; `nil` when that fails, which no archive is refused for.
-    private mutating func adoptIndex(of examined: ExaminedArchive, id: ArchiveID, key: String) -> ArchiveLookups? {
+    ///
+    /// - Throws: What `pulse` throws.
+    private mutating func adoptIndex(
+        of examined: ExaminedArchive, id: ArchiveID, key: String
+    ) throws -> ArchiveLookups? {
         do {
             let lookups = ArchiveLookups(examined)
             if try IndexRepair.hasIndexFiles(lookups, of: examined, key: key, layout) { return lookups }
             return try layout.withStagingFile { owner in
-                let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in }
+                let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in
+                    try pulse()
+                }
                 try index.move()
                 return index.lookups
             }
+        } catch let error as StoreError where error.code == .interrupted {
+            throw error
         } catch {
             report.problems.append("captures of \"\(id)\" are looked up slowly: \(error)")
             return nil

@@ -4,11 +4,13 @@ struct Reconciler {
     let store: ArchiveStore
     /// Whether the catalog is held against every sidecar, and not only against those that look newer.
     let readsAll: Bool
+    /// Called while files are read, which can take long; throws `StoreError` `interrupted` to stop.
+    let pulse: () throws -> Void
     var report = RepairReport()
     var inventory = FileInventory()
 
-    init(store: ArchiveStore, readsAll: Bool = false) {
-        (self.store, self.readsAll) = (store, readsAll)
+    init(store: ArchiveStore, readsAll: Bool = false, pulse: @escaping () throws -> Void = {}) {
+        (self.store, self.readsAll, self.pulse) = (store, readsAll, pulse)
     }
 
     var layout: StoreLayout { store.layout }
@@ -72,7 +74,7 @@ struct Reconciler {
         for key in inventory.files.union(referenced).subtracting(known).sorted() {
             do {
                 if let id = try adopt(key: key) { report.adopted.append(id) }
-            } catch let error as StoreError where [.catalogDamaged, .noSpace].contains(error.code) {
+            } catch let error as StoreError where [.catalogDamaged, .noSpace, .interrupted].contains(error.code) {
                 throw error
             } catch {
                 report.problems.append("files/\(key) is not in the catalog and cannot be entered: \(error)")

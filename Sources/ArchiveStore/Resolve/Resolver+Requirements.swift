@@ -5,19 +5,19 @@ extension Resolver {
     ///
     /// Source: WACZ 1.2.0 draft, `relation.requires`. A file is known by its SHA-256 alone, since names are no proof; what
     /// the store does not have is left out.
-    ///
     func requiredArchives(of index: IndexedArchive) throws -> [Archive] {
-        try requirements(of: index).compactMap(\.archive)
+        try requirements(of: index.archive, index.wacz.dataPackage).compactMap(\.archive)
     }
 
     /// What an archive needs and the store does not have, as findings that go once it is there.
     ///
     /// They are made anew at each look, and belong to no file: `--strict` does not refuse for them.
     ///
+    /// - Parameter opened: The archive's file; `nil` to open it.
     /// - Throws: `StoreError` when the archive's file cannot be opened.
-    func missingRequirements(of archive: Archive) throws -> [Finding] {
-        let index = try StoreError.refusingDamage { try openArchives.lookups(archive) }
-        let missing = try requirements(of: index).filter { $0.archive == nil }.map(\.requirement)
+    func missingRequirements(of archive: Archive, _ opened: WACZFile?) throws -> [Finding] {
+        let wacz = try opened ?? StoreError.refusingDamage { try openArchives.lookups(archive).wacz }
+        let missing = try requirements(of: archive, wacz.dataPackage).filter { $0.archive == nil }.map(\.requirement)
         var findings = missing.prefix(Self.missingShownMax).map(Self.finding)
         if let last = findings.last, missing.count > findings.count {
             findings.append(
@@ -30,11 +30,11 @@ extension Resolver {
     }
 
     private func requirements(
-        of index: IndexedArchive
+        of archive: Archive, _ package: DataPackage?
     ) throws -> [(requirement: DataPackage.Requirement, archive: Archive?)] {
         var seen: Set<DataPackage.Requirement> = []
-        let named = (index.wacz.dataPackage?.requirements ?? []).prefix(Self.requirementsMax).filter {
-            $0.sha256 != index.archive.sha256 && seen.insert($0).inserted
+        let named = (package?.requirements ?? []).prefix(Self.requirementsMax).filter {
+            $0.sha256 != archive.sha256 && seen.insert($0).inserted
         }
         let found = try catalog.archives(sha256: Set(named.compactMap(\.sha256)))
         // Of several that are the same file, one of the store's own is always there.

@@ -69,11 +69,13 @@ package struct Resolver: Sendable {
     }
 
     /// An archive with what its import found, and with what it needs of other archives that are not there now.
-    func details(of archive: Archive, findings: [Finding]) throws -> ArchiveDetails {
+    ///
+    /// - Parameter opened: The archive's file, where it is open; `nil` to open it.
+    func details(of archive: Archive, findings: [Finding], opened: WACZFile? = nil) throws -> ArchiveDetails {
         let availability = archive.availability(in: layout)
         var findings = findings
         do {
-            findings += try missingRequirements(of: archive)
+            findings += try missingRequirements(of: archive, opened)
         } catch let error as StoreError
             where [.notFound, .failed, .refused, .offline, .changed, .unusable].contains(error.code)
         {

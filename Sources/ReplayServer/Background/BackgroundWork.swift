@@ -59,7 +59,9 @@ struct BackgroundWork: Sendable {
                 let before = housekeeping
                 let (after, report) = try await blocking.long {
                     var housekeeping = before
-                    let report = try housekeeping.step()
+                    let report = try housekeeping.step {
+                        if stop.isRaised { throw StoreError(.interrupted, "the server stops") }
+                    }
                     return (housekeeping, report)
                 }
                 housekeeping = after
@@ -68,6 +70,8 @@ struct BackgroundWork: Sendable {
                 log(report)
                 for problem in report.problems where !problems.contains(problem) { logger.warning("\(problem)") }
                 problems = report.problems
+            } catch let error as StoreError where error.code == .interrupted {
+                return
             } catch {
                 trouble.happened(error)
             }

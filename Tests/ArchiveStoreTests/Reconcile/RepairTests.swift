@@ -159,6 +159,33 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
+    /// A server stops while a large archive is being read; the next one adopts it.
+    @Test(arguments: [GeneratedArchive.Layout.plain, .unsorted])
+    func repairCanBeStopped(layout: GeneratedArchive.Layout) async throws {
+        let test = try TestStore()
+        let bytes = GeneratedArchive(pages: numberedPages(50), layout: layout).bytes()
+        let path = try test.folder.write(bytes, to: "a.wacz")
+        let key = try await sha256ByOpenSSL(path)
+        try FileManager.default.moveItem(atPath: path, toPath: test.layout.file(key))
+        for calls in 1... {
+            var left = calls
+            let stopped = code {
+                try test.store.repair {
+                    left -= 1
+                    if left == 0 { throw StoreError(.interrupted, "stopped") }
+                }
+            }
+            guard stopped != nil else {
+                #expect(calls > 1, "it was stopped at each place where it asks, and came to its end at last")
+                break
+            }
+            #expect(stopped == .interrupted)
+            #expect(try test.store.catalog.allArchives().isEmpty)
+        }
+        #expect(try test.store.catalog.allArchives().map(\.key) == [key])
+        try await test.expectWhole()
+    }
+
     @Test func anArchiveThatCameBackAfterAStoppedRemovalKeepsItsSidecar() async throws {
         let (test, archive, file, _) = try filled()
         try FileManager.default.moveItem(atPath: file, toPath: test.layout.removed(archive.key))

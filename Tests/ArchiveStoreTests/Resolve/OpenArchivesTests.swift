@@ -99,7 +99,7 @@ struct OpenArchivesTests {
         weak let file = try test.store.openArchives.file(for: request)
         test.store.openArchives.releaseUnused(now: .now + .seconds(10))
         #expect(source != nil && file != nil)
-        try test.reopened().remove(archives[0])
+        try test.reopened().remove(archives[0].id)
         test.store.openArchives.releaseUnused(now: .now)
         #expect(source == nil && file == nil)
     }
