@@ -27,6 +27,13 @@ struct ServeCommandTests {
             #expect((told["token"] as? String)?.count == 64)
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
+            #if os(Linux)
+            // proc_pid_limits(5)
+            let limits = String(decoding: try contents(of: "/proc/\(program.processID)/limits"), as: UTF8.self)
+            let files = try #require(limits.firstMatch(of: /Max open files +(\d+) +(\d+)/))
+            let (soft, hard) = (try #require(Int(files.1)), try #require(Int(files.2)))
+            #expect(soft >= min(hard, 10_240))
+            #endif
             for isIPv6 in [false, true] {
                 let answer = try HTTPConnection(port: port, isIPv6: isIPv6)
                     .ask("GET", "/api/health", host: "localhost:\(port)")

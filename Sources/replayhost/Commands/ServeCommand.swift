@@ -68,6 +68,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         common.sayWhichStore()
+        OpenFiles.raiseLimit()
         let folder = AssetsLocation.choose(
             option: assets, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
         guard FileManager.default.fileExists(atPath: folder + "/index.html") else {
