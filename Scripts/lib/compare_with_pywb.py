@@ -207,43 +207,43 @@ MEMENTO = [
     at("20241031154914id_/file:///screenshot.png", archive="published"),
 ]
 #: What explains a difference, by the query as it stands in the table.
-FUZZY = "pywb guesses at similar addresses when there is nothing; a list is of what was asked for"
-BAD = "a value that cannot be meant is refused, with words, and not ignored"
-PAGES = "pywb has pages for ZipNum indexes only and ignores the parameter with others; ours answer alike for each index"
-LOCATION = "pywb's `id_` leads to the live web; ours to the capture of the target"
-EXACT = "an address names one capture: near ones are sent on to the exact address"
+FUZZY = "if nothing matches, pywb lists similar URLs; replayhost lists what you asked for"
+BAD = "replayhost refuses an invalid value with a message, pywb ignores it"
+PAGES = "pywb pages only ZipNum indexes and ignores the parameter otherwise; replayhost pages every index"
+LOCATION = "pywb's `id_` redirects to the live web, replayhost to the capture of the target"
+EXACT = "replayhost redirects to the URL with the exact time of the capture"
 WHY = {
     f"/cdx?url={EDGE}/*&from=yesterday": BAD,
     f"/cdx?url={EDGE}/*&limit=-1": BAD,
-    f"/cdx?url={EDGE}/*&limit=many": "500 is for the server's faults",
-    f"/cdx?url={EDGE}/*&filter=~status:[": "500 is for the server's faults",
+    f"/cdx?url={EDGE}/*&limit=many": "500 means that the server failed; this request is wrong",
+    f"/cdx?url={EDGE}/*&filter=~status:[": "500 means that the server failed; this request is wrong",
     f"/2026id_/{EDGE}/time": EXACT,
-    f"/cdx?url={EDGE}/gz&closest=20261120233041": "of two that are equally near ours has the later first, pywb the earlier",
+    f"/cdx?url={EDGE}/gz&closest=20261120233041": "of two equally close captures, replayhost lists the later first, pywb the earlier",
     "/cdx?url=fieldguide.example/&sort=upwards (sample)": BAD,
     f"/cdx?url={EDGE}/*&filter=nothing:x": FUZZY,
-    f"/cdx?url={EDGE}/gz&output=link": "a list of links leads to the captures, not to the live addresses",
-    f"/cdx?url={EDGE}/gz&output=text": "pywb appends further fields to some lines, so that columns shift; ours are always nine",
+    f"/cdx?url={EDGE}/gz&output=link": "replayhost links to the captures, pywb to the live URLs",
+    f"/cdx?url={EDGE}/gz&output=text": "pywb adds fields to some lines, so columns shift; replayhost always prints nine",
     f"/cdx?url={EDGE}/*&showNumPages=true": PAGES,
     f"/cdx?url={EDGE}/*&showNumPages=true&pageSize=1": PAGES,
     f"/cdx?url={EDGE}/*&page=1": PAGES,
     f"/cdx?url={EDGE}/*&page=x": PAGES,
-    f"/cdx?url={EDGE}/gz&collapse=digest": "pywb ignores `collapse`; ours is that of the Wayback CDX server",
-    f"/cdx?url={EDGE}/gz&resolveRevisits=true": "not supported, and said; mementos resolve revisits",
+    f"/cdx?url={EDGE}/gz&collapse=digest": "pywb ignores `collapse`; replayhost collapses as the Wayback CDX server does",
+    f"/cdx?url={EDGE}/gz&resolveRevisits=true": "replayhost doesn't support this and says so; mementos resolve revisits",
     f"/cdx?url={EDGE}/post": FUZZY,
-    f"/cdx?url={EDGE}/thing": "ours lists the answers to all methods, pywb those with the plain key (the fourth is a PUT)",
-    "/cdx?url=file:///screenshot.png (published)": "pywb searches for `com,file:///…`; the archive has the capture",
-    "/20241031154914id_/file:///screenshot.png (published)": "pywb searches for `com,file:///…`; the archive has the capture",
-    f"/timemap/link/{EDGE}/gz": "pywb's links lead to its own frame (`mp_`) and name the first time (`from`), which is optional",
+    f"/cdx?url={EDGE}/thing": "replayhost lists responses to all methods, pywb those with the plain key (the fourth is a PUT)",
+    "/cdx?url=file:///screenshot.png (published)": "pywb searches for `com,file:///…` and misses the capture",
+    "/20241031154914id_/file:///screenshot.png (published)": "pywb searches for `com,file:///…` and misses the capture",
+    f"/timemap/link/{EDGE}/gz": "pywb links to its own frame (`mp_`) and adds the first time (`from`), which is optional",
     "/timemap/link/https://fieldguide.example/ (sample)":
-        "pywb's links lead to its own frame (`mp_`) and name the first time (`from`), which is optional",
-    f"/timemap/xml/{EDGE}/gz": "there is no such address",
-    f"/20261120232735id_/{EDGE}/zstd": "pywb drops `Content-Encoding: zstd` but does not decode; ours decodes",
+        "pywb links to its own frame (`mp_`) and adds the first time (`from`), which is optional",
+    f"/timemap/xml/{EDGE}/gz": "replayhost has no such URL",
+    f"/20261120232735id_/{EDGE}/zstd": "pywb removes `Content-Encoding: zstd` without decoding; replayhost decodes",
     f"/20261120232735id_/{EDGE}/r301": LOCATION,
     f"/20261120232735id_/{EDGE}/r302": LOCATION,
     f"/20261120232735id_/{EDGE}/redirect-relative": LOCATION,
-    f"/20261120232736id_/{EDGE}/range.mp4 Range: bytes=-10": "pywb sends the whole for a suffix range; RFC 9110 §14.1.2",
+    f"/20261120232736id_/{EDGE}/range.mp4 Range: bytes=-10": "pywb sends the whole body for a suffix range; RFC 9110 §14.1.2",
     f"/20261120232736id_/{EDGE}/range.mp4 Range: bytes=0-1,5-6":
-        "pywb sends the first of several ranges, as if one had been asked for; ours the whole, RFC 9110 §14.2",
+        "of several ranges, pywb sends the first; replayhost sends the whole body, RFC 9110 §14.2",
     f"/20261120233039id_/{EDGE}/time": EXACT,
 }
 
@@ -360,8 +360,8 @@ def main(files):
     faults = []
     for title, rows, found in tables:
         same = sum(row.split(" | ")[-2] == "yes" for row in rows)
-        print(f"## {title}\n\n{len(rows)} questions, {same} answered the same.\n")
-        print("| question | pywb 2.10.0 | replayhost | same | why ours differs |\n| --- | --- | --- | --- | --- |")
+        print(f"## {title}\n\n{len(rows)} requests, {same} with the same answer.\n")
+        print("| request | pywb 2.10.0 | replayhost | same | difference |\n| --- | --- | --- | --- | --- |")
         print("\n".join(rows) + "\n")
         faults += found
     for question, left, right in faults:
