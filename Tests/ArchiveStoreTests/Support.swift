@@ -69,7 +69,7 @@ struct TestStore: Sendable {
 }
 
 extension Archive {
-    /// The endings of the index files beside it, in the words of docs/json.md and README.md: none in place.
+    /// The endings of the index files beside it, in the words of docs/json.md and docs/store.md: none in place.
     var indexEndings: [String] {
         switch summary.lookups?.way {
         case .sortedCopy: ["cdx.gz", "idx"]

@@ -68,7 +68,7 @@ struct KilledImportTests {
         #expect(doctor.output.contains("lookups: captures of every archive can be searched"))
     }
 
-    /// README.md, "Where your data lives".
+    /// docs/store.md, "Where your data is".
     private static func indexEndings(_ layout: GeneratedArchive.Layout) -> [String] {
         switch layout {
         case .plain, .zipNum: []

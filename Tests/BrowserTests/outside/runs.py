@@ -21,7 +21,7 @@ ENGINE = os.environ.get("ESCAPES_ENGINE", "chromium")
 ORIGINS = os.environ.get("ESCAPES_ORIGINS", "names")
 WAY = os.environ.get("ESCAPES_WAY", "lookups")
 
-# What leaves in spite of the policy, by docs/safety.md, "What browsers do below any policy".
+# What leaves in spite of the policy, by docs/safety.md, "What a server can't block".
 MDNS = "224.0.0.251:5353"
 AHEAD = {"link-preconnect": {"DNS", "TCP"}, "preconnect": {"DNS", "TCP"}, "link-dns": {"DNS"}}
 WEBRTC = {name: {"DNS", "TCP", "UDP"} for name in ["rtc-stun-name", "rtc-stun-ip", "rtc-turn-udp", "rtc-turn-tcp"]}
