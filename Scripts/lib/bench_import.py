@@ -1,6 +1,6 @@
 """Imports a file of 4.5 GB beside `cp` and `openssl dgst -sha256` of the same file, in turn.
 
-    python3 Scripts/lib/bench_import.py FOLDER [GIGABYTES] [ROUNDS]
+    PYTHONPATH=Fixtures python3 Scripts/lib/bench_import.py FOLDER [GIGABYTES] [ROUNDS]
 
 The floor of an import is the slower of the two: it has to write a copy and to hash it. An import also flushes its copy to the
 disk before it says that it is done; `cp` does not, so that it is measured with `sync` of its copy as well.

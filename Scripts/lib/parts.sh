@@ -4,6 +4,9 @@
 # Before run_parts they set `parts`, a line for each: name, GB of free disk, minutes on two cores, what it does. Their function
 # run_part NAME FOLDER runs one, and returns 77 when this machine or user lacks what it needs, having said so.
 
+# Where `writers` is, which writes the archives.
+export PYTHONPATH=$PWD/Fixtures
+
 # choose_parts NAME...: checks the names and keeps those parts alone. Without names, those of ONLY; without these, all. --list lists them.
 choose_parts() {
     local name

@@ -1,0 +1,28 @@
+"""Scripts that `make test` doesn't run: what they import of the checkout is there."""
+
+import ast
+import subprocess
+
+import pytest
+
+from support.places import CHECKOUT
+
+SCRIPTS = sorted((CHECKOUT / "Scripts" / "lib").glob("*.py"))
+OWN = {script.stem for script in SCRIPTS} | {"writers"}
+
+
+def own_imports(script):
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import) and node.names[0].name.partition(".")[0] in OWN:
+            yield ast.unparse(node)
+        if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] in OWN:
+            yield ast.unparse(node)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_soak_and_bench_find_what_they_import(script):
+    found = subprocess.run(
+        ["bash", "-c", '. Scripts/lib/parts.sh && cd Scripts/lib && exec "$0" -c "$1"', CHECKOUT / ".venv/bin/python",
+         "\n".join(own_imports(script))],
+        cwd=CHECKOUT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
