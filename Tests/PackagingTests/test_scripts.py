@@ -2,6 +2,7 @@
 
 import ast
 import subprocess
+import sys
 
 import pytest
 
@@ -21,8 +22,9 @@ def own_imports(script):
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_soak_and_bench_find_what_they_import(script):
+    parts = script.parent / "parts.sh"
     found = subprocess.run(
-        ["bash", "-c", '. Scripts/lib/parts.sh && cd Scripts/lib && exec "$0" -c "$1"', CHECKOUT / ".venv/bin/python",
+        ["bash", "-c", '. "$1" && cd "$(dirname "$1")" && exec "$2" -c "$3"', "soak", parts, sys.executable,
          "\n".join(own_imports(script))],
         cwd=CHECKOUT, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
