@@ -185,8 +185,8 @@ struct BackupWriter {
             throw StoreError(
                 .archiveDamaged, "the file of \"\(archive.id)\" is damaged: its SHA-256 is \(hash), not \(known)",
                 place: path,
-                hint: !archive.storage.isLinked
-                    ? "import it again from where it came from; `replayhost remove \(archive.id)` comes first" : nil)
+                hint: archive.storage.isLinked
+                    ? nil : "import it again from where it came from; `replayhost remove \(archive.id)` comes first")
         }
         if let file = archive.storage.linkedFile, !file.describes(try source.status()) {
             throw StoreError(
@@ -237,7 +237,7 @@ struct BackupWriter {
                 StoreError(
                     .archiveDamaged, "the copy of \"\(item.archive.id)\" in the backup is damaged",
                     place: folder.layout.file(hash),
-                    hint: !item.archive.storage.isLinked ? nil : "--include-references copies it anew"))
+                    hint: item.archive.storage.isLinked ? "--include-references copies it anew" : nil))
         }
     }
 

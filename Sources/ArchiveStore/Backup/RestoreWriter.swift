@@ -144,7 +144,7 @@ struct RestoreWriter {
     private mutating func restore(
         _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws {
-        let sidecar = !entry.sidecar.storage.isLinked ? entry.sidecar : entry.sidecar.takenIn()
+        let sidecar = entry.sidecar.storage.isLinked ? entry.sidecar.takenIn() : entry.sidecar
         let incoming: IncomingArchive
         do {
             incoming = try copied(entry, hash, progress)

@@ -181,22 +181,20 @@ struct Catalog: Sendable {
     }
 
     func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        do {
-            return try database.read(body)
-        } catch let error as DatabaseError {
-            throw Self.words(for: error)
-        } catch let error where error is RowDecodingError || error is DecodingError {
-            throw Self.damaged("a value is of another kind than it has to be")
-        }
+        try Self.translatingErrors { try database.read(body) }
     }
 
     func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try Self.translatingErrors { try database.write(body) }
+    }
+
+    private static func translatingErrors<Value>(_ body: () throws -> Value) throws -> Value {
         do {
-            return try database.write(body)
+            return try body()
         } catch let error as DatabaseError {
-            throw Self.words(for: error)
+            throw words(for: error)
         } catch let error where error is RowDecodingError || error is DecodingError {
-            throw Self.damaged("a value is of another kind than it has to be")
+            throw damaged("a value is of another kind than it has to be")
         }
     }
 

@@ -186,7 +186,7 @@ struct Importer {
     /// - Parameter opened: The file that it is a copy of, when that is known to be the same still.
     func commit(_ incoming: IncomingArchive, opened: WACZFile? = nil) throws -> ImportOutcome {
         let sha256 = incoming.sha256
-        if let duplicate = try duplicate(of: sha256) { return duplicate }
+        if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
             reading: incoming.file.path, name: incoming.originalName, opened: opened, isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
@@ -196,9 +196,9 @@ struct Importer {
         try incoming.file.synchronize()
         return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
             // Another process may have brought the same file meanwhile.
-            if let duplicate = try duplicate(of: sha256) { return duplicate }
-            // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
             let existing = try catalog.archive(key: sha256)
+            if let duplicate = try duplicate(existing) { return duplicate }
+            // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
             let replaced = try options.replaces.map(archiveToReplace).flatMap { $0.key == sha256 ? nil : $0 }
             let archive = try makeArchive(
                 examined, index, name: incoming.originalName, source: incoming.source,
@@ -214,15 +214,19 @@ struct Importer {
         }
     }
 
-    private func duplicate(of sha256: String) throws -> ImportOutcome? {
-        guard let archive = try catalog.archive(key: sha256) else { return nil }
+    /// What an import of the file of `existing` comes to; `nil` when its file is still to be brought in.
+    ///
+    /// - Parameter existing: The archive whose key is the file's hash, if there is one.
+    /// - Throws: `StoreError` `taken` when another archive is to be replaced.
+    private func duplicate(_ existing: Archive?) throws -> ImportOutcome? {
+        guard let archive = existing else { return nil }
         // Also one whose file was lost, or that the store only refers to: this file is going to be its own.
         if let other = options.replaces, other != archive.id {
             throw StoreError(
                 .taken, "the store has this file already, as \"\(archive.id)\", so that it cannot replace \"\(other)\"",
                 hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
         }
-        guard Folder.exists(layout.file(sha256)) else { return nil }
+        guard Folder.exists(layout.file(archive.key)) else { return nil }
         return ImportOutcome(details: try store.details(of: archive), kind: .duplicate)
     }
 

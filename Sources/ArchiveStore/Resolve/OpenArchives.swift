@@ -120,7 +120,7 @@ package final class OpenArchives: Sendable {
                 return nil
             }
             // A file outside of the store can become another one at any time.
-            return !cached.file.archive.storage.isLinked ? cached.file : nil
+            return cached.file.archive.storage.isLinked ? nil : cached.file
         }
     }
 
