@@ -121,6 +121,10 @@ def open_at(viewer, host, path):
 
 
 IN_MAIN = "(text) => document.querySelector('[name=main]').contentDocument.body.innerText.includes(text)"
+FRAMES_LOADED = """() => Object.entries({ nav: "nav", main: "one" }).every(([name, title]) => {
+    const inner = document.querySelector(`[name=${name}]`).contentDocument;
+    return inner.readyState === "complete" && inner.title === title;
+})"""
 CLICK = """(frame, text) => {
     const inner = frame ? document.querySelector(`[name=${frame}]`).contentDocument : document;
     [...inner.querySelectorAll("a, button")].find((one) => one.textContent === text).click();
@@ -135,11 +139,11 @@ def test_links_lead_to_other_frames_in_each_engine(actions, playwright, tmp_path
         engine.allow(REFUSED)
         engine.go(address(actions, ""))
         for text, expected in [("named", "two"), ("send", "with a query")]:
-            engine.wait_for(IN_MAIN, "one", what="the frames are there", in_page=True)
+            engine.wait_for(FRAMES_LOADED, what="both frames have loaded", in_page=True)
             engine.run_in_page(CLICK, "nav", text)
             engine.wait_for(IN_MAIN, expected, what=f"“{text}” opens {expected}", in_page=True)
             engine.reload()
-        engine.wait_for(IN_MAIN, "one", what="the frames are there", in_page=True)
+        engine.wait_for(FRAMES_LOADED, what="both frames have loaded", in_page=True)
         engine.run_in_page(CLICK, "nav", "parent")
         engine.wait_for_text_in_page("plain", "h1")
         engine.go("about:blank")
