@@ -8,7 +8,7 @@ let haveLibraries: [Platform] = [.linux, .macOS]
 let libraries: [Target.Dependency] =
     isPortable
     ? []
-    : ["CLibzip", "CBrotli", "CZstd", "CRE2"].map { .target(name: $0, condition: .when(platforms: haveLibraries)) }
+    : ["CLibzip", "CBrotli", "CZstd", "RE2Shim"].map { .target(name: $0, condition: .when(platforms: haveLibraries)) }
 let defines: [SwiftSetting] =
     isPortable
     ? [] : ["WITH_LIBZIP", "WITH_BROTLI", "WITH_ZSTD", "WITH_RE2"].map { .define($0, .when(platforms: haveLibraries)) }
@@ -53,7 +53,7 @@ let package = Package(
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLinux"),
-        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2", .when(platforms: haveLibraries))]),
+        .target(name: "RE2Shim", linkerSettings: [.linkedLibrary("re2", .when(platforms: haveLibraries))]),
         .target(
             name: "WebArchive",
             dependencies: libraries + [

@@ -26,7 +26,7 @@ extension FuzzReader {
         }
         let wacz = try WACZFile.open(source)
         try orRefuse {
-            guard let tail = try wacz.plainerTail() else { return }
+            guard let tail = try wacz.simplifiedDirectory() else { return }
             try require(tail.offset <= source.size, "the plainer end begins behind the end of the file")
             let plainer = Array(bytes.prefix(Int(tail.offset))) + tail.bytes
             _ = try ZIPDirectory(source: MemoryByteSource(plainer, name: "plainer.wacz"))
@@ -111,7 +111,7 @@ extension FuzzReader {
         try orRefuse {
             let pair = try ZipNumIndex(
                 idx: MemoryByteSource(idx, name: "index.idx"), blocks: MemoryByteSource(blocks, name: "index.cdx.gz"))
-            try lookUp("http://example.org/", in: wacz.lookedUp(in: [.zipNum(pair)]))
+            try lookUp("http://example.org/", in: wacz.using(indexes: [.zipNum(pair)]))
         }
         try orRefuse { try wacz.checkLookups() }
         try lookUp("http://example.org/", in: wacz)

@@ -10,7 +10,7 @@ extension FuzzReader {
         try require(candidates.contains(SURT.key(for: url)), "the usual key is not among the candidates")
         try require(candidates.count <= 64, "\(candidates.count) candidates")
         try require(Set(candidates).count == candidates.count, "a candidate comes twice")
-        if let reference = SURT.referenceKey(for: url) {
+        if let reference = SURT.pythonKey(for: url) {
             try require(candidates.contains(reference), "the key of Python's surt is not among the candidates")
             try require(reference.utf8.count <= 64 + 16 * url.utf8.count, "the key is much longer than the URL")
         }

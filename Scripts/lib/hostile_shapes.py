@@ -269,7 +269,7 @@ def measure(program, path, store):
         return imported, None, f"exit {code}: {words[1] if words else err[:200]}"
     answer = json.loads(out.splitlines()[0])
     if "archive" not in answer:
-        return imported, None, "became a group"
+        return imported, None, "became a collection"
     codes = sorted({finding["code"] for finding in answer["archive"]["findings"]})
     serving.BINARY = program
     return imported, serve(store, answer["archive"]["id"]), " ".join(codes)

@@ -83,12 +83,12 @@ def documents():
     sidecar = {"format": 2, "id": "an-archive", "title": "An archive", "originalName": "a.wacz", "source": "/a.wacz",
                "importedAt": "2024-01-02T03:04:05.678901Z", "tags": ["a"], "notes": "n", "port": 9123}
     key = "ab" * 32
-    group = {"format": 1, "id": "a-group", "title": "A group", "members": ["an-archive"], "createdAt":
+    collection = {"format": 1, "id": "a-collection", "title": "A collection", "members": ["an-archive"], "createdAt":
              "2024-01-02T03:04:05.678901Z"}
-    manifest = {"format": 1, "madeAt": "2024-01-02T03:04:05.678901Z", "groups": [],
+    manifest = {"format": 1, "madeAt": "2024-01-02T03:04:05.678901Z", "collections": [],
                 "archives": [{"key": key, "size": 12, "sha256": key, "sidecar": sidecar}]}
     seed("backup-manifest", "one.json", json.dumps(manifest, indent=1))
-    seed("backup-manifest", "group.json", json.dumps(manifest | {"groups": [group]}))
+    seed("backup-manifest", "collection.json", json.dumps(manifest | {"collections": [collection]}))
     seed("backup-manifest", "empty.json", json.dumps(manifest | {"archives": []}))
     seed("backup-manifest", "other-format.json", json.dumps({"format": 9}))
 

@@ -20,7 +20,7 @@ def main():
         for _ in range(count):
             number += 1
             write_large(f"{files}/file-{number}.wacz", 60_000, 3_000, seed=number)
-        command = [BINARY, "import", "--reference", "--store", store, "--quiet", files]
+        command = [BINARY, "import", "--link", "--store", store, "--quiet", files]
         for name, line in [
             ("first", command), ("again", command), ("list", [BINARY, "list", "--store", store, "--quiet"]),
         ]:

@@ -18,7 +18,7 @@ import serving
 from writers.generated import write_large
 
 COUNT = 1000
-# OwnPorts.Limits.openMax; each port has a socket for 127.0.0.1 and one for ::1.
+# ReplayPorts.Limits.openMax; each port has a socket for 127.0.0.1 and one for ::1.
 OPEN_MAX = 100
 
 

@@ -45,7 +45,7 @@ package struct ArchiveStore: Sendable {
     /// Bytes that can still be stored.
     package func freeBytes() throws -> UInt64 { try Folder.freeBytes(at: layout.root) }
 
-    /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
+    /// How often archives and collections, or jobs, were changed: tells cheaply whether there is something new.
     package func revision() throws -> CatalogRevision { try catalog.revision() }
 
     /// SQLite's own check of the catalog, as lines; `["ok"]` when nothing is wrong.
@@ -75,13 +75,13 @@ package struct ArchiveStore: Sendable {
 
     /// Changes title, tags or notes.
     ///
-    /// - Throws: `StoreError` `badWords`, `notFound` when somebody removed it meanwhile.
+    /// - Throws: `StoreError` `invalidMetadata`, `notFound` when somebody removed it meanwhile.
     @discardableResult
-    package func edit(_ id: ArchiveID, _ words: ArchiveWords) throws -> Archive {
+    package func edit(_ id: ArchiveID, _ words: ArchiveMetadata) throws -> Archive {
         try committer.edit(id, words)
     }
 
-    /// Removes an archive. A referenced file itself stays, and somebody who is reading the file keeps reading it whole.
+    /// Removes an archive. A linked file itself stays, and somebody who is reading the file keeps reading it whole.
     /// Nothing is done where nobody has the id any more.
     package func remove(_ id: ArchiveID) throws { try committer.remove(id) }
 
@@ -96,11 +96,13 @@ package struct ArchiveStore: Sendable {
     ///
     /// - Parameters:
     ///   - readsAll: Whether the catalog is held against every sidecar, and not only against those that look newer.
-    ///   - pulse: Called while files are read; throws `StoreError` `interrupted` to stop.
+    ///   - checkCancellation: Called while files are read; throws `StoreError` `interrupted` to stop.
     @discardableResult
-    package func repair(readsAll: Bool = false, pulse: @escaping () throws -> Void = {}) throws -> RepairReport {
+    package func repair(
+        readsAll: Bool = false, checkCancellation: @escaping () throws -> Void = {}
+    ) throws -> RepairReport {
         guard !isReadOnly else { return RepairReport() }
-        var reconciler = Reconciler(store: self, readsAll: readsAll, pulse: pulse)
+        var reconciler = Reconciler(store: self, readsAll: readsAll, checkCancellation: checkCancellation)
         return try layout.withCommitLock { try reconciler.run() }
     }
 
@@ -109,9 +111,9 @@ package struct ArchiveStore: Sendable {
         try Rebuilder(layout: StoreLayout(root: root)).run()
     }
 
-    /// Writes index files where they are missing or damaged. `pulse` is called now and then; throws to stop.
-    package func prepareLookups(pulse: @escaping () throws -> Void = {}) throws -> LookupsReport {
-        var repair = IndexRepair(store: self, pulse: pulse)
+    /// Writes index files where they are missing or damaged. `checkCancellation` is called now and then; throws to stop.
+    package func prepareLookups(checkCancellation: @escaping () throws -> Void = {}) throws -> LookupsReport {
+        var repair = IndexRepair(store: self, checkCancellation: checkCancellation)
         return try repair.run()
     }
 
@@ -128,7 +130,7 @@ package struct ArchiveStore: Sendable {
         try BackupWriter.backUp(self, to: path, options: options, progress: progress)
     }
 
-    /// Makes the store at `root` what a backup says: the same ids, words, groups and files.
+    /// Makes the store at `root` what a backup says: the same ids, words, collections and files.
     ///
     /// The store is empty or not there, or has only archives of that backup: then a restoration that was stopped goes on, and
     /// files that were lost come back.

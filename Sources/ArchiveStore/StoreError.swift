@@ -24,19 +24,19 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case interrupted = "interrupted"
         /// Whoever sent a file stopped before its end.
         case uploadCut = "upload-cut"
-        /// A referenced file is not where it was.
-        case offline = "archive-offline"
-        /// A referenced file is not the one that was read.
+        /// A linked file is not where it was.
+        case unavailable = "archive-unavailable"
+        /// A linked file is not the one that was read.
         case changed = "archive-changed"
         case catalogDamaged = "catalog-damaged"
-        /// A sidecar or a group is not what replayhost writes.
+        /// A sidecar or a collection is not what replayhost writes.
         case documentDamaged = "document-damaged"
         /// A file is not the one that its name, a SHA-256, says, or cannot be read.
         case archiveDamaged = "archive-damaged"
         /// An id, or something of that kind, belongs to somebody else.
         case taken = "taken"
         /// A title, tag or note that cannot be kept.
-        case badWords = "bad-words"
+        case invalidMetadata = "invalid-metadata"
         /// What was asked for does not go with the state that something is in.
         case notPossible = "not-possible"
     }

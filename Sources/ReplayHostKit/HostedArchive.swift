@@ -25,11 +25,11 @@ public struct HostedArchive: Sendable, Hashable, Identifiable {
     public let isAvailable: Bool
 
     init(_ listed: ListedArchive) {
-        self.init(listed.archive, isAvailable: listed.availability == .here)
+        self.init(listed.archive, isAvailable: listed.availability == .available)
     }
 
     init(_ archive: Archive, in store: ArchiveStore) {
-        self.init(archive, isAvailable: archive.availability(in: store.layout) == .here)
+        self.init(archive, isAvailable: archive.availability(in: store.layout) == .available)
     }
 
     private init(_ archive: Archive, isAvailable: Bool) {

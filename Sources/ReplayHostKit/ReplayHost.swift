@@ -200,10 +200,10 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    /// Where an archive (or a group of archives) is looked at, in a web view or a browser.
+    /// Where an archive (or a collection of archives) is looked at, in a web view or a browser.
     ///
     /// - Parameters:
-    ///   - id: Of an archive or a group.
+    ///   - id: Of an archive or a collection.
     ///   - page: The address of a page as it was captured; `nil` for the archive's own choice.
     ///   - timestamp: Of the capture wanted, 4 to 17 digits; `nil` for the latest.
     /// - Returns: An address of the library's own origin, `http://localhost:PORT/…`.
@@ -223,7 +223,7 @@ public final class ReplayHost: Sendable {
 
     private func known(_ id: String) throws -> Replayable {
         guard let replayable = try ArchiveID(id).flatMap({ try store.resolver.replayable(id: $0) }) else {
-            throw StoreError(.notFound, "no archive and no group has the id \"\(id)\"")
+            throw StoreError(.notFound, "no archive and no collection has the id \"\(id)\"")
         }
         return replayable
     }

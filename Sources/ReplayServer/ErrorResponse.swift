@@ -59,10 +59,10 @@ struct ErrorResponse: Error, Hashable {
         switch code {
         case .notFound, .payloadMissing, .redirectsToItself: .notFound
         case .ambiguous, .taken, .changed, .notPossible: .conflict
-        case .badWords, .uploadCut: .badRequest
+        case .invalidMetadata, .uploadCut: .badRequest
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
-        case .unusable, .locked, .interrupted, .offline, .catalogDamaged, .documentDamaged: .serviceUnavailable
+        case .unusable, .locked, .interrupted, .unavailable, .catalogDamaged, .documentDamaged: .serviceUnavailable
         case .failed, .archiveDamaged: .internalServerError
         }
     }

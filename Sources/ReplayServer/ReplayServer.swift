@@ -21,7 +21,7 @@ package struct ReplayServer: Sendable {
     private let stopSignal = StopSignal()
     private let events = EventHub()
     private let running = Running()
-    private let limits: OwnPorts.Limits
+    private let limits: ReplayPorts.Limits
     private let users: Set<UInt32>?
 
     /// - Parameters:
@@ -33,7 +33,7 @@ package struct ReplayServer: Sendable {
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
         version: String,
-        limits: OwnPorts.Limits = OwnPorts.Limits(), users: Set<UInt32>? = [], logger: Logger
+        limits: ReplayPorts.Limits = ReplayPorts.Limits(), users: Set<UInt32>? = [], logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
         self.logger = logger
@@ -57,14 +57,14 @@ package struct ReplayServer: Sendable {
     /// - Throws: `ClientsUnknown` when not everyone may be answered and the system does not tell users apart.
     package func start(on port: LoopbackPort) async throws {
         let clients = try ClientCheck(allowing: users, port: port)
-        let ports = OwnPorts(store: site.store, limits: limits, logger: logger) { port, own in
+        let ports = ReplayPorts(store: site.store, limits: limits, logger: logger) { port, own in
             let hosts = HostPolicy(port: site.hosts.port, origins: site.hosts.origins, replaying: own)
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
         let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
         let background = BackgroundWork(store: site.store, events: events, stop: stopSignal, logger: logger)
         await running.begin(
-            listener, ports, [OwnedWork { await background.run() }, OwnedWork { await ports.closeUnused() }])
+            listener, ports, [ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() }])
         if site.hosts.origins != .names { await ports.reopen() }
     }
 
@@ -77,17 +77,18 @@ package struct ReplayServer: Sendable {
     }
 
     /// What the control origins answer.
-    private func library(_ ports: OwnPorts) -> RouterResponder<ConnectionContext> {
+    private func library(_ ports: ReplayPorts) -> RouterResponder<ConnectionContext> {
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ErrorsInOurWords())
+        router.add(middleware: ErrorMiddleware())
         router.addRoutes(ControlRoutes(site: site, ports: ports).routes)
         let api = router.group("/api").add(middleware: SameOriginOnly())
         let origins = OriginRoutes(site: site, ports: ports).routes
         api.get("/openapi.json") { [site] request, _ in try await site.asset("openapi.json", request: request) }
         api.addRoutes(ArchiveRoutes(site: site).routes, atPath: "/archives")
         api.addRoutes(origins, atPath: "/archives")
-        api.addRoutes(GroupRoutes(site: site).routes, atPath: "/groups")
-        api.addRoutes(origins, atPath: "/groups")
+        api.addRoutes(CollectionRoutes(site: site).routes, atPath: "/collections")
+        api.addRoutes(origins, atPath: "/collections")
+        api.addRoutes(FormerCollectionRoutes.routes, atPath: "/groups")
         api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")
         api.addRoutes(EventRoutes(site: site, events: events).routes, atPath: "/events")
         return router.buildResponder()
@@ -132,10 +133,10 @@ private struct Answering: Sendable {
 /// What runs between `start` and `stop`.
 private actor Running {
     private var listener: PortListener?
-    private var ports: OwnPorts?
-    private var work: [OwnedWork<Void>] = []
+    private var ports: ReplayPorts?
+    private var work: [ManagedTask<Void>] = []
 
-    func begin(_ listener: PortListener, _ ports: OwnPorts, _ work: [OwnedWork<Void>]) {
+    func begin(_ listener: PortListener, _ ports: ReplayPorts, _ work: [ManagedTask<Void>]) {
         (self.listener, self.ports, self.work) = (listener, ports, work)
     }
 

@@ -49,10 +49,10 @@ struct Fault: Error {
         switch code {
         case .notFound: .notFound
         case .ambiguous, .payloadMissing, .redirectsToItself: .notFound
-        case .badWords: .usage
+        case .invalidMetadata: .usage
         case .refused, .archiveDamaged: .damaged
         case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
-        case .noSpace, .failed, .offline, .changed, .taken, .notPossible: .failed
+        case .noSpace, .failed, .unavailable, .changed, .taken, .notPossible: .failed
         case .interrupted, .uploadCut: .interrupted
         }
     }

@@ -39,7 +39,7 @@ struct TestStore: Sendable {
         return try folder.write(archive.bytes(), to: name)
     }
 
-    /// Everything that people see of archives and groups: what a rebuild gives back.
+    /// Everything that people see of archives and collections: what a rebuild gives back.
     func everything() throws -> [String] {
         let archives = try store.catalog.allArchives().flatMap { archive -> [String] in
             let pages = try store.catalog.pages(key: archive.key, limit: 1000).pages
@@ -63,7 +63,7 @@ struct TestStore: Sendable {
             #expect(hash == archive.key, sourceLocation: sourceLocation)
         }
         #expect(
-            names(in: layout.groups) == (try store.collections.all().map { "\($0.id).json" }.sorted()),
+            names(in: layout.collections) == (try store.collections.all().map { "\($0.id).json" }.sorted()),
             sourceLocation: sourceLocation)
     }
 }
@@ -71,7 +71,7 @@ struct TestStore: Sendable {
 extension Archive {
     /// The endings of the index files beside it, in the words of docs/json.md and docs/store.md: none in place.
     var indexEndings: [String] {
-        switch summary.lookups?.way {
+        switch summary.lookups?.strategy {
         case .sortedCopy: ["cdx.gz", "idx"]
         case .idxCopy: ["idx"]
         case .inPlace, .empty, nil: []
@@ -147,9 +147,9 @@ extension ArchiveStore {
         try importAny(at: path, mode: .move, progress: progress).onlyOutcome
     }
 
-    func importReference(
+    func importLink(
         to path: String, options: ImportOptions = ImportOptions(), progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportOutcome {
-        try importAny(at: path, mode: .reference, options: options, progress: progress).onlyOutcome
+        try importAny(at: path, mode: .link, options: options, progress: progress).onlyOutcome
     }
 }

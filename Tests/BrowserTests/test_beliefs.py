@@ -206,7 +206,7 @@ FLOODS = {
 def test_flood_of_messages_causes_few_requests(host, viewer, kind):
     """And the newest claim that is true is what is shown in the end."""
     requests = Requests(viewer.page)
-    flood(viewer, FLOODS[kind].replace("COLLECTION", host.archive("site")["collection"]))
+    flood(viewer, FLOODS[kind].replace("COLLECTION", host.archive("site")["replayCollection"]))
     last = [{"wb_type": "hashchange", "hash": "#part"}, {"wb_type": "title", "title": "Last"}]
     say(viewer, load(SECOND, "Second"), *last)
     expect_confirmed(viewer, f"{SECOND}#part")

@@ -33,7 +33,7 @@ def test_library_says_that_the_engine_is_missing(host_with_own_assets, own_asset
     page.goto(host.home)
     notice = page.get_by_role("status").filter(has_text="The replay engine is missing")
     expect(notice).to_contain_text("make setup")
-    collection = host.archive("sample")["collection"]
+    collection = host.archive("sample")["replayCollection"]
     for address in [
         f"{host.home}/?archive=/archives/sample.wacz",
         f"{host.replay_origin('sample')}/{collection}/20241121090000mp_/{SITE}/",

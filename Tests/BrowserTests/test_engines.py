@@ -146,7 +146,7 @@ def test_archive_is_opened_by_the_function(host, engine):
     assert engine.run_in_agent("() => self.origin") == origin
     # The page believes to be at the archived origin; the browser's own record of the visit says where it is.
     shown = engine.run_in_page("() => performance.getEntriesByType('navigation')[0].name")
-    assert shown.startswith(f"{origin}/{host.archive('sample')['collection']}/")
+    assert shown.startswith(f"{origin}/{host.archive('sample')['replayCollection']}/")
     engine.allow("404")
     for path, words in [
         ("/archives/nobody.wacz", 'no archive has the name "nobody"'),
@@ -191,7 +191,7 @@ def expect_refusal(engine, host, what):
     engine.wait_for_text(what, ".failure-panel [role=alert]")
     hint = "() => document.querySelector('.failure-panel [role=alert] + p').innerText"
     words = engine.run(hint)
-    collection = host.archive("sample")["collection"]
+    collection = host.archive("sample")["replayCollection"]
     engine.go(f"{host.replay_origin('sample')}/{collection}/20241121090000id_/{SITE}/")
     engine.wait_for_text(what, ".failure-panel [role=alert]")
     assert engine.run(hint) == words

@@ -176,7 +176,7 @@ def test_failed_work_is_dismissed_for_good(host, page, tmp_path):
     file = tmp_path / "away.wacz"
     shutil.copy(FIXTURES / "sample.wacz", file)
     host.stop()
-    host.run("import", "--reference", file)
+    host.run("import", "--link", file)
     os.utime(file, (1, 1))
     host.start()
     page.goto(host.home)

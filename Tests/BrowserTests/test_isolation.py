@@ -66,7 +66,7 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_t
     text = "path => fetch(path).then((answer) => answer.text())"
     assert first.agent_frame.evaluate(status, "/archives/sample.wacz") == 200
     assert first.agent_frame.evaluate(status, "/archives/second.wacz") == 404
-    capture = f"/{host.archive('second')['collection']}/20241121090000mp_/{SITE}/"
+    capture = f"/{host.archive('second')['replayCollection']}/20241121090000mp_/{SITE}/"
     assert "Harbour Notebook" not in first.agent_frame.evaluate(text, capture)
     assert "Harbour Notebook" in second.agent_frame.evaluate(text, capture)
     lookup = f"/c/second/20241121090000ir_/{SITE}/"
@@ -94,7 +94,7 @@ def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
     for frame in [first.agent_frame, first.archived_frame]:
         assert token not in frame.content()
     own = urlsplit(host.replay_origin("sample"))
-    for path in ["/", "/sw.js", f"/{host.archive('sample')['collection']}/20241121090000mp_/{SITE}/"]:
+    for path in ["/", "/sw.js", f"/{host.archive('sample')['replayCollection']}/20241121090000mp_/{SITE}/"]:
         assert token.encode() not in host.request("GET", path, host=own.netloc, port=own.port)[2]
 
 

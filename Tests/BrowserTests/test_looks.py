@@ -55,24 +55,24 @@ def show_uncaptured(host, page, folder):
 
 
 def fill_library(host, folder):
-    """A group, tags and notes of all lengths, an archive that is away, one that was changed. Returns the group's id."""
+    """A collection, tags and notes of all lengths, an archive that is away, one that was changed. Returns the collection's id."""
     host.add(FIXTURES / "sample.wacz")
     host.add(FIXTURES / "second.wacz")
     for name in ["debian-faq", "no-pages"]:
-        host.add(shutil.copy(FIXTURES / f"{name}.wacz", folder / f"{name}.wacz"), "--reference")
+        host.add(shutil.copy(FIXTURES / f"{name}.wacz", folder / f"{name}.wacz"), "--link")
     os.remove(folder / "debian-faq.wacz")
     (folder / "no-pages.wacz").write_bytes(b"something else")
     host.change("PATCH", "/api/archives/sample", {
         "tags": ["tidepools", "field guides", "Skerry Bay and all the other bays to the west of it, up to the lighthouse"],
         "notes": "Crawled twice, in May and in November.\n\nThe film is whole.\nAsk " + "x" * 120})
     words = {"tags": ["shore"], "notes": "For the exhibition."}
-    return host.make_group("Everything from the shore", "sample", "second", "debian-faq", **words)
+    return host.make_collection("Everything from the shore", "sample", "second", "debian-faq", **words)
 
 
 def show_full_library(host, page, folder):
     fill_library(host, folder)
     page.goto(host.home)
-    expect(page.get_by_text("group of 3 archives")).to_be_visible()
+    expect(page.get_by_text("collection of 3 archives")).to_be_visible()
 
 
 def show_library_with_work(host, page, folder):
@@ -90,9 +90,9 @@ def show_library_with_work(host, page, folder):
     expect(page.get_by_role("region", name="Work")).to_contain_text("No space left")
 
 
-def show_choice_for_group(host, page, folder):
+def show_choice_for_collection(host, page, folder):
     show_full_library(host, page, folder)
-    page.get_by_role("button", name="Make a group…").click()
+    page.get_by_role("button", name="Make a collection…").click()
     page.get_by_role("checkbox", name=TITLE).check()
 
 
@@ -114,14 +114,14 @@ def show_away(host, page, folder):
     expect(page.get_by_text("is not where it was.")).to_be_visible()
 
 
-def show_group(host, page, folder):
-    group = fill_library(host, folder)
-    page.goto(f"{host.home}/?group={group}#view=pages")
+def show_collection(host, page, folder):
+    collection = fill_library(host, folder)
+    page.goto(f"{host.home}/?collection={collection}#view=pages")
     expect(page.get_by_label("Another archive")).to_be_visible()
 
 
-def show_group_in_viewer(host, page, folder):
-    page.goto(f"{host.home}/?group={fill_library(host, folder)}&replay=ranges")
+def show_collection_in_viewer(host, page, folder):
+    page.goto(f"{host.home}/?collection={fill_library(host, folder)}&replay=ranges")
     expect(Viewer(page).read("#edition")).to_have_text("Autumn edition")
 
 
@@ -159,8 +159,8 @@ VIEWS = {
     "imports-nothing": show_imports_that_bring_nothing, "nowhere": show_address_that_leads_nowhere,
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
-    "library-work": show_library_with_work, "group-choice": show_choice_for_group, "words": show_archive_with_words,
-    "edit": show_edit, "away": show_away, "group": show_group, "group-viewer": show_group_in_viewer,
+    "library-work": show_library_with_work, "collection-choice": show_choice_for_collection, "words": show_archive_with_words,
+    "edit": show_edit, "away": show_away, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
 }
 
 

@@ -73,7 +73,7 @@ def test_lookups_are_the_way_when_nobody_chooses(host_with_sample, browser):
 
 def test_deep_link_at_the_replay_origin_uses_lookups(host_with_sample, browser):
     """Typed in a browser that was never here, and in one where only the frame's document is asked for again."""
-    collection = host_with_sample.archive("sample")["collection"]
+    collection = host_with_sample.archive("sample")["replayCollection"]
     browser.page.goto(f"{host_with_sample.replay_origin('sample')}/{collection}/20241121090006mp_/{SITE}/species/")
     expect_species(Viewer(browser.page))
     expect_way(browser, "lookups")

@@ -116,7 +116,7 @@ def test_cold_deep_link_of_the_viewer(host_with_sample, page):
 
 def test_cold_deep_link_at_the_replay_origin(host_with_sample, page):
     """An address of the archive's own origin, in a browser without worker, leads to the page in the viewer."""
-    collection = host_with_sample.archive("sample")["collection"]
+    collection = host_with_sample.archive("sample")["replayCollection"]
     origin = host_with_sample.replay_origin("sample")
     page.goto(f"{origin}/{collection}/20241121090006mp_/{SITE}/species/")
     expect_species(Viewer(page))
@@ -261,7 +261,7 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     viewer.follow("Species")
     expect_species(viewer)
     old_viewer_address, old_replay_address = page.url, viewer.archived_frame.url
-    old_home = f"{host.replay_origin('sample')}/{host.archive('sample')['collection']}/20241121090000mp_/{SITE}/"
+    old_home = f"{host.replay_origin('sample')}/{host.archive('sample')['replayCollection']}/20241121090000mp_/{SITE}/"
 
     page.goto(host.home)
     page.get_by_role("button", name=f"Remove {TITLE}").click()

@@ -107,14 +107,14 @@ TABLES = {
         (None, None, ""),
     ],
     ("core/routes", "mainAddress"): [
-        ({"kind": "archive", "id": "a"}, "/?archive=/archives/a.wacz"), ({"kind": "group", "id": "g"}, "/?group=g"),
+        ({"kind": "archive", "id": "a"}, "/?archive=/archives/a.wacz"), ({"kind": "collection", "id": "g"}, "/?collection=g"),
         ({"kind": "archive", "id": "a b&c"}, "/?archive=/archives/a%20b%26c.wacz"),
     ],
-    ("core/routes", "pagesAddress"): [({"kind": "group", "id": "g"}, "/?group=g#view=pages")],
+    ("core/routes", "pagesAddress"): [({"kind": "collection", "id": "g"}, "/?collection=g#view=pages")],
     ("core/routes", "pageAddress"): [
-        ({"kind": "group", "id": "g"}, "https://a.example/?b&c#d", "2024",
-         "/?group=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
-        ({"kind": "group", "id": "g"}, "urn:b", "/?group=g#url=urn%3Ab&ts="),
+        ({"kind": "collection", "id": "g"}, "https://a.example/?b&c#d", "2024",
+         "/?collection=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
+        ({"kind": "collection", "id": "g"}, "urn:b", "/?collection=g#url=urn%3Ab&ts="),
     ],
     ("core/routes", "tagAddress"): [("a & b", "/#tag=a%20%26%20b")],
     ("replay/setup-texts", "stepText"): [
@@ -142,7 +142,8 @@ ROUTES = [
     ("/?archive=http://127.0.0.1:8080/archives/a.wacz#view=pages", {"kind": "archive", "name": "a", "view": "pages"}),
     ("/?archive=/archives/a.wacz#url=http%3A%2F%2Fb.example%2F%23c&ts=2024-01",
      {"kind": "archive", "name": "a", "view": "page", "url": "http://b.example/#c", "timestamp": "202401"}),
-    ("/?group=g-1#view=other", {"kind": "group", "name": "g-1", "view": "main"}),
+    ("/?collection=g-1#view=other", {"kind": "collection", "name": "g-1", "view": "main"}),
+    ("/?group=g-1#view=pages", {"kind": "collection", "name": "g-1", "view": "pages"}),
     ("/?archive=", "no archive given"),
     ("/?archive=/archives/a.zip", "names no archive"),
     ("/?archive=/archives/a/b.wacz", "names no archive"),
@@ -151,7 +152,7 @@ ROUTES = [
     ("/?archive=http://a.example:8080/archives/a.wacz", "is on another host"),
     ("/?archive=http://localhost:8081/archives/a.wacz", "is on another host"),
     ("/?archive=https://localhost:8080/archives/a.wacz", "is on another host"),
-    ("/?group=A", "is no id of a group"),
+    ("/?collection=A", "is no id of a collection"),
 ]
 
 

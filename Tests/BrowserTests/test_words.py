@@ -93,13 +93,13 @@ def test_words_that_cannot_be_kept_stay_in_the_form(host_with_sample, browser):
 
 @pytest.fixture
 def filed(host, tmp_path):
-    """Three archives and a group, filed under different words."""
+    """Three archives and a collection, filed under different words."""
     for name in ["north", "south", "east"]:
         html = f"<title>{name}</title>{name}"
         host.add(write_archive(tmp_path / f"{name}.wacz", name.title(), {f"https://{name}.example/": html}))
     host.change("PATCH", "/api/archives/north", {"tags": ["coast", "50% & more"], "notes": "lighthouse\nand gulls"})
     host.change("PATCH", "/api/archives/south", {"tags": ["coast"], "notes": "dunes"})
-    host.make_group("Compass", "north", "south", tags=["50% & more"])
+    host.make_collection("Compass", "north", "south", tags=["50% & more"])
     return host
 
 
@@ -145,17 +145,17 @@ def test_library_is_filtered_by_words(filed, page):
 
 
 def test_hostile_words_are_text(host_with_sample, page):
-    """In the library, on the pages of archive and group, in forms and dialogs: shown as written, nothing runs."""
+    """In the library, on the pages of archive and collection, in forms and dialogs: shown as written, nothing runs."""
     host = host_with_sample
     words = {"title": HOSTILE, "tags": [HOSTILE], "notes": f"{HOSTILE}\n{HOSTILE}"}
     host.change("PATCH", "/api/archives/sample", words)
     host.add(FIXTURES / "second.wacz")
-    group = host.make_group(HOSTILE, "sample", tags=[HOSTILE], notes=HOSTILE)
+    collection = host.make_collection(HOSTILE, "sample", tags=[HOSTILE], notes=HOSTILE)
     shown = HOSTILE.replace("\u202e", "")
     page.goto(host.home)
     expect(page.get_by_role("heading", name=shown, exact=True)).to_have_count(2)
     page.get_by_role("link", name=shown[:20]).last.scroll_into_view_if_needed()
-    page.get_by_role("button", name="Make a group…").click()
+    page.get_by_role("button", name="Make a collection…").click()
     expect(page.get_by_role("checkbox", name=shown, exact=True)).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name=f"Remove {shown}", exact=True).first.click()
@@ -163,7 +163,7 @@ def test_hostile_words_are_text(host_with_sample, page):
     page.keyboard.press("Escape")
     page.locator(".archives .tag").first.click()
     expect(page.locator(".tag-note")).to_contain_text(shown[:50])
-    for address in ["?archive=/archives/sample.wacz", f"?group={group}"]:
+    for address in ["?archive=/archives/sample.wacz", f"?collection={collection}"]:
         page.goto(f"{host.home}/{address}#view=pages")
         expect(page.get_by_role("heading", name=shown, level=1, exact=True)).to_be_visible()
         expect(page.locator(".notes")).to_contain_text(shown)

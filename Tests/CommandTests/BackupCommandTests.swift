@@ -44,17 +44,19 @@ struct BackupCommandTests {
         let store = try await filled()
         let first = try await store.run("backup", "copies")
         #expect(first.code == 0)
-        #expect(first.output.hasPrefix("backed up 2 archives and 0 groups: 2 files ("))
+        #expect(first.output.hasPrefix("backed up 2 archives and 0 collections: 2 files ("))
         #expect(first.errors == "store: \(store.store) (REPLAYHOST_STORE)\n")
         let second = try await store.run("backup", "copies", "--verify")
         #expect(
-            second.outputLines.first?.hasPrefix("backed up 2 archives and 0 groups: 0 files copied, 2 files (") == true)
+            second.outputLines.first?.hasPrefix("backed up 2 archives and 0 collections: 0 files copied, 2 files (")
+                == true)
         #expect(second.outputLines.last?.hasSuffix("of the backup read through and whole") == true)
         let quiet = try await store.run("backup", "copies", "--verify", "--quiet")
         #expect((quiet.output + quiet.errors).isEmpty)
         let restored = try await store.run("restore", "copies", "--store", "again")
         #expect(
-            restored.output.contains(/^restored 2 archives and 0 groups as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: 2 files/)
+            restored.output.contains(
+                /^restored 2 archives and 0 collections as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: 2 files/)
         )
         let again = try await store.run("restore", "copies", "--store", "again")
         #expect(again.output.contains("0 files copied, 2 there already"))

@@ -4,7 +4,8 @@ import Testing
 /// What the program says of itself. Golden files: RECORD_GOLDEN=1 rewrites them.
 struct HelpTests {
     static let commands = [
-        "open", "stop", "import", "serve", "list", "info", "pages", "cdx", "get", "edit", "group", "jobs", "remove",
+        "open", "stop", "import", "serve", "list", "info", "pages", "cdx", "get", "edit", "collection", "jobs",
+        "remove",
         "backup",
         "restore",
         "doctor",

@@ -39,17 +39,17 @@ struct HostileTextTests {
 
     @Test func textOfArchivesSteersNoTerminal() async throws {
         let (store, imports) = try await importedStore()
-        let group = try await store.run("group", "create", "Both\u{9B}\u{202E}", "crawl", "--json")
-        #expect(group.code == 0, Comment(rawValue: group.errors))
-        let id = try #require(try objects(group.outputLines).first?["id"] as? String)
+        let collection = try await store.run("collection", "create", "Both\u{9B}\u{202E}", "crawl", "--json")
+        #expect(collection.code == 0, Comment(rawValue: collection.errors))
+        let id = try #require(try objects(collection.outputLines).first?["id"] as? String)
         let commands = [
             ["list"], ["info", "crawl"], ["pages", "crawl"], ["cdx", "http://example.org/*"], ["jobs", "--all"],
-            ["group", "list"],
-            ["group", "info", id], ["get", "http://example.org/\u{202E}\u{9B}"],
+            ["collection", "list"],
+            ["collection", "info", id], ["get", "http://example.org/\u{202E}\u{9B}"],
             ["get", "http://example.org/", "--head"],
             ["edit", "crawl", "--add-tag", "\u{9B}\u{202E}"], ["doctor"],
         ]
-        var results = imports + [group]
+        var results = imports + [collection]
         for command in commands {
             for options in [[], ["--json"]] where !(command.contains("--head") && !options.isEmpty) {
                 results.append(try await store.run(command + options))

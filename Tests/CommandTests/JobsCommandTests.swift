@@ -6,11 +6,11 @@ import Testing
 /// `replayhost jobs`, and jobs that survive the program that runs them.
 struct JobsCommandTests {
     /// A store that refers to a file, with a job that hashes it.
-    private func withReference() async throws -> (store: CommandStore, path: String) {
+    private func withLinkedFile() async throws -> (store: CommandStore, path: String) {
         let store = try CommandStore()
         let path = store.folder.path("a.wacz")
         try store.write(GeneratedArchive(), to: "a.wacz")
-        let imported = try await store.run("import", "--reference", "a.wacz")
+        let imported = try await store.run("import", "--link", "a.wacz")
         try #require(imported.code == 0, "\(imported.errors)")
         return (store, path)
     }
@@ -21,7 +21,7 @@ struct JobsCommandTests {
     }
 
     @Test func whatWaitsIsShownAndRun() async throws {
-        let (store, path) = try await withReference()
+        let (store, path) = try await withLinkedFile()
         let list = try await store.run("jobs")
         #expect(list.outputLines.count == 2)
         #expect(list.outputLines[0].hasPrefix("ID  KIND  STATE    DONE"))
@@ -59,7 +59,7 @@ struct JobsCommandTests {
     }
 
     @Test func jobsArePausedResumedCancelledAndTriedAgain() async throws {
-        let (store, _) = try await withReference()
+        let (store, _) = try await withLinkedFile()
         for (command, state) in [
             ("pause", "paused"), ("resume", "waiting"), ("cancel", "cancelled"), ("retry", "waiting"),
         ] {
@@ -85,7 +85,7 @@ struct JobsCommandTests {
     }
 
     @Test func aFailedJobIsSaidAndMakesTheRunFail() async throws {
-        let (store, path) = try await withReference()
+        let (store, path) = try await withLinkedFile()
         try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
         let result = try await store.run("jobs", "run", "--json")
         #expect(result.code == 1)
@@ -100,21 +100,21 @@ struct JobsCommandTests {
     }
 
     @Test func aFileThatIsAwayIsLeft() async throws {
-        let (store, path) = try await withReference()
+        let (store, path) = try await withLinkedFile()
         try FileManager.default.removeItem(atPath: path)
         let result = try await store.run("jobs", "run")
         #expect(result.code == 0)
-        #expect(result.errors.contains("left: job 2 (hash a.wacz) is waiting: its volume is away"))
+        #expect(result.errors.contains("left: job 2 (hash a.wacz) is waiting: its file is unavailable"))
     }
 
     /// A store that refers to more than is hashed within the time that a look at it takes.
-    private func withLargeReferences() async throws -> CommandStore {
+    private func withLargeLinkedFiles() async throws -> CommandStore {
         let store = try CommandStore()
         for number in 1...5 {
             try GeneratedArchive(seed: UInt64(number)).write(
                 withHole: 3 << 30, to: store.folder.path("large/\(number).wacz"))
         }
-        let imported = try await store.run("import", "--reference", "large")
+        let imported = try await store.run("import", "--link", "large")
         try #require(imported.code == 0, "\(imported.errors)")
         return store
     }
@@ -131,7 +131,7 @@ struct JobsCommandTests {
 
     @Test(arguments: [SIGINT, SIGTERM])
     func interruptedTheRestWaits(signal: Int32) async throws {
-        let store = try await withLargeReferences()
+        let store = try await withLargeLinkedFiles()
         let result = try await store.start("jobs", "run") { program in
             try Self.awaitProgress(store)
             program.send(signal)
@@ -147,7 +147,7 @@ struct JobsCommandTests {
 
     @Test(arguments: ["serve", "jobs"])
     func aKilledProgramsJobIsDoneByTheNext(program kind: String) async throws {
-        let store = try await withLargeReferences()
+        let store = try await withLargeLinkedFiles()
         let killed = try await store.start(kind, kind == "jobs" ? "run" : "--port=0") { program in
             try Self.awaitProgress(store)
             program.send(SIGKILL)
@@ -177,7 +177,7 @@ struct JobsCommandTests {
         try await store.start("serve", "--port", "0") { program in
             try #require(program.outputLine { $0.contains("http://localhost:") } != nil)
             let imported = try ProgramRun(
-                Checkout.binary, ["import", "--reference", "a.wacz"],
+                Checkout.binary, ["import", "--link", "a.wacz"],
                 environment: ["REPLAYHOST_STORE": store.store], folder: store.folder.path
             ).wait()
             #expect(imported.code == 0)

@@ -45,7 +45,7 @@ struct OpenCommandTests {
         let address: String
         let url: String
         let archive: String?
-        let group: String?
+        let collection: String?
         let log: String?
         let pid: Int32
         let started: Bool
@@ -66,7 +66,7 @@ struct OpenCommandTests {
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             let opened = try await store.open("crawl.wacz", "--port", "0")
             #expect(opened.started)
-            #expect((opened.archive, opened.group) == ("crawl", nil))
+            #expect((opened.archive, opened.collection) == ("crawl", nil))
             #expect(opened.url == "\(opened.address)/?archive=/archives/crawl.wacz")
             #expect(try await opened.status("/archives/crawl.wacz") == 200)
             #expect(getsid(opened.pid) == opened.pid, "no terminal takes it along")
@@ -125,16 +125,16 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func idsGroupsAndTheLibraryAreOpened() async throws {
+    @Test func idsCollectionsAndTheLibraryAreOpened() async throws {
         try await withStore { store in
             for number in 1...2 { try store.files.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
             #expect(try await store.open("--port", "0").url.hasSuffix("/"), "a library that is empty yet")
             #expect(try await store.run("import", "a1.wacz", "a2.wacz").code == 0)
-            #expect(try await store.run("group", "create", "Both", "a1", "a2").code == 0)
+            #expect(try await store.run("collection", "create", "Both", "a1", "a2").code == 0)
             #expect(try await store.open("a2").archive == "a2")
-            let group = try await store.open("bo")
-            #expect((group.group, group.archive) == ("both", nil))
-            #expect(group.url.hasSuffix("/?group=both"))
+            let collection = try await store.open("bo")
+            #expect((collection.collection, collection.archive) == ("both", nil))
+            #expect(collection.url.hasSuffix("/?collection=both"))
             #expect(try await store.run("open", "a", "--no-browser").code == 3)
             let none = try await store.run("open", "none", "--no-browser", "--json")
             #expect((none.code, try errorCodes(none)) == (3, ["not-found"]))
@@ -161,23 +161,23 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func aReferencedFileStaysAndIsKnown() async throws {
+    @Test func aLinkedFileStaysAndIsKnown() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             #expect(try await store.open("--reference", "crawl.wacz", "--port", "0").archive == "crawl")
             #expect(try await store.open("crawl.wacz").archive == "crawl")
             let listed = try objects(try await store.run("list", "--json").outputLines)
-            #expect(listed.map { $0["storage"] as? String } == ["referenced"])
+            #expect(listed.map { $0["storage"] as? String } == ["linked"])
         }
     }
 
-    @Test func aPackageOfPackagesOpensAsItsGroup() async throws {
+    @Test func aPackageOfPackagesOpensAsItsCollection() async throws {
         try await withStore { store in
             let members = (1...2).map { ("m\($0).wacz", GeneratedArchive(seed: UInt64($0)).bytes(), String?.none) }
             let bytes = GeneratedArchive.packageOfPackages(
                 title: "A crawl", members.map { (name: $0.0, bytes: $0.1, sha256: $0.2) })
             try store.files.folder.write(bytes, to: "crawl.wacz")
-            #expect(try await store.open("crawl.wacz", "--port", "0").group == "crawl")
+            #expect(try await store.open("crawl.wacz", "--port", "0").collection == "crawl")
         }
     }
 

@@ -35,7 +35,7 @@ struct QueryCommandTests {
             Set(one.keys).isSuperset(of: [
                 "id", "title", "sha256", "size", "originalName", "importedAt", "pageCount", "captureCount",
                 "verification",
-                "findingCounts", "findings", "collection", "file",
+                "findingCounts", "findings", "replayCollection", "file",
             ]))
         let finding = try #require((one["findings"] as? [[String: Any]])?.first)
         #expect(Set(finding.keys) == ["severity", "code", "what", "location", "consequence"])

@@ -32,26 +32,26 @@ struct StoreCommandsTests {
         #expect(rows[0]["sha256"] == (try await sha256ByOpenSSL(store.folder.path("in/a.wacz"))))
     }
 
-    @Test func moveDeletesTheOriginalAndReferenceLeavesIt() async throws {
+    @Test func moveDeletesTheOriginalAndLinkLeavesIt() async throws {
         let store = try CommandStore()
         for (name, seed) in [("moved", 1), ("kept", 2)] {
             try store.write(GeneratedArchive(seed: UInt64(seed)), to: "\(name).wacz")
         }
         #expect(try await store.run("import", "--move", "moved.wacz").output.hasPrefix("moved: moved in "))
-        let referred = try await store.run("import", "--reference", "kept.wacz")
+        let referred = try await store.run("import", "--link", "kept.wacz")
         #expect(referred.output.hasPrefix("kept: refers to "))
         #expect(referred.errors.contains("1 file waits to be hashed: `replayhost serve` does it"))
         #expect((exists(store, "moved.wacz"), exists(store, "kept.wacz")) == (false, true))
         let archives = try await listed(store)
-        #expect(archives.map { $0["storage"] as? String } == ["referenced", "managed"])
-        #expect(archives[0]["reference"] as? String == store.folder.path("kept.wacz"))
+        #expect(archives.map { $0["storage"] as? String } == ["linked", "managed"])
+        #expect(archives[0]["linkedPath"] as? String == store.folder.path("kept.wacz"))
         #expect(archives[0]["sha256"] == nil)
         try FileManager.default.removeItem(atPath: store.folder.path("kept.wacz"))
-        #expect(try await listed(store).map { $0["availability"] as? String } == ["offline", "here"])
-        #expect(try await store.run("list").output.contains("offline"))
+        #expect(try await listed(store).map { $0["availability"] as? String } == ["unavailable", "available"])
+        #expect(try await store.run("list").output.contains("unavailable"))
         let asked = try await store.run("get", "http://example.org/", "--json", "kept")
         #expect(asked.code == 1)
-        #expect(try errorCodes(asked) == ["archive-offline"])
+        #expect(try errorCodes(asked) == ["archive-unavailable"])
     }
 
     @Test func replaceKeepsIDAndWords() async throws {
@@ -69,10 +69,10 @@ struct StoreCommandsTests {
     }
 
     @Test(arguments: [
-        ["import", "--move", "--reference", "a.wacz"], ["import", "--id", "Not One", "a.wacz"],
+        ["import", "--move", "--link", "a.wacz"], ["import", "--id", "Not One", "a.wacz"],
         ["import", "--move", "-"],
         ["import", "--id", "x", "a.wacz", "b.wacz"], ["import", "--id", "x", "--replace", "y", "a.wacz"],
-        ["import", "--id", "x", "."], ["edit", "a"], ["group", "create", "t", "a", "--id", "all"],
+        ["import", "--id", "x", "."], ["edit", "a"], ["collection", "create", "t", "a", "--id", "all"],
         ["edit", "a", "--title", ""],
     ])
     func whatCannotBeMeantIsAUsageError(arguments: [String]) async throws {
@@ -100,29 +100,33 @@ struct StoreCommandsTests {
         #expect(try await store.run("edit", "none", "--title", "x").code == 3)
     }
 
-    @Test func groupsAreMadeChangedAndRemoved() async throws {
+    @Test func collectionsAreMadeChangedAndRemoved() async throws {
         let store = try CommandStore()
         for number in 1...3 { try store.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
         #expect(try await store.run("import", "a1.wacz", "a2.wacz", "a3.wacz").code == 0)
         #expect(
-            try await store.run("group", "create", "The two", "a1", "a2").output == "the-two: made (The two: a1, a2)\n")
-        #expect(try await store.run("group", "add", "the", "a3").output == "the-two: changed (The two: a1, a2, a3)\n")
-        #expect(try await store.run("group", "drop", "the", "a1").output == "the-two: changed (The two: a2, a3)\n")
-        #expect(try await store.run("group", "drop", "the", "a1").code == 3)
+            try await store.run("collection", "create", "The two", "a1", "a2").output
+                == "the-two: made (The two: a1, a2)\n")
+        #expect(try await store.run("group", "info", "the").output.contains("member:  a2, Generated\n"), "as in 0.1.0")
+        #expect(
+            try await store.run("collection", "add", "the", "a3").output == "the-two: changed (The two: a1, a2, a3)\n")
+        #expect(try await store.run("collection", "drop", "the", "a1").output == "the-two: changed (The two: a2, a3)\n")
+        #expect(try await store.run("collection", "drop", "the", "a1").code == 3)
         #expect(try await store.run("edit", "the-two", "--title", "Both").output == "the-two: Both\n")
-        let group = try #require(try objects(try await store.run("group", "list", "--json").outputLines).first)
-        #expect(group["members"] as? [String] == ["a2", "a3"])
-        #expect(try await store.run("group", "info", "the-two").output.contains("member:  a2, Generated\n"))
+        let collection = try #require(
+            try objects(try await store.run("collection", "list", "--json").outputLines).first)
+        #expect(collection["members"] as? [String] == ["a2", "a3"])
+        #expect(try await store.run("collection", "info", "the-two").output.contains("member:  a2, Generated\n"))
         #expect(try await store.run("cdx", "http://example.org/*", "the-two").outputLines.count == 2)
-        #expect(try await store.run("group", "create", "x", "none").code == 3)
-        #expect(try await store.run("group", "create", "x", "a1", "--id", "a2").code == 1)
-        #expect(try await store.run("group", "remove", "the-two", input: "n\n").code == 1)
-        #expect(try await store.run("group", "remove", "the-two", "--yes").code == 0)
-        #expect(try await store.run("group", "list", "--json").output.isEmpty)
+        #expect(try await store.run("collection", "create", "x", "none").code == 3)
+        #expect(try await store.run("collection", "create", "x", "a1", "--id", "a2").code == 1)
+        #expect(try await store.run("collection", "remove", "the-two", input: "n\n").code == 1)
+        #expect(try await store.run("collection", "remove", "the-two", "--yes").code == 0)
+        #expect(try await store.run("collection", "list", "--json").output.isEmpty)
         #expect(try await listed(store).count == 3)
     }
 
-    @Test func aPackageOfPackagesBecomesAGroup() async throws {
+    @Test func aPackageOfPackagesBecomesACollection() async throws {
         let store = try CommandStore()
         let members = (1...2).map { ("m\($0).wacz", GeneratedArchive(seed: UInt64($0)).bytes(), String?.none) }
         let bytes = GeneratedArchive.packageOfPackages(
@@ -130,10 +134,10 @@ struct StoreCommandsTests {
         try store.folder.write(bytes, to: "crawl.wacz")
         let result = try await store.run("import", "crawl.wacz")
         #expect(result.code == 0)
-        #expect(result.outputLines.last == "crawl: a group of 2 archives (A crawl)")
+        #expect(result.outputLines.last == "crawl: a collection of 2 archives (A crawl)")
         let json = try objects(try await store.run("import", "crawl.wacz", "--json").outputLines)
         #expect(json.map { $0["duplicate"] as? Bool } == [true, true, true])
-        #expect(json.last?["group"] as? String == "crawl")
+        #expect(json.last?["collection"] as? String == "crawl")
         let piped = try await store.run(["import", "-", "--title", "Piped"], input: bytes)
         #expect(piped.code == 0)
     }
@@ -142,14 +146,15 @@ struct StoreCommandsTests {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         #expect(try await store.run("import", "a.wacz", "--tag", "t").code == 0)
-        #expect(try await store.run("group", "create", "g", "a").code == 0)
+        #expect(try await store.run("collection", "create", "g", "a").code == 0)
         let before = try await store.run("info", "a", "--json").output
         try store.folder.write("damaged", to: "store/catalog.sqlite")
         let damaged = try await store.run("list", "--json")
         #expect(damaged.code == 5)
         #expect(try errorCodes(damaged) == ["catalog-damaged"])
         let doctor = try await store.run("doctor", "--rebuild", "--port", "0")
-        #expect(doctor.output.contains("store catalog: made anew: 1 archive, 1 group; the damaged one lies beside it"))
+        #expect(
+            doctor.output.contains("store catalog: made anew: 1 archive, 1 collection; the damaged one lies beside it"))
         #expect(try await store.run("info", "a", "--json").output == before)
     }
 }

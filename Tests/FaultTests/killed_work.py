@@ -1,6 +1,6 @@
 """Kills the program at random instants of everything that changes a store, and holds the store against its files after each.
 
-Imports (copied, moved, referenced, into the place of another archive, packages of several), removals, edits, groups, hashing,
+Imports (copied, moved, referenced, into the place of another archive, packages of several), removals, edits, collections, hashing,
 rebuilds and backups. A kill comes at any instant, or before any call that changes the file system. After each the next start must leave the store as it was before the work or as it would be after it,
 in everything that a person sees, and with nothing else lying about. Rounds whose work ended before its kill do not count. The seed repeats a run: the same work in the same order, and
 the same share of it done before each kill. WORK= narrows it down to some kinds.
@@ -22,7 +22,7 @@ from support.places import BINARY
 from writers.generated import write_large
 
 BYSTANDER = "file-1"
-ALL = "import move reference remove edit replace package group regroup ungroup hash rebuild backup"
+ALL = "import move link remove edit replace package collection change-collection dissolve hash rebuild backup"
 WORK = os.environ.get("WORK", ALL).split()
 
 
@@ -78,19 +78,19 @@ class Work:
     # What a person sees
 
     def seen(self):
-        archives, groups = {}, {}
+        archives, collections = {}, {}
         for line in self.run("list", "--json").stdout.splitlines():
             archive = json.loads(line)
             archives[archive["id"]] = {
                 "sha256": archive.get("sha256"), "storage": archive["storage"], "title": archive["title"],
-                "tags": archive["tags"], "notes": archive["notes"], "reference": archive.get("reference"),
+                "tags": archive["tags"], "notes": archive["notes"], "linkedPath": archive.get("linkedPath"),
                 "name": archive["originalName"], "captures": archive["captureCount"],
                 "imported": archive["importedAt"],
             }
-        for line in self.run("group", "list", "--json").stdout.splitlines():
-            group = json.loads(line)
-            groups[group["id"]] = {"title": group["title"], "members": group["members"]}
-        return {"archives": archives, "groups": groups}
+        for line in self.run("collection", "list", "--json").stdout.splitlines():
+            collection = json.loads(line)
+            collections[collection["id"]] = {"title": collection["title"], "members": collection["members"]}
+        return {"archives": archives, "collections": collections}
 
     # Files to work with
 
@@ -125,7 +125,7 @@ class Work:
 
     def next(self, kind, now):
         after = json.loads(json.dumps(now))
-        archives, groups = after["archives"], after["groups"]
+        archives, collections = after["archives"], after["collections"]
         ids = sorted(archives)
         # One stays as it is all the time.
         others = [name for name in ids if name != BYSTANDER]
@@ -133,21 +133,21 @@ class Work:
 
         def entry(path, name, storage="managed", like=None):
             return {
-                "sha256": None if storage == "referenced" else self.paths[path], "storage": storage,
+                "sha256": None if storage == "linked" else self.paths[path], "storage": storage,
                 "title": like["title"] if like else "A large archive", "tags": like["tags"] if like else [],
                 "notes": like["notes"] if like else "", "name": f"{name}.wacz",
-                "reference": os.path.realpath(path) if storage == "referenced" else None,
+                "linkedPath": os.path.realpath(path) if storage == "linked" else None,
             }
 
-        if kind in ("import", "move", "reference") or some is None:
-            name, path = self.file("elsewhere" if kind == "reference" else "in")
-            archives[name] = entry(path, name, "referenced" if kind == "reference" else "managed")
-            flags = {"move": ["--move"], "reference": ["--reference"]}.get(kind, [])
+        if kind in ("import", "move", "link") or some is None:
+            name, path = self.file("elsewhere" if kind == "link" else "in")
+            archives[name] = entry(path, name, "linked" if kind == "link" else "managed")
+            flags = {"move": ["--move"], "link": ["--link"]}.get(kind, [])
             return ["import", path, *flags], [after], path if kind == "move" else None
         if kind == "remove":
             del archives[some]
-            for group in groups.values():
-                group["members"] = [member for member in group["members"] if member != some]
+            for collection in collections.values():
+                collection["members"] = [member for member in collection["members"] if member != some]
             return ["remove", "--yes", some], [after], None
         if kind == "edit":
             mark = f"t{self.chance.randrange(1000)}"
@@ -166,26 +166,26 @@ class Work:
                 member, inner = members[count]
                 archives[member] = entry(inner, member)
                 states.append(json.loads(json.dumps(after)))
-            groups[name] = {"title": name, "members": [member for member, _ in members]}
+            collections[name] = {"title": name, "members": [member for member, _ in members]}
             return ["import", path], [*states, after], None
-        if kind == "group":
+        if kind == "collection":
             self.number += 1
             chosen = self.chance.sample(ids, min(len(ids), 3))
-            groups[f"group-{self.number}"] = {"title": f"Group {self.number}", "members": chosen}
-            return ["group", "create", f"Group {self.number}", *chosen], [after], None
-        if kind in ("regroup", "ungroup"):
-            if not groups:
-                return self.next("group", now)
-            group = self.chance.choice(sorted(groups))
-            if kind == "ungroup":
-                del groups[group]
-                return ["group", "remove", "--yes", group], [after], None
-            members = groups[group]["members"]
+            collections[f"collection-{self.number}"] = {"title": f"Collection {self.number}", "members": chosen}
+            return ["collection", "create", f"Collection {self.number}", *chosen], [after], None
+        if kind in ("change-collection", "dissolve"):
+            if not collections:
+                return self.next("collection", now)
+            collection = self.chance.choice(sorted(collections))
+            if kind == "dissolve":
+                del collections[collection]
+                return ["collection", "remove", "--yes", collection], [after], None
+            members = collections[collection]["members"]
             if some in members:
                 members.remove(some)
-                return ["group", "drop", group, some], [after], None
+                return ["collection", "drop", collection, some], [after], None
             members.append(some)
-            return ["group", "add", group, some], [after], None
+            return ["collection", "add", collection, some], [after], None
         if kind == "hash":
             # Any number of them may be done.
             return ["jobs", "run"], "hashed", None
@@ -198,7 +198,7 @@ class Work:
     @staticmethod
     def equal(one, other):
         """Whether two states are the same in all that both know."""
-        if set(one["archives"]) != set(other["archives"]) or one["groups"] != other["groups"]:
+        if set(one["archives"]) != set(other["archives"]) or one["collections"] != other["collections"]:
             return False
         for name, archive in one["archives"].items():
             twin = other["archives"][name]
@@ -207,13 +207,13 @@ class Work:
         return True
 
     def hashed(self, before, now):
-        """The same, but for hashes of referenced files that have become known."""
+        """The same, but for hashes of linked files that have become known."""
         known = json.loads(json.dumps(before))
         for name, archive in known["archives"].items():
             found = now["archives"].get(name, {}).get("sha256")
             if archive["sha256"] is None and found is not None:
-                if found != self.paths[archive["reference"]]:
-                    raise Failure(f"{name} has the hash {found}, the file has {self.paths[archive['reference']]}")
+                if found != self.paths[archive["linkedPath"]]:
+                    raise Failure(f"{name} has the hash {found}, the file has {self.paths[archive['linkedPath']]}")
                 archive["sha256"] = found
         return self.equal(known, now)
 
@@ -233,7 +233,7 @@ class Work:
                     raise Failure(f"{path} is not what its name says")
 
     def check_settled(self):
-        """After the next start: catalog, files, sidecars, groups agree, and nothing else is there."""
+        """After the next start: catalog, files, sidecars, collections agree, and nothing else is there."""
         told = self.run("doctor", "--port", "0", check=False).stdout
         bad = [line for line in told.splitlines() if line.startswith("BAD") and " engine:" not in line]
         if bad:
@@ -266,9 +266,9 @@ class Work:
         if found != expected:
             raise Failure(f"files/: too many {sorted(found - expected)}, too few {sorted(expected - found)}")
         now = self.seen()
-        documents = {name[:-5] for name in os.listdir(f"{self.store}/groups")}
-        if documents != set(now["groups"]):
-            raise Failure(f"groups/ has {documents}, the catalog {set(now['groups'])}")
+        documents = {name[:-5] for name in os.listdir(f"{self.store}/collections")}
+        if documents != set(now["collections"]):
+            raise Failure(f"collections/ has {documents}, the catalog {set(now['collections'])}")
         for path, sha256 in self.paths.items():
             if "/elsewhere/" in path and os.path.exists(path) and digest(path) != sha256:
                 raise Failure(f"{path}, which is only referred to, was changed")
@@ -365,7 +365,7 @@ class Work:
 
     def forget(self, now):
         """Files that nobody needs any more, and archives when there are too many."""
-        kept = {archive["reference"] for archive in now["archives"].values()}
+        kept = {archive["linkedPath"] for archive in now["archives"].values()}
         for path in list(self.paths):
             if path not in kept and os.path.realpath(path) not in kept and "/in/" in path and os.path.exists(path):
                 os.remove(path)
@@ -402,5 +402,5 @@ def report(outcomes, work):
             print(f"  {kind:10} {', '.join(parts)}")
     print(
         f"{sum(outcomes.values())} rounds, {work.resumed} imports done again by their jobs: nothing lost, nothing half there; "
-        f"{len(now['archives'])} archives, {len(now['groups'])} groups at the end"
+        f"{len(now['archives'])} archives, {len(now['collections'])} collections at the end"
     )

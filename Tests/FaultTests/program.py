@@ -66,18 +66,18 @@ class Store:
         return {archive["id"]: archive for archive in self.done("list", "--json").lines()}
 
     def everything(self):
-        """All that a person can see of the archives and groups."""
+        """All that a person can see of the archives and collections."""
         archives = self.listed()
         with ThreadPoolExecutor() as pool:
             info = pool.map(lambda name: self.done("info", name, "--json").lines(), archives)
             pages = pool.map(lambda name: self.done("pages", name, "--json").lines(), archives)
-            groups = self.done("group", "list", "--json").lines()
-            return {"archives": archives, "info": dict(zip(archives, info)), "pages": dict(zip(archives, pages)), "groups": groups}
+            collections = self.done("collection", "list", "--json").lines()
+            return {"archives": archives, "info": dict(zip(archives, info)), "pages": dict(zip(archives, pages)), "collections": collections}
 
     def told_by_doctor(self, *arguments):
         """What `doctor` says of the store; not of engine, port and names."""
         lines = self.run("doctor", "--port", "0", "--json", *arguments).lines()
-        return [line for line in lines if line["name"].split()[0] in ("store", "lookups", "references", "server")]
+        return [line for line in lines if line["name"].split()[0] in ("store", "lookups", "linked", "server")]
 
     def expect_whole(self):
         """Nothing half there, nothing wrong."""

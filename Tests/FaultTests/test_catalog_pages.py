@@ -24,11 +24,11 @@ def filled(tmp_path_factory, shim):
     for name in ["sample", "second", "damaged/unsorted-index"]:
         store.done("import", FIXTURES / f"{name}.wacz")
     shutil.copy(FIXTURES / "no-pages.wacz", folder / "elsewhere.wacz")
-    store.done("import", "--reference", folder / "elsewhere.wacz")
+    store.done("import", "--link", folder / "elsewhere.wacz")
     shutil.copy(FIXTURES / "debian-faq.wacz", folder / "away.wacz")
-    store.done("import", "--reference", folder / "away.wacz")
+    store.done("import", "--link", folder / "away.wacz")
     store.done("edit", "sample", "--title", "Edited", "--tag", "one", "--tag", "two", "--notes", "Some words.")
-    store.done("group", "create", "Both", "sample", "second")
+    store.done("collection", "create", "Both", "sample", "second")
     database = sqlite3.connect(store.root / "catalog.sqlite")
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     size = database.execute("PRAGMA page_size").fetchone()[0]
@@ -122,7 +122,7 @@ def test_a_file_that_is_away_is_not_lost_by_a_rebuild(filled):
             told = filled.told_by_doctor("--rebuild")
             assert [line for line in told if line["verdict"] == "bad"] == []
             archive = filled.listed()["away"]
-            expected = dict(filled.seen["archives"]["away"], availability="offline")
+            expected = dict(filled.seen["archives"]["away"], availability="unavailable")
             assert archive == expected
             pages = filled.done("pages", "away", "--json").lines()
             assert pages == (filled.seen["pages"]["away"] if keeps_pages else [])

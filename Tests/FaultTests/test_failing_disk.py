@@ -83,7 +83,7 @@ def test_a_store_that_can_only_be_read_is_served_and_left_alone(small):
         assert small.run("get", "https://large.example/").output.startswith("<!doctype html><title>First page")
         for work in [
             ["import", FIXTURES / "sample.wacz"], ["edit", "kept", "--title", "x"], ["remove", "kept", "--yes"],
-            ["import", "--reference", FIXTURES / "sample.wacz"], ["group", "create", "x", "kept"],
+            ["import", "--link", FIXTURES / "sample.wacz"], ["collection", "create", "x", "kept"],
         ]:
             result = small.run(*work)
             assert result.code == 5, work
@@ -186,7 +186,7 @@ def test_a_file_system_without_locks_is_said_and_used(store):
 def test_a_store_may_be_moved(store):
     for name in ["sample", "second"]:
         store.done("import", FIXTURES / f"{name}.wacz")
-    store.done("group", "create", "Both", "sample", "second")
+    store.done("collection", "create", "Both", "sample", "second")
     before = store.everything()
     moved = store.root.with_name("moved")
     os.rename(store.root, moved)

@@ -81,29 +81,29 @@ def test_a_volume_may_come_and_go_under_a_running_server(store, mounted):
     kept = store.folder / "kept"
     shutil.copy2(file, kept)
     store.done("import", FIXTURES / "sample.wacz")
-    store.done("import", "--reference", file)
+    store.done("import", "--link", file)
     with Server(store) as server:
         assert server.ask("/archives/far.wacz")[2] == file.read_bytes()
         assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
         # Nobody holds the volume once nothing is read from it.
         wait_until(lambda: subprocess.run(["umount", volume], capture_output=True).returncode == 0, "it can be unmounted")
-        assert ids(server)["far"]["availability"] == "offline"
+        assert ids(server)["far"]["availability"] == "unavailable"
         status, _, body = server.ask("/archives/far.wacz")
-        assert (status, b"offline" in body) == (503, True)
+        assert (status, b"unavailable" in body) == (503, True)
         assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 503
         assert server.ask("/archives/sample.wacz")[0] == 200
         store.told_by_doctor()
-        assert store.listed()["far"]["availability"] == "offline"
+        assert store.listed()["far"]["availability"] == "unavailable"
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", volume], check=True)
         shutil.copy2(kept, file)
-        assert ids(server)["far"]["availability"] == "here"
+        assert ids(server)["far"]["availability"] == "available"
         assert server.ask("/archives/far.wacz")[2] == file.read_bytes()
         assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
 
 
-def test_a_referenced_file_that_changes_is_never_shown_as_what_it_was(store):
+def test_a_linked_file_that_changes_is_never_shown_as_what_it_was(store):
     file = store.file("far.wacz", 2_000_000, 100_000)
-    store.done("import", "--reference", file)
+    store.done("import", "--link", file)
     with Server(store) as server:
         before = server.ask("/archives/far.wacz")[1]
         assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
@@ -118,21 +118,21 @@ def test_a_referenced_file_that_changes_is_never_shown_as_what_it_was(store):
         assert archive["availability"] == "changed"
         assert "file-changed" in [finding["code"] for finding in archive["findings"]]
         bad = [line for line in store.told_by_doctor() if line["verdict"] == "bad"]
-        assert [line["name"] for line in bad] == ["references"]
+        assert [line["name"] for line in bad] == ["linked files"]
         # Read anew it is the same archive with other content, and says so.
-        store.done("import", "--reference", file)
+        store.done("import", "--link", file)
         status, after, body = server.ask("/archives/far.wacz")
         assert (status, body) == (200, file.read_bytes())
         assert after["ETag"] != before["ETag"]
         renewed = json.loads(server.ask("/api/archives/far")[2])
-        assert renewed["availability"] == "here"
-        assert renewed["collection"] != archive["collection"]
+        assert renewed["availability"] == "available"
+        assert renewed["replayCollection"] != archive["replayCollection"]
     store.expect_whole()
 
 
-def test_a_download_of_a_referenced_file_that_changes_meanwhile_breaks_off(store):
+def test_a_download_of_a_linked_file_that_changes_meanwhile_breaks_off(store):
     file = store.file("far.wacz", 60_000_000, 1_000_000)
-    store.done("import", "--reference", file)
+    store.done("import", "--link", file)
     size = file.stat().st_size
     with Server(store) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall(b"GET /archives/far.wacz HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n" % server.port)
@@ -148,18 +148,18 @@ def test_a_download_of_a_referenced_file_that_changes_meanwhile_breaks_off(store
     assert received < size, "a mixture of two files was sent as one"
 
 
-def test_many_referenced_files(store):
+def test_many_linked_files(store):
     """1,000 in `make soak`."""
     count = int(os.environ.get("REFERENCES", "60"))
     folder = store.folder / "many"
     folder.mkdir()
     files = [store.file(f"file-{number}.wacz", 20_000, 10_000, seed=number, folder=folder) for number in range(count)]
     hashes = [sha256(file) for file in files]
-    first = store.done("import", "--reference", folder)
+    first = store.done("import", "--link", folder)
     assert f"{count} imported, 0 already there, 0 failed" in first.errors
     assert len(store.listed()) == count
     # Unchanged files are not even opened.
-    again = store.run("import", "--reference", folder, FAIL_CALL="read", FAIL_PATH="/many/", FAIL_ERRNO=5)
+    again = store.run("import", "--link", folder, FAIL_CALL="read", FAIL_PATH="/many/", FAIL_ERRNO=5)
     assert f"0 imported, {count} already there, 0 failed" in again.errors
     assert [sha256(file) for file in files] == hashes
     assert [name for name in os.listdir(store.root / "files") if name.endswith(".wacz")] == []

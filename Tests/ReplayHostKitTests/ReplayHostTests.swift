@@ -103,7 +103,7 @@ struct ReplayHostTests {
         let host = try ReplayHost(configuration: setting.configuration)
         _ = try await host.importArchive(setting.archive("one"))
         let port = try await host.start().port
-        let own = try await openOwnPort("one", of: setting, port: port)
+        let own = try await openReplayPort("one", of: setting, port: port)
         for _ in 1...100 {
             // A client that keeps its connection open must not keep the port.
             let kept = try await onThread {
@@ -159,7 +159,7 @@ struct ReplayHostTests {
         setting.configuration.origins = .ports
         let host = try ReplayHost(configuration: setting.configuration)
         _ = try await host.importArchive(setting.archive("one"))
-        let own = try await openOwnPort("one", of: setting, port: host.start().port)
+        let own = try await openReplayPort("one", of: setting, port: host.start().port)
         await host.stop()
         setting.configuration.port = .fixed(own)
         let error = await #expect(throws: ReplayHostError.self) {
@@ -238,7 +238,7 @@ struct ReplayHostTests {
     }
 
     /// As the library's page does.
-    private func openOwnPort(_ id: String, of setting: Setting, port: Int) async throws -> Int {
+    private func openReplayPort(_ id: String, of setting: Setting, port: Int) async throws -> Int {
         struct Running: Decodable { let token: String }
         struct Origin: Decodable { let replayOrigin: String }
         let file = URL(fileURLWithPath: setting.folder.path("store/server.json"))

@@ -78,18 +78,18 @@ struct CDXJIndexTests {
     @Test func lookupsReadFewTimes() throws {
         let count = 1_000_000
         let counter = CountingByteSource(GeneratedLines(count: count))
-        let wacz = try IndexBuilder.open([]).lookedUp(in: [.sorted(SortedCDXJIndex(counter))])
+        let wacz = try IndexBuilder.open([]).using(indexes: [.sorted(SortedCDXJIndex(counter))])
         var generator = SeededGenerator(state: 5)
         _ = counter.take()
         let random = (0..<50).map { _ in Int.random(in: 0..<count, using: &generator) }
         for number in [0, 1, count / 2, count - 1, count + 5] + random {
-            let found = try wacz.captures(ofURL: GeneratedLines.url(number), trustsOrder: true)
+            let found = try wacz.captures(ofURL: GeneratedLines.url(number), assumesSorted: true)
             #expect(found.count == (number < count ? 1 : 0))
             let (reads, bytes) = counter.take()
             #expect(reads <= 32 && bytes <= 32 * 8192, "\(reads) reads of \(bytes) bytes")
         }
         let query = CaptureQuery(url: "example.org", matchType: .domain)
-        let cursor = wacz.captures(matching: query, trustsOrder: true)
+        let cursor = wacz.captures(matching: query, assumesSorted: true)
         for _ in 0..<100 { _ = try cursor.next() }
         #expect(counter.take().reads <= 32)
     }
@@ -190,22 +190,22 @@ struct ZipNumIndexTests {
         let wacz = try IndexBuilder.open(entries)
         #expect(wacz.compressedIDX?.name == "indexes/index.idx")
         let counting = CountingByteSource(source(idx))
-        let searched = try wacz.lookedUp(byPlainIDX: counting)
+        let searched = try wacz.using(plainIDX: counting)
         #expect(try searched.indexAccess() == .search)
         _ = counting.take()
         _ = try searched.closestCapture(toURL: "http://example.org/7", at: nil)
         #expect(counting.take().reads > 0)
         try searched.checkLookups()
         for other in [String(idx.dropLast()), idx + "\n", ""] {
-            #expect(code { _ = try wacz.lookedUp(byPlainIDX: source(other)) } == .badIndex)
+            #expect(code { _ = try wacz.using(plainIDX: source(other)) } == .badIndex)
         }
         let stored = try IndexBuilder.open([entries[0], .init("indexes/index.idx", idx)])
         #expect(stored.compressedIDX == nil)
-        #expect(code { _ = try stored.lookedUp(byPlainIDX: source(idx)) } == .badIndex)
+        #expect(code { _ = try stored.using(plainIDX: source(idx)) } == .badIndex)
     }
 
     @Test func lookupsInNoIndexFindNothing() throws {
-        let wacz = try IndexBuilder.open([]).lookedUp(in: [])
+        let wacz = try IndexBuilder.open([]).using(indexes: [])
         #expect(try wacz.indexAccess() == .search)
         #expect(try wacz.captures(ofURL: "http://example.org/two").isEmpty)
         #expect(try wacz.closestCapture(toURL: "http://example.org/two", at: nil) == nil)

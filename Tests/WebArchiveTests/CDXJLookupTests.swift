@@ -143,7 +143,7 @@ struct CDXJLookupTests {
         limits.sortCheckBytesMax = 0
         let lines = (0..<5000).reversed().map { IndexBuilder.line("k\($0 + 10_000)", "2023", url: "http://k/\($0)") }
         let wacz = try IndexBuilder.open([Entry("indexes/index.cdx", lines.joined(separator: "\n"))], limits: limits)
-        #expect(try wacz.captures(ofURL: "http://k/77", trustsOrder: true).isEmpty == false)
+        #expect(try wacz.captures(ofURL: "http://k/77", assumesSorted: true).isEmpty == false)
     }
 
     @Test func closestIsByTimeAndTheLaterOfTwo() throws {
@@ -284,7 +284,7 @@ struct CDXJFixtureTests {
     @Test func keysAreThoseOfTheIndexer() throws {
         let wacz = try WACZFile.open(path: "\(folder)/ours/small-plain.wacz")
         try wacz.forEachIndexEntry { entry, _ in
-            #expect(SURT.referenceKey(for: entry.requestURL) == entry.urlKey)
+            #expect(SURT.pythonKey(for: entry.requestURL) == entry.urlKey)
             return true
         }
     }

@@ -222,7 +222,7 @@ struct CaptureTimestampTests {
 
 struct SURTTests {
     // `http://www.example.com/` is keyed so in the index of py-wacz's own test archive. The others follow the rules that
-    // `keyOfTheReferenceModuleIsACandidate` takes from the reference, but for the trailing slash, which most writers keep.
+    // `keyOfThePythonModuleIsACandidate` takes from the reference, but for the trailing slash, which most writers keep.
     @Test(arguments: [
         ("https://example.org/", "org,example)/"), ("http://www.example.com/", "com,example)/"),
         ("http://archive.org/goo?a=2&b&a=1", "org,archive)/goo?a=1&a=2&b"), ("http://archive.org:80/", "org,archive)/"),
@@ -243,7 +243,7 @@ struct SURTTests {
         ("http://archive.org/goo/?", "org,archive)/goo"), ("http://archive.org/goo/?b&a", "org,archive)/goo?a&b"),
         ("http://archive.org/goo/?a=2&b&a=1", "org,archive)/goo?a=1&a=2&b"),
     ])
-    func keyOfTheReferenceModuleIsACandidate(_ url: String, _ key: String) {
+    func keyOfThePythonModuleIsACandidate(_ url: String, _ key: String) {
         #expect(SURT.candidates(for: url).contains(key))
     }
 

@@ -147,8 +147,8 @@ struct CDXQueryFaultTests {
         let source = CountingByteSource(GeneratedLines(count: count))
         var limits = Limits.standard
         limits.sortCheckBytesMax = 0
-        let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz()).lookedUp(
-            in: [.sorted(SortedCDXJIndex(source, limits: limits))])
+        let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz()).using(
+            indexes: [.sorted(SortedCDXJIndex(source, limits: limits))])
         _ = source.take()
         let run = try CDXQueries.run("url=*.example.org&output=text&fl=url", [("a", wacz)])
         let first = try #require(try run.next())

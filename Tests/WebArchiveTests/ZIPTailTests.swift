@@ -21,7 +21,7 @@ struct ZIPTailTests {
 
     @Test func aZIPThatSimpleReadersUnderstandIsLeftAlone() throws {
         let bytes = ZIPBuilder([Self.warc, Self.index.with { $0.isDeflated = true }]).bytes()
-        #expect(try open(bytes).plainerTail() == nil)
+        #expect(try open(bytes).simplifiedDirectory() == nil)
     }
 
     @Test func anExtraFieldThatOnlyTheLocalHeaderHasIsAnnounced() throws {
@@ -29,7 +29,7 @@ struct ZIPTailTests {
             Self.warc.with { $0.localExtra = Self.localExtra }, Self.index.with { $0.isDeflated = true },
         ]).bytes()
         let original = try open(bytes)
-        let tail = try #require(try original.plainerTail())
+        let tail = try #require(try original.simplifiedDirectory())
         let mended = try open(replaced(bytes, by: tail))
         #expect(mended.findings.isEmpty)
         #expect(mended.entries.map(\.name) == original.entries.map(\.name))
@@ -47,7 +47,7 @@ struct ZIPTailTests {
         builder.offsetsCountPrefix = false
         builder.trailing = [UInt8](repeating: 0, count: 1000)
         let bytes = builder.bytes()
-        let tail = try #require(try open(bytes).plainerTail())
+        let tail = try #require(try open(bytes).simplifiedDirectory())
         let mended = try open(replaced(bytes, by: tail))
         #expect(mended.findings.isEmpty)
         let warc = try #require(mended.entry(named: "archive/data.warc"))
@@ -64,7 +64,7 @@ struct ZIPTailTests {
     func aPackageDescriptionThatTheEngineRefusesIsHidden(_ description: String, _ isHidden: Bool) throws {
         let bytes = ZIPBuilder([Self.warc, Self.index, .init("datapackage.json", description)]).bytes()
         let wacz = try WACZFile.open(MemoryByteSource(bytes, name: "test.wacz"))
-        let tail = try wacz.plainerTail()
+        let tail = try wacz.simplifiedDirectory()
         #expect((tail != nil) == isHidden)
         guard let tail else { return }
         let mended = try open(replaced(bytes, by: tail))

@@ -20,7 +20,7 @@ private func reopened(_ wacz: WACZFile, _ folder: String) throws -> WACZFile {
     let index = try ZipNumIndex(
         idx: FileByteSource(path: "\(folder)/sorted.idx"), blocks: FileByteSource(path: "\(folder)/sorted.cdx.gz"))
     try index.checkBlocks()
-    return try wacz.lookedUp(in: [.zipNum(index)])
+    return try wacz.using(indexes: [.zipNum(index)])
 }
 
 private func lines(_ folder: String) throws -> [String] {

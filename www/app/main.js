@@ -22,7 +22,7 @@ function show(route, traversed = false) {
     if (route.kind === "library") {
         view = showLibrary(root, route, { navigate: (address) => location.assign(address) });
         showBanners();
-    } else if (route.kind === "archive" || route.kind === "group") {
+    } else if (route.kind === "archive" || route.kind === "collection") {
         view = showArchive(root, route, { onRefused });
     } else {
         view = null;

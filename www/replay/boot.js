@@ -4,7 +4,7 @@
  */
 import { failureText, stepText } from "../app/replay/setup-texts.js";
 import { runAgent } from "./agent.js";
-import { Problem, boot, isGroup, setUp } from "./setup.js";
+import { Problem, boot, isCollection, setUp } from "./setup.js";
 
 const viewerOrigin = boot.controlOrigins[0];
 const triesMax = 2;
@@ -34,7 +34,7 @@ function replayAddress() {
 
 function viewerURL(address) {
     const fragment = address ? `#url=${encodeURIComponent(address.url)}&ts=${address.timestamp}` : "";
-    const place = isGroup ? `group=${boot.id}` : `archive=/archives/${boot.id}.wacz`;
+    const place = isCollection ? `collection=${boot.id}` : `archive=/archives/${boot.id}.wacz`;
     return `${viewerOrigin}/?${place}${fragment}`;
 }
 
@@ -87,11 +87,11 @@ async function openThroughEngine() {
 
 function showEarlier(address, atTop) {
     const path = `/${boot.collection}/${address.timestamp}${address.modifier || "mp_"}/${address.url}`;
-    const change = isGroup ? "has other archives, or other files, than when this address was made. What it holds"
+    const change = isCollection ? "has other archives, or other files, than when this address was made. What it holds"
         : "was replaced since this address was made. What the file holds";
     show("This address belongs to an earlier file", `“${boot.title}” ${change} now may differ.`, {
         href: atTop ? viewerURL(address) : location.origin + path,
-        label: `Open the same address in the ${isGroup ? "group" : "archive"} as it is now`,
+        label: `Open the same address in the ${isCollection ? "collection" : "archive"} as it is now`,
     });
 }
 

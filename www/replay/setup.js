@@ -5,9 +5,9 @@ export const boot = JSON.parse(document.getElementById("boot-data").textContent)
 const workerURL = boot.worker && new URL(boot.worker, location.href).href;
 const silenceSecondsMax = 60;
 // By lookups the engine asks this server for each capture; by ranges it reads the archive's file itself, which a
-// group of archives does not have.
-export const isGroup = boot.source === undefined;
-const ways = isGroup ? ["lookups"] : ["lookups", "ranges"];
+// collection of archives does not have.
+export const isCollection = boot.source === undefined;
+const ways = isCollection ? ["lookups"] : ["lookups", "ranges"];
 
 /** Why it could not be set up. */
 export class Problem extends Error {
@@ -38,9 +38,9 @@ async function checkFile() {
     try {
         answer = await fetch(boot.source, { method: "HEAD", cache: "no-store" });
     } catch (error) {
-        throw new Problem("server-away", error.message);
+        throw new Problem("server-unavailable", error.message);
     }
-    const reason = { "archive-offline": "file-offline", "archive-changed": "file-changed" };
+    const reason = { "archive-unavailable": "file-unavailable", "archive-changed": "file-changed" };
     const code = answer.headers.get("Replayhost-Error");
     if (Object.hasOwn(reason, code)) throw new Problem(reason[code]);
     if (answer.status === 404 || answer.status === 410) throw new Problem("file-missing");
@@ -69,7 +69,7 @@ async function startEngine() {
         registration = await navigator.serviceWorker.register(boot.worker, { scope: "/", updateViaCache: "none" });
     } catch (error) {
         const script = await fetch(boot.worker, { method: "HEAD", cache: "no-store" }).catch(() => null);
-        if (!script) throw new Problem("server-away", error.message);
+        if (!script) throw new Problem("server-unavailable", error.message);
         throw new Problem(script.status === 404 ? "engine-missing" : "workers-refused", error.message);
     }
     const coming = registration.installing ?? registration.waiting;
@@ -131,7 +131,7 @@ const settings = {
         file: { sourceUrl: "proxy:" },
         extraConfig: { prefix: "", isLive: false, archivePrefix: captures, archiveMod: "ir_" },
     },
-    ranges: isGroup ? null : {
+    ranges: isCollection ? null : {
         storedType: "wacz",
         file: { sourceUrl: new URL(boot.source, location.href).href, name: `${boot.id}.wacz` },
         extraConfig: {},
@@ -215,7 +215,7 @@ async function setUpCollection(worker, way, exists, progress) {
     try {
         await addCollection(worker, way, progress);
     } catch (error) {
-        if (way === "ranges" || isGroup) throw error;
+        if (way === "ranges" || isCollection) throw error;
         const names = await listCollections(worker);
         if (names.includes(boot.collection)) await removeCollection(worker, boot.collection);
         await addCollection(worker, "ranges", progress);
@@ -223,7 +223,7 @@ async function setUpCollection(worker, way, exists, progress) {
 }
 
 export async function setUp(report) {
-    if (!isGroup) {
+    if (!isCollection) {
         report("file");
         await checkFile();
     }

@@ -1,4 +1,4 @@
-/// `backup.json`: which archives and groups a backup is, with all that people said of them.
+/// `backup.json`: which archives and collections a backup is, with all that people said of them.
 ///
 /// It is replaced as a whole once every file that it names is in place: whatever happens before that, the backup is the one that
 /// the manifest before it says.
@@ -9,25 +9,26 @@ package struct BackupManifest: Codable, Hashable {
         var key: String
         /// Of the file, in bytes.
         var size: UInt64
-        /// Names the file in the backup; `nil` for a referenced one that the backup does not have.
+        /// Names the file in the backup; `nil` for a linked one that the backup does not have.
         var sha256: String?
         /// All that the store had in the sidecar.
         var sidecar: Sidecar
     }
 
     var format = Self.formatWritten
-    /// When archives and groups were as they are here. RFC 3339, UTC, to the microsecond.
+    /// When archives and collections were as they are here. RFC 3339, UTC, to the microsecond.
     var madeAt: String
     /// In the order of their import.
     var archives: [Entry]
-    var groups: [GroupDocument]
+    var collections: [CollectionDocument]
 
-    static let formatWritten = 1
+    static let formatWritten = 2
+    private static let formatsKnown = 1...2
     /// About a million archives.
     private static let bytesMax = 1 << 30
 
-    init(madeAt: String, archives: [Entry], groups: [GroupDocument]) {
-        (self.madeAt, self.archives, self.groups) = (madeAt, archives, groups)
+    init(madeAt: String, archives: [Entry], collections: [CollectionDocument]) {
+        (self.madeAt, self.archives, self.collections) = (madeAt, archives, collections)
     }
 
     /// The files that the backup needs.
@@ -36,9 +37,10 @@ package struct BackupManifest: Codable, Hashable {
     /// - Throws: `StoreError`: `notFound`; `unusable` for another version's; `documentDamaged`.
     package static func read(at path: String) throws -> BackupManifest {
         let format = try StoreDocument.read(Head.self, at: path, bytesMax: bytesMax).format
-        guard format == formatWritten else {
+        guard formatsKnown.contains(format) else {
             throw StoreError(
-                .unusable, "the backup has the format \(format), this version knows \(formatWritten)", place: path,
+                .unusable, "the backup has the format \(format), this version knows up to \(formatWritten)",
+                place: path,
                 hint: "use the replayhost that wrote it; nothing was changed")
         }
         let manifest = try StoreDocument.read(BackupManifest.self, at: path, bytesMax: bytesMax)
@@ -65,9 +67,9 @@ package struct BackupManifest: Codable, Hashable {
                 entry.isPlausible
             else { throw Self.impossible("the archive \"\(sidecar.id)\"", at: path) }
         }
-        for document in groups {
-            guard ids.insert(try document.group(at: path).id).inserted else {
-                throw Self.impossible("the group \"\(document.id)\"", at: path)
+        for document in collections {
+            guard ids.insert(try document.collection(at: path).id).inserted else {
+                throw Self.impossible("the collection \"\(document.id)\"", at: path)
             }
         }
     }
@@ -80,6 +82,29 @@ package struct BackupManifest: Codable, Hashable {
 
     /// What is left to do where a manifest is not of use.
     static let byHand = "the archives beside it are WACZ files under their SHA-256, and can be imported one by one"
+}
+
+extension BackupManifest {
+    private enum CodingKeys: String, CodingKey {
+        case format, madeAt, archives, collections, groups
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        format = try container.decode(Int.self, forKey: .format)
+        madeAt = try container.decode(String.self, forKey: .madeAt)
+        archives = try container.decode([Entry].self, forKey: .archives)
+        // Format 1, of version 0.1.0, called them groups.
+        collections = try container.decode([CollectionDocument].self, forKey: format == 1 ? .groups : .collections)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Self.formatWritten, forKey: .format)
+        try container.encode(madeAt, forKey: .madeAt)
+        try container.encode(archives, forKey: .archives)
+        try container.encode(collections, forKey: .collections)
+    }
 }
 
 extension BackupManifest.Entry {

@@ -3,13 +3,13 @@ package struct BackupOptions: Sendable, Hashable {
     /// Read the files through that the backup has already.
     package var verifies = false
     /// Copy the files that the store only refers to.
-    package var includesReferences = false
+    package var includesLinkedFiles = false
     /// Delete the files that the new manifest does not need.
     package var prunes = false
 
-    package init(verifies: Bool = false, includesReferences: Bool = false, prunes: Bool = false) {
+    package init(verifies: Bool = false, includesLinkedFiles: Bool = false, prunes: Bool = false) {
         self.verifies = verifies
-        self.includesReferences = includesReferences
+        self.includesLinkedFiles = includesLinkedFiles
         self.prunes = prunes
     }
 }
@@ -20,7 +20,7 @@ package struct BackupReport: Sendable, Hashable {
     package var madeAt = ""
     /// Archives that the backup has, those included whose files are elsewhere.
     package var archives = 0
-    package var groups = 0
+    package var collections = 0
     /// Files that were copied.
     package var copied = FileTally()
     /// Files that the backup had already.
@@ -43,17 +43,17 @@ package struct BackupReport: Sendable, Hashable {
 package struct RestoreReport: Sendable, Hashable {
     /// RFC 3339, UTC: the moment that the backup shows.
     package var madeAt = ""
-    /// Archives and groups of the backup that are in the store now.
+    /// Archives and collections of the backup that are in the store now.
     package var archives = 0
-    package var groups = 0
+    package var collections = 0
     /// Files that were copied.
     package var restored = FileTally()
     /// Archives that the store had already.
     package var alreadyThere = 0
     /// Archives whose file was referred to, is not there, and was restored from its copy: now it is the store's own.
-    package var takenIn: [ArchiveID] = []
+    package var adopted: [ArchiveID] = []
     /// Archives whose file is referred to and not there.
-    package var offline: [ArchiveID] = []
+    package var unavailable: [ArchiveID] = []
     /// Archives of the backup that the store has not.
     package var leftOut: [ArchiveID] = []
     /// Worth knowing, and no fault.

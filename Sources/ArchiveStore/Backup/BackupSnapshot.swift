@@ -9,7 +9,7 @@ struct BackupSnapshot {
     let madeAt: String
     /// In the order of their import.
     let items: [Item]
-    let groups: [GroupDocument]
+    let collections: [CollectionDocument]
     /// Archives whose sidecar is of another version.
     let unreadable: [ArchiveID]
     /// What could not be read of the store.
@@ -17,11 +17,11 @@ struct BackupSnapshot {
 }
 
 extension BackupSnapshot {
-    /// Reads sidecars and groups under the commit lock: no import or removal comes in between.
+    /// Reads sidecars and collections under the commit lock: no import or removal comes in between.
     ///
-    /// - Parameter pulse: Called while another process holds the lock; throws to stop.
-    init(of store: ArchiveStore, pulse: () throws -> Void) throws {
-        self = try store.layout.withCommitLock(pulse: pulse) {
+    /// - Parameter checkCancellation: Called while another process holds the lock; throws to stop.
+    init(of store: ArchiveStore, checkCancellation: () throws -> Void) throws {
+        self = try store.layout.withCommitLock(checkCancellation: checkCancellation) {
             let archives = try store.catalog.allArchives()
             var (problems, unreadable): ([StoreError], [ArchiveID]) = ([], [])
             let items = try archives.reversed().compactMap { archive -> Item? in
@@ -40,9 +40,9 @@ extension BackupSnapshot {
                         .archiveDamaged, "the file is not in the catalog, and is left out of the backup",
                         place: store.layout.file(key), hint: "run `replayhost doctor`, which tells why"))
             }
-            let groups = try Self.savedGroups(store, &problems)
+            let collections = try Self.savedCollections(store, &problems)
             return BackupSnapshot(
-                madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, groups: groups,
+                madeAt: RFC3339.preciseText(of: RFC3339.now()), items: items, collections: collections,
                 unreadable: unreadable, problems: problems)
         }
     }
@@ -56,23 +56,25 @@ extension BackupSnapshot {
         }
     }
 
-    private static func savedGroups(
+    private static func savedCollections(
         _ store: ArchiveStore, _ problems: inout [StoreError]
-    ) throws -> [GroupDocument] {
+    ) throws -> [CollectionDocument] {
         let layout = store.layout
-        var groups = Dictionary(try store.collections.all().map { ($0.id, GroupDocument($0)) }) { first, _ in first }
-        for name in try Folder.names(in: layout.groups) where name.hasSuffix(StoreLayout.sidecarSuffix) {
+        var collections = Dictionary(try store.collections.all().map { ($0.id, CollectionDocument($0)) }) { first, _ in
+            first
+        }
+        for name in try Folder.names(in: layout.collections) where name.hasSuffix(StoreLayout.sidecarSuffix) {
             guard let id = ArchiveID(name.dropLast(StoreLayout.sidecarSuffix.count)) else { continue }
             do {
-                let document = try StoreDocument.read(GroupDocument.self, at: layout.group(id))
-                _ = try document.group(at: layout.group(id))
-                groups[id] = document
-            } catch let error as StoreError where error.isDamagedDocument && groups[id] != nil {
+                let document = try StoreDocument.read(CollectionDocument.self, at: layout.collection(id))
+                _ = try document.collection(at: layout.collection(id))
+                collections[id] = document
+            } catch let error as StoreError where error.isDamagedDocument && collections[id] != nil {
                 // The catalog's is the copy that is left.
             } catch let error as StoreError where error.isDamagedDocument || error.code == .unusable {
                 problems.append(error)
             }
         }
-        return groups.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        return collections.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 }

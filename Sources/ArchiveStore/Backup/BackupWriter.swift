@@ -68,9 +68,9 @@ struct BackupWriter {
         try planCopies(snapshot)
         let entries = try snapshot.items.compactMap { try entry(of: $0, progress) }
         sayWhatStaysDamaged(snapshot)
-        let groups = groups(of: snapshot, entries)
-        (report.archives, report.groups) = (entries.count, groups.count)
-        let manifest = BackupManifest(madeAt: snapshot.madeAt, archives: entries, groups: groups)
+        let collections = collections(of: snapshot, entries)
+        (report.archives, report.collections) = (entries.count, collections.count)
+        let manifest = BackupManifest(madeAt: snapshot.madeAt, archives: entries, collections: collections)
         try manifest.write(to: folder.manifest)
         try prune(manifest)
         return report
@@ -237,7 +237,7 @@ struct BackupWriter {
                 StoreError(
                     .archiveDamaged, "the copy of \"\(item.archive.id)\" in the backup is damaged",
                     place: folder.layout.file(hash),
-                    hint: item.archive.storage.isLinked ? "--include-references copies it anew" : nil))
+                    hint: item.archive.storage.isLinked ? "--include-linked copies it anew" : nil))
         }
     }
 
@@ -245,10 +245,10 @@ struct BackupWriter {
         try store.layout.withCommitLock { try store.catalog.archive(key: archive.key) == nil }
     }
 
-    /// The groups, without the archives that the backup does not have.
-    private func groups(of snapshot: BackupSnapshot, _ entries: [BackupManifest.Entry]) -> [GroupDocument] {
+    /// The collections, without the archives that the backup does not have.
+    private func collections(of snapshot: BackupSnapshot, _ entries: [BackupManifest.Entry]) -> [CollectionDocument] {
         let ids = Set(entries.map(\.sidecar.id))
-        return snapshot.groups.map { document in
+        return snapshot.collections.map { document in
             var document = document
             document.members.removeAll { !ids.contains($0) }
             return document
@@ -265,9 +265,9 @@ struct BackupWriter {
         report.pruned = try folder.prune(keeping: manifest.hashes)
     }
 
-    private func wants(_ item: Item) -> Bool { !item.archive.storage.isLinked || options.includesReferences }
+    private func wants(_ item: Item) -> Bool { !item.archive.storage.isLinked || options.includesLinkedFiles }
 
-    /// The hash of an archive's file: the catalog's, or what the copying of an unchanged referenced file found out before.
+    /// The hash of an archive's file: the catalog's, or what the copying of an unchanged linked file found out before.
     private func knownHash(of item: Item) -> String? {
         if let hash = item.archive.sha256 { return hash }
         guard let known = former[item.archive.key], known.sidecar.storage == item.archive.storage else {

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Brings a store to what a manifest says: archives one by one, each with its sidecar before its file, then groups.
+/// Brings a store to what a manifest says: archives one by one, each with its sidecar before its file, then collections.
 struct RestoreWriter {
     private typealias Entry = BackupManifest.Entry
 
@@ -64,10 +64,10 @@ struct RestoreWriter {
 
     private static func check(_ store: ArchiveStore, isOf manifest: BackupManifest) throws {
         let entries = Dictionary(manifest.archives.map { ($0.sidecar.id, $0) }) { first, _ in first }
-        let groups = Set(manifest.groups.map(\.id))
+        let collections = Set(manifest.collections.map(\.id))
         let foreign =
             try store.catalog.allArchives().filter { entries[$0.id.text]?.isSame(as: $0) != true }.map(\.id)
-            + store.collections.all().map(\.id).filter { !groups.contains($0.text) }
+            + store.collections.all().map(\.id).filter { !collections.contains($0.text) }
         guard let first = foreign.first else { return }
         throw StoreError(
             .failed,
@@ -87,9 +87,9 @@ struct RestoreWriter {
                 try refer(step.entry, progress)
             }
         }
-        // Enters referenced files, and what could not be read above once more, to say why.
+        // Enters linked files, and what could not be read above once more, to say why.
         report.problems += try store.repair().problems.map { StoreError(.archiveDamaged, $0) }
-        try restoreGroups()
+        try restoreCollections()
         try count()
         return report
     }
@@ -144,7 +144,7 @@ struct RestoreWriter {
     private mutating func restore(
         _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws {
-        let sidecar = entry.sidecar.storage.isLinked ? entry.sidecar.takenIn() : entry.sidecar
+        let sidecar = entry.sidecar.storage.isLinked ? entry.sidecar.asManaged() : entry.sidecar
         let incoming: IncomingArchive
         do {
             incoming = try copied(entry, hash, progress)
@@ -156,7 +156,7 @@ struct RestoreWriter {
         copying.done = copying.done.addingSaturated(entry.size)
         try incoming.file.synchronize()
         let prepared = try prepare(incoming, hash, progress)
-        try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+        try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             if let prepared {
                 try enter(prepared, incoming, sidecar)
             } else {
@@ -166,7 +166,7 @@ struct RestoreWriter {
                 incoming.markCommitted()
             }
             report.restored.add(entry.size)
-            if entry.sidecar.storage.isLinked, let id = ArchiveID(sidecar.id) { report.takenIn.append(id) }
+            if entry.sidecar.storage.isLinked, let id = ArchiveID(sidecar.id) { report.adopted.append(id) }
         }
     }
 
@@ -221,7 +221,7 @@ struct RestoreWriter {
         guard let id = ArchiveID(sidecar.id) else { return }
         let key = prepared.index.key
         // One that lost its file keeps what people said of it since.
-        let known = try store.catalog.archive(key: key).map { Sidecar($0).takenIn() }
+        let known = try store.catalog.archive(key: key).map { Sidecar($0).asManaged() }
         let archive = prepared.examined.archive(
             key: key, id: id, sha256: key, storage: .managed, entry: (known ?? sidecar).entry,
             lookups: prepared.index.lookups)
@@ -231,18 +231,19 @@ struct RestoreWriter {
 
     /// Writes the sidecar of a file that stays where it is.
     private func refer(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
-        try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+        try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             try entry.sidecar.write(to: layout.sidecar(entry.key))
         }
     }
 
-    private func restoreGroups() throws {
+    private func restoreCollections() throws {
         try layout.withCommitLock {
-            for document in manifest.groups {
-                var group = try document.group(at: folder.manifest)
-                group.members = try group.members.filter { try store.catalog.archive(id: $0) != nil }
-                guard try store.collections.group(id: group.id).map({ $0.isRest(of: group) }) ?? true else { continue }
-                try store.collections.save(group)
+            for document in manifest.collections {
+                var collection = try document.collection(at: folder.manifest)
+                collection.members = try collection.members.filter { try store.catalog.archive(id: $0) != nil }
+                guard try store.collections.collection(id: collection.id).map({ $0.isRest(of: collection) }) ?? true
+                else { continue }
+                try store.collections.save(collection)
             }
         }
     }
@@ -256,15 +257,17 @@ struct RestoreWriter {
                 continue
             }
             report.archives += 1
-            if archive.storage.isLinked, archive.availability(in: layout) != .here { report.offline.append(id) }
+            if archive.storage.isLinked, archive.availability(in: layout) != .available {
+                report.unavailable.append(id)
+            }
         }
-        report.groups = try store.collections.all().count
+        report.collections = try store.collections.all().count
     }
 }
 
-extension ArchiveGroup {
+extension ArchiveCollection {
     /// Whether it is the other one without some of its members, which is what restoring from a damaged backup leaves.
-    fileprivate func isRest(of other: ArchiveGroup) -> Bool {
+    fileprivate func isRest(of other: ArchiveCollection) -> Bool {
         var whole = self
         whole.members = other.members
         whole.port = other.port

@@ -30,7 +30,7 @@ package struct Archive: Sendable, Hashable {
     }
 
     /// The engine's collection for this very file: a replaced file never shows the old one's pages.
-    package var collection: String { "\(id)-\(Self.mark(of: sha256 ?? key))" }
+    package var replayCollection: String { "\(id)-\(Self.mark(of: sha256 ?? key))" }
     /// Path of the file on every origin that serves it.
     package var filePath: String { "/archives/\(id).wacz" }
     /// The same, as an address of this very file: 404 once it is another one.
@@ -49,15 +49,16 @@ package struct Archive: Sendable, Hashable {
 
     /// 12 hex digits that tell one file from another.
     static func mark(of key: String) -> String {
-        String(key.dropFirst(key.hasPrefix(StoreLayout.referencePrefix) ? 4 : 0).filter { $0 != "-" }.prefix(12))
+        String(key.dropFirst(key.hasPrefix(StoreLayout.provisionalPrefix) ? 4 : 0).filter { $0 != "-" }.prefix(12))
     }
 }
 
 extension Archive: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, title, sha256, size, originalName, importedAt, createdAt, description, software, waczVersion
-        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, findingCounts, collection, file
-        case lookups, lookupsReason, tags, notes, storage, reference
+        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, findingCounts,
+            replayCollection, file
+        case lookups, lookupsReason, tags, notes, storage, linkedPath
     }
 
     /// Where a visit starts.
@@ -89,14 +90,14 @@ extension Archive: Encodable {
         // Nothing in this version checks the hashes inside the package, and nothing claims that it did.
         try container.encode("not-yet-verified", forKey: .verification)
         try container.encode(summary.findingCounts, forKey: .findingCounts)
-        try container.encode(collection, forKey: .collection)
+        try container.encode(replayCollection, forKey: .replayCollection)
         try container.encode(filePath, forKey: .file)
         try container.encodeIfPresent(summary.lookups.map { $0.usesSidecar ? "sidecar" : "in-place" }, forKey: .lookups)
         try container.encodeIfPresent(summary.lookups?.reason, forKey: .lookupsReason)
         try container.encode(entry.tags, forKey: .tags)
         try container.encode(entry.notes, forKey: .notes)
         try container.encode(storage.name, forKey: .storage)
-        try container.encodeIfPresent(storage.linkedFile?.path, forKey: .reference)
+        try container.encodeIfPresent(storage.linkedFile?.path, forKey: .linkedPath)
     }
 }
 
@@ -121,11 +122,11 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let archive: Archive
     package let availability: Availability
     package let findings: [Finding]
-    /// The groups that it is in.
-    package let groups: [ArchiveID]
+    /// The collections that it is in.
+    package let collections: [ArchiveID]
 
     private enum CodingKeys: String, CodingKey {
-        case availability, findings, groups
+        case availability, findings, collections
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -133,7 +134,7 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(availability, forKey: .availability)
         try container.encode(findings, forKey: .findings)
-        try container.encode(groups.map(\.text), forKey: .groups)
+        try container.encode(collections.map(\.text), forKey: .collections)
     }
 }
 

@@ -12,7 +12,7 @@ package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomS
     package init?(rawValue: String) { self.init(rawValue) }
 
     /// Names that a host label could be confused with.
-    static let taken: Set<String> = ["all", "api", "localhost", "replayhost", "stock", "www"]
+    static let reserved: Set<String> = ["all", "api", "localhost", "replayhost", "stock", "www"]
 
     /// Takes a well-formed id; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
@@ -22,14 +22,14 @@ package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomS
         guard !zip(bytes, bytes.dropFirst()).contains(where: { $0 == Self.hyphen && $1 == Self.hyphen }) else {
             return nil
         }
-        guard !Self.taken.contains(String(text)) else { return nil }
+        guard !Self.reserved.contains(String(text)) else { return nil }
         self.text = String(text)
     }
 
     /// Makes a readable id of a file name or title, ending in `-2`, `-3`… when `isFree` says that it is taken.
     package static func readable(from name: String, isFree: (ArchiveID) throws -> Bool) rethrows -> ArchiveID {
         var slug = slug(of: name)
-        if slug.isEmpty || taken.contains(slug) { slug = slug.isEmpty ? "archive" : "archive-\(slug)" }
+        if slug.isEmpty || reserved.contains(slug) { slug = slug.isEmpty ? "archive" : "archive-\(slug)" }
         var number = 1
         while true {
             let suffix = number == 1 ? "" : "-\(number)"

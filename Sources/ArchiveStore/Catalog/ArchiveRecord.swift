@@ -10,7 +10,7 @@ struct ArchiveRecord: CatalogRecord {
     let sidecarStamp: String?
 
     private enum CodingKeys: String, CodingKey {
-        case key, id, sha256, size, storage, referencePath, referenceModifiedAt, isExamined, sidecarStamp
+        case key, id, sha256, size, storage, linkedPath, linkedModifiedAt, isExamined, sidecarStamp
     }
 
     init(_ archive: Archive, sidecarStamp: String?) {
@@ -20,10 +20,10 @@ struct ArchiveRecord: CatalogRecord {
     init(from decoder: any Decoder) throws {
         let row = try decoder.container(keyedBy: CodingKeys.self)
         let size = try row.decode(UInt64.self, forKey: .size)
-        let linkedFile = try row.decodeIfPresent(String.self, forKey: .referencePath).map {
+        let linkedFile = try row.decodeIfPresent(String.self, forKey: .linkedPath).map {
             FileReference(
                 path: $0, size: size,
-                modifiedAtNanoseconds: try row.decode(Int64.self, forKey: .referenceModifiedAt))
+                modifiedAtNanoseconds: try row.decode(Int64.self, forKey: .linkedModifiedAt))
         }
         archive = Archive(
             key: try row.decode(String.self, forKey: .key), id: try row.decode(ArchiveID.self, forKey: .id),
@@ -43,12 +43,12 @@ struct ArchiveRecord: CatalogRecord {
         try row.encode(archive.sha256, forKey: .sha256)
         try row.encode(Int64(clamping: archive.size), forKey: .size)
         try row.encode(archive.storage.name, forKey: .storage)
-        try row.encode(archive.storage.linkedFile?.path, forKey: .referencePath)
-        try row.encode(archive.storage.linkedFile?.modifiedAtNanoseconds, forKey: .referenceModifiedAt)
+        try row.encode(archive.storage.linkedFile?.path, forKey: .linkedPath)
+        try row.encode(archive.storage.linkedFile?.modifiedAtNanoseconds, forKey: .linkedModifiedAt)
         try row.encode(archive.isExamined, forKey: .isExamined)
         try row.encode(sidecarStamp, forKey: .sidecarStamp)
     }
 }
 
 extension ArchiveID: DatabaseValueConvertible {}
-extension ArchiveLookups.Way: DatabaseValueConvertible {}
+extension ArchiveLookups.IndexStrategy: DatabaseValueConvertible {}

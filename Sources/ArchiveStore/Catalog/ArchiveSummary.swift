@@ -16,20 +16,20 @@ package struct ArchiveSummary: Sendable, Hashable, Codable {
     package var firstCapture: String?
     package var lastCapture: String?
     package var findingCounts = FindingCounts()
-    private(set) var lookupWay: ArchiveLookups.Way?
+    private(set) var indexStrategy: ArchiveLookups.IndexStrategy?
     private(set) var lookupsReason: String?
 
     private enum CodingKeys: String, CodingKey {
         case createdAt, description, software, waczVersion, mainPageURL, mainPageTimestamp, pageCount, captureCount
         case firstCapture, lastCapture, lookupsReason
         case findingCounts = "findings"
-        case lookupWay = "lookups"
+        case indexStrategy = "lookups"
     }
 
     /// How captures are looked up; `nil` when that was not found out yet: then the index is checked before it is trusted.
     package var lookups: ArchiveLookups? {
-        get { lookupWay.map { ArchiveLookups(way: $0, reason: lookupsReason) } }
-        set { (lookupWay, lookupsReason) = (newValue?.way, newValue?.reason) }
+        get { indexStrategy.map { ArchiveLookups(strategy: $0, reason: lookupsReason) } }
+        set { (indexStrategy, lookupsReason) = (newValue?.strategy, newValue?.reason) }
     }
 }
 

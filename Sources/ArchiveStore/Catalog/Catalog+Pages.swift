@@ -1,6 +1,6 @@
 import GRDB
 
-/// Pages, of one archive or of a group.
+/// Pages, of one archive or of a collection.
 extension Catalog {
     /// Pages in the archive's order, those whose title or URL holds every word of `words`.
     func pages(
@@ -11,17 +11,17 @@ extension Catalog {
         return try pages(from: source, words: words, offset: offset, limit: limit)
     }
 
-    /// Pages of all members of a group: the members in the group's order, the pages of each in its own.
+    /// Pages of all members of a collection: the members in the collection's order, the pages of each in its own.
     func pages(
-        of group: ArchiveGroup, words: String = "", offset: Int = 0, limit: Int
+        of collection: ArchiveCollection, words: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
         let source = PageSource(
-            columns: "page.*, groupMember.archiveID",
+            columns: "page.*, collectionMember.archiveID",
             tables: """
-                groupMember JOIN archive ON archive.id = groupMember.archiveID JOIN page ON page.archiveKey = archive.key
-                WHERE groupMember.groupID = ?
+                collectionMember JOIN archive ON archive.id = collectionMember.archiveID JOIN page ON page.archiveKey = archive.key
+                WHERE collectionMember.collectionID = ?
                 """,
-            order: "groupMember.position, page.position", owner: group.id.text)
+            order: "collectionMember.position, page.position", owner: collection.id.text)
         return try pages(from: source, words: words, offset: offset, limit: limit)
     }
 

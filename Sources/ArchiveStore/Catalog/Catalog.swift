@@ -4,7 +4,7 @@ import WebArchive
 
 /// The database of archives, their pages and findings: what the store answers questions from.
 ///
-/// It can be rebuilt from `files/` and `groups/`: these are the truth. One for each process; SQLite lets several of them read
+/// It can be rebuilt from `files/` and `collections/`: these are the truth. One for each process; SQLite lets several of them read
 /// and write at the same time.
 struct Catalog: Sendable {
     let database: any DatabaseWriter
@@ -20,7 +20,10 @@ struct Catalog: Sendable {
         do {
             let opened = try CatalogFile.openInTurn(path)
             (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
-            guard !opened.isReadOnly else { return }
+            guard !opened.isReadOnly else {
+                try CatalogFile.refuseOlder(database, path: path)
+                return
+            }
             try CatalogFile.migrate(database, path: path)
             // Those that have read already know the schema of before.
             (database as? DatabasePool)?.invalidateReadOnlyConnections()
@@ -54,8 +57,8 @@ struct Catalog: Sendable {
     }
 
     /// Those that are made of the file at `path`, outside of the store.
-    func archives(referencePath path: String) throws -> [Archive] {
-        let sql = "SELECT * FROM archive WHERE referencePath = ? ORDER BY importedAt, id"
+    func archives(linkedPath path: String) throws -> [Archive] {
+        let sql = "SELECT * FROM archive WHERE linkedPath = ? ORDER BY importedAt, id"
         return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [path]) }.map(\.archive)
     }
 
@@ -72,7 +75,7 @@ struct Catalog: Sendable {
         }
     }
 
-    /// How often archives and groups, or jobs, were changed: tells cheaply whether there is something new.
+    /// How often archives and collections, or jobs, were changed: tells cheaply whether there is something new.
     func revision() throws -> CatalogRevision {
         try reading { database in
             let rows = try RevisionRow.fetchAll(database, sql: "SELECT subject, number FROM revision")
@@ -100,11 +103,11 @@ struct Catalog: Sendable {
         }.compactMap { ArchiveID($0) }
     }
 
-    /// Whether neither an archive nor a group has the id.
+    /// Whether neither an archive nor a collection has the id.
     func isFree(_ id: ArchiveID) throws -> Bool {
         try reading { database in
             let sql =
-                "SELECT (SELECT count(*) FROM archive WHERE id = :id) + (SELECT count(*) FROM archiveGroup WHERE id = :id)"
+                "SELECT (SELECT count(*) FROM archive WHERE id = :id) + (SELECT count(*) FROM archiveCollection WHERE id = :id)"
             return try Int.fetchOne(database, sql: sql, arguments: ["id": id]) == 0
         }
     }
@@ -155,7 +158,7 @@ struct Catalog: Sendable {
     /// Notes how an archive's captures are looked up.
     func setLookups(_ lookups: ArchiveLookups, key: String) throws {
         let sql = "UPDATE archive SET lookups = ?, lookupsReason = ? WHERE key = ?"
-        try writing { try $0.execute(sql: sql, arguments: [lookups.way.rawValue, lookups.reason, key]) }
+        try writing { try $0.execute(sql: sql, arguments: [lookups.strategy.rawValue, lookups.reason, key]) }
     }
 
     /// Takes over what changed of an archive, but for its pages and findings.
@@ -201,7 +204,7 @@ struct Catalog: Sendable {
     static func damaged(_ reason: String, place: String? = nil) -> StoreError {
         StoreError(
             .catalogDamaged, "the catalog is damaged (\(reason)); the archives are not touched by that",
-            place: place, hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
+            place: place, hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and collections/")
     }
 
     private static func words(for error: DatabaseError, place: String? = nil) -> StoreError {

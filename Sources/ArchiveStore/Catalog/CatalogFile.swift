@@ -82,6 +82,14 @@ enum CatalogFile {
         }
     }
 
+    /// - Throws: `StoreError` `unusable` for a catalog that has to be updated, where that can't be done.
+    static func refuseOlder(_ database: any DatabaseReader, path: String) throws {
+        guard try !database.read(CatalogMigrations.migrator.hasCompletedMigrations) else { return }
+        throw StoreError(
+            .unusable, "the catalog was written by an older replayhost and can't be updated here", place: path,
+            hint: "open the store once where it can be written")
+    }
+
     /// Whether there is no space left for what SQLite has to write beside the catalog.
     static func isFull(_ path: String) -> Bool {
         let folder = (path as NSString).deletingLastPathComponent

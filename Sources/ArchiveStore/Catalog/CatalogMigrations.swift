@@ -10,6 +10,7 @@ enum CatalogMigrations {
         migrator.registerMigration("3 references, words, groups, jobs", migrate: referencesWordsGroupsJobs)
         migrator.registerMigration("4 pages without an index of URLs", migrate: pagesWithoutURLIndex)
         migrator.registerMigration("5 counts of findings in one column", migrate: findingCountsInOneColumn)
+        migrator.registerMigration("6 collections and linked files", migrate: collectionsAndLinkedFiles)
         return migrator
     }
 
@@ -83,6 +84,38 @@ enum CatalogMigrations {
                 """)
     }
 
+    /// Names only: groups are collections, referenced files are linked, and jobs count crashes.
+    private static func collectionsAndLinkedFiles(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE archive RENAME COLUMN referencePath TO linkedPath;
+                ALTER TABLE archive RENAME COLUMN referenceModifiedAt TO linkedModifiedAt;
+                UPDATE archive SET storage = 'linked' WHERE storage = 'referenced';
+                ALTER TABLE archiveGroup RENAME TO archiveCollection;
+                ALTER TABLE groupMember RENAME TO collectionMember;
+                ALTER TABLE collectionMember RENAME COLUMN groupID TO collectionID;
+                DROP INDEX groupByMember;
+                CREATE INDEX collectionByMember ON collectionMember (archiveID);
+                ALTER TABLE job RENAME COLUMN deaths TO crashCount;
+                UPDATE job SET options = json_replace(options, '$.mode', 'link')
+                WHERE CASE WHEN json_valid(options) THEN json_extract(options, '$.mode') = 'reference' END;
+                """)
+        for change in ["Insert", "Update", "Delete"] {
+            try database.execute(sql: "DROP TRIGGER archiveGroup\(change)")
+            try countChanges(change, of: "archiveCollection", database)
+        }
+    }
+
+    /// Counts the changes of archives and collections in `revision`.
+    private static func countChanges(_ change: String, of table: String, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TRIGGER \(table)\(change) AFTER \(change.uppercased()) ON \(table) BEGIN
+                    UPDATE revision SET number = number + 1 WHERE subject = 'archives';
+                END;
+                """)
+    }
+
     /// How captures are looked up, `ArchiveLookups`; NULL for archives that were imported before this was found out.
     private static func lookups(_ database: Database) throws {
         try database.execute(
@@ -94,7 +127,7 @@ enum CatalogMigrations {
 
     /// Archives whose file is elsewhere, what people say of archives, groups, and work that outlives a process.
     ///
-    /// `sha256` is no longer unique: a referenced file may be the same as one that the store has. `revision` counts changes, so
+    /// `sha256` is no longer unique: a linked file may be the same as one that the store has. `revision` counts changes, so
     /// that other processes notice them cheaply. Of a job, `deaths` counts the processes that died of it, or with it.
     private static func referencesWordsGroupsJobs(_ database: Database) throws {
         try database.execute(
@@ -194,14 +227,7 @@ enum CatalogMigrations {
                 INSERT INTO revision VALUES ('archives', 0), ('jobs', 0);
                 """)
         for table in ["archive", "archiveGroup"] {
-            for change in ["INSERT", "UPDATE", "DELETE"] {
-                try database.execute(
-                    sql: """
-                        CREATE TRIGGER \(table)\(change.capitalized) AFTER \(change) ON \(table) BEGIN
-                            UPDATE revision SET number = number + 1 WHERE subject = 'archives';
-                        END;
-                        """)
-            }
+            for change in ["Insert", "Update", "Delete"] { try countChanges(change, of: table, database) }
         }
         // Each job has the number of its own last change, which is no change itself.
         for (name, change) in [("Insert", "INSERT"), ("Update", "UPDATE OF archiveID, state, reason, done, attempt")] {

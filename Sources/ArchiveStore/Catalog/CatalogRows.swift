@@ -33,7 +33,7 @@ struct FindingRow: Decodable, FetchableRecord {
     }
 }
 
-/// A row of the table `page`; with the member whose page it is, in a group.
+/// A row of the table `page`; with the member whose page it is, in a collection.
 struct PageRow: Decodable, FetchableRecord {
     let position: Int
     let list: String
@@ -49,9 +49,9 @@ struct PageRow: Decodable, FetchableRecord {
     }
 }
 
-/// A row of the table `archiveGroup`.
-struct GroupRow: CatalogRecord {
-    static let databaseTableName = "archiveGroup"
+/// A row of the table `archiveCollection`.
+struct CollectionRow: CatalogRecord {
+    static let databaseTableName = "archiveCollection"
 
     let id: ArchiveID
     let title: String
@@ -63,14 +63,14 @@ struct GroupRow: CatalogRecord {
     /// Of the document that the row agrees with.
     let documentStamp: String?
 
-    init(_ group: ArchiveGroup, documentStamp: String?) {
-        (id, title, notes, tags) = (group.id, group.title, group.notes, group.tags)
-        (createdAt, originalName, port) = (group.createdAt, group.originalName, group.port)
+    init(_ collection: ArchiveCollection, documentStamp: String?) {
+        (id, title, notes, tags) = (collection.id, collection.title, collection.notes, collection.tags)
+        (createdAt, originalName, port) = (collection.createdAt, collection.originalName, collection.port)
         self.documentStamp = documentStamp
     }
 
-    func group(members: [ArchiveID]) -> ArchiveGroup {
-        ArchiveGroup(
+    func collection(members: [ArchiveID]) -> ArchiveCollection {
+        ArchiveCollection(
             id: id, title: title, notes: notes, tags: tags, members: members, createdAt: createdAt,
             originalName: originalName, port: port)
     }
@@ -89,13 +89,13 @@ struct JobRow: Decodable, FetchableRecord {
     let done: Int64
     let total: Int64?
     let attempt: Int
-    let deaths: Int
+    let crashCount: Int
     let revision: Int
     let createdAt: String
     let startedAt: String?
     let updatedAt: String
     let finishedAt: String?
-    let referencePath: String?
+    let linkedPath: String?
 
     /// `nil` for a row of a kind that this version does not know.
     var job: Job? {
@@ -139,6 +139,6 @@ struct PortRow: Decodable, FetchableRecord {
 
     static let query = """
         SELECT id, port FROM archive WHERE port IS NOT NULL UNION ALL
-        SELECT id, port FROM archiveGroup WHERE port IS NOT NULL ORDER BY id
+        SELECT id, port FROM archiveCollection WHERE port IS NOT NULL ORDER BY id
         """
 }

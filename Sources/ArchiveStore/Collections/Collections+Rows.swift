@@ -3,75 +3,77 @@ import GRDB
 
 /// What the catalog has of them.
 extension Collections {
-    /// All groups, newest first.
-    package func all() throws -> [ArchiveGroup] {
-        try groups(where: "ORDER BY createdAt DESC, id DESC", [])
+    /// All collections, newest first.
+    package func all() throws -> [ArchiveCollection] {
+        try collections(where: "ORDER BY createdAt DESC, id DESC", [])
     }
 
-    package func group(id: ArchiveID) throws -> ArchiveGroup? {
-        try groups(where: "WHERE id = ?", [id]).first
+    package func collection(id: ArchiveID) throws -> ArchiveCollection? {
+        try collections(where: "WHERE id = ?", [id]).first
     }
 
     /// Those that an archive is in, by id.
-    package func groups(of member: ArchiveID) throws -> [ArchiveGroup] {
-        try groups(
-            where: "WHERE id IN (SELECT groupID FROM groupMember WHERE archiveID = ?) ORDER BY id", [member])
+    package func collections(of member: ArchiveID) throws -> [ArchiveCollection] {
+        try collections(
+            where: "WHERE id IN (SELECT collectionID FROM collectionMember WHERE archiveID = ?) ORDER BY id", [member])
     }
 
-    /// Group ids that start with `prefix`, at most a few.
+    /// Collection ids that start with `prefix`, at most a few.
     func ids(startingWith prefix: String) throws -> [ArchiveID] {
         try catalog.reading { database in
-            let sql = "SELECT id FROM archiveGroup WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
+            let sql = "SELECT id FROM archiveCollection WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
             return try String.fetchAll(database, sql: sql, arguments: ["p": prefix])
         }.compactMap { ArchiveID($0) }
     }
 
-    /// The members of a group that there are, in its order.
-    package func members(of group: ArchiveGroup) throws -> [Archive] {
+    /// The members of a collection that there are, in its order.
+    package func members(of collection: ArchiveCollection) throws -> [Archive] {
         try catalog.reading { database in
             let sql = """
-                SELECT archive.* FROM groupMember JOIN archive ON archive.id = groupMember.archiveID
-                WHERE groupID = ? ORDER BY groupMember.position
+                SELECT archive.* FROM collectionMember JOIN archive ON archive.id = collectionMember.archiveID
+                WHERE collectionID = ? ORDER BY collectionMember.position
                 """
-            return try ArchiveRecord.fetchAll(database, sql: sql, arguments: [group.id])
+            return try ArchiveRecord.fetchAll(database, sql: sql, arguments: [collection.id])
         }.map(\.archive)
     }
 
-    /// Pages of all members of a group: the members in the group's order, the pages of each in its own.
+    /// Pages of all members of a collection: the members in the collection's order, the pages of each in its own.
     package func pages(
-        of group: ArchiveGroup, words: String = "", offset: Int = 0, limit: Int
+        of collection: ArchiveCollection, words: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
-        try catalog.pages(of: group, words: words, offset: offset, limit: limit)
+        try catalog.pages(of: collection, words: words, offset: offset, limit: limit)
     }
 
-    /// Takes over a group as its document has it.
-    func put(_ group: ArchiveGroup, documentStamp: String?) throws {
+    /// Takes over a collection as its document has it.
+    func put(_ collection: ArchiveCollection, documentStamp: String?) throws {
         try catalog.writing { database in
-            try database.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [group.id])
-            try GroupRow(group, documentStamp: documentStamp).insert(database)
-            for (position, member) in group.members.enumerated() {
+            try database.execute(sql: "DELETE FROM archiveCollection WHERE id = ?", arguments: [collection.id])
+            try CollectionRow(collection, documentStamp: documentStamp).insert(database)
+            for (position, member) in collection.members.enumerated() {
                 try database.execute(
-                    sql: "INSERT INTO groupMember VALUES (?, ?, ?)", arguments: [group.id, position, member])
+                    sql: "INSERT INTO collectionMember VALUES (?, ?, ?)", arguments: [collection.id, position, member])
             }
         }
     }
 
     func forget(_ id: ArchiveID) throws {
-        try catalog.writing { try $0.execute(sql: "DELETE FROM archiveGroup WHERE id = ?", arguments: [id]) }
+        try catalog.writing { try $0.execute(sql: "DELETE FROM archiveCollection WHERE id = ?", arguments: [id]) }
     }
 
-    /// Which version of each group's document the catalog agrees with, by id.
+    /// Which version of each collection's document the catalog agrees with, by id.
     func stamps() throws -> [String: String?] {
         try catalog.reading { database in
-            try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveGroup")
+            try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveCollection")
         }
     }
 
-    private func groups(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveGroup] {
+    private func collections(where condition: String, _ arguments: StatementArguments) throws -> [ArchiveCollection] {
         try catalog.reading { database in
-            try GroupRow.fetchAll(database, sql: "SELECT * FROM archiveGroup \(condition)", arguments: arguments).map {
-                let sql = "SELECT archiveID FROM groupMember WHERE groupID = ? ORDER BY position"
-                return $0.group(members: try ArchiveID.fetchAll(database, sql: sql, arguments: [$0.id]))
+            try CollectionRow.fetchAll(
+                database, sql: "SELECT * FROM archiveCollection \(condition)", arguments: arguments
+            ).map {
+                let sql = "SELECT archiveID FROM collectionMember WHERE collectionID = ? ORDER BY position"
+                return $0.collection(members: try ArchiveID.fetchAll(database, sql: sql, arguments: [$0.id]))
             }
         }
     }

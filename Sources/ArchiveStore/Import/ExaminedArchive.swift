@@ -65,7 +65,7 @@ struct ExaminedArchive {
             waczVersion: package?.waczVersion?.bounded(bytes: TextLimits.title), mainPageURL: main?.url,
             mainPageTimestamp: main?.timestamp, pageCount: inspection.pageCount, captureCount: inspection.captureCount,
             firstCapture: inspection.firstCapture?.digits14, lastCapture: inspection.lastCapture?.digits14,
-            findingCounts: FindingCounts(findings), lookupWay: lookups?.way, lookupsReason: lookups?.reason)
+            findingCounts: FindingCounts(findings), indexStrategy: lookups?.strategy, lookupsReason: lookups?.reason)
     }
 
     /// Hands over the pages in their order, one at a time. A page whose URL is longer than any that could be visited is left
@@ -120,8 +120,8 @@ extension String {
 struct ResourceHashes {
     let wacz: WACZFile
 
-    /// - Parameter pulse: Called for every stretch read; throws to stop.
-    func findings(pulse: () throws -> Void) throws -> [Finding] {
+    /// - Parameter checkCancellation: Called for every stretch read; throws to stop.
+    func findings(checkCancellation: () throws -> Void) throws -> [Finding] {
         var findings: [Finding] = []
         for resource in wacz.dataPackage?.resources ?? [] {
             guard let expected = resource.hash, let entry = wacz.directory.entry(named: resource.path) else { continue }
@@ -132,7 +132,7 @@ struct ResourceHashes {
             var hash = SHA256()
             do {
                 try wacz.directory.stream(of: entry).forEachChunk(chunkBytesMax: 1 << 20) {
-                    try pulse()
+                    try checkCancellation()
                     hash.update(bufferPointer: $0)
                     return true
                 }

@@ -45,7 +45,7 @@ package struct ImportOutcome: Sendable, Hashable {
         /// The file took the place of another one, under that one's id.
         case replaced
         /// The store only referred to this file; now it has it.
-        case takenIn = "taken-in"
+        case adopted
     }
     package let details: ArchiveDetails
     package let kind: Kind
@@ -59,12 +59,12 @@ package struct ImportOutcome: Sendable, Hashable {
 package enum ImportResult: Sendable, Hashable {
     case archive(ImportOutcome)
     /// The file held several archives.
-    case package(PackageOutcome)
+    case package(MultiWACZOutcome)
 }
 
-/// What became of a package of packages: its members, and the group that they make.
-package struct PackageOutcome: Sendable, Hashable {
-    package let group: ArchiveGroup
+/// What became of a package of packages: its members, and the collection that they make.
+package struct MultiWACZOutcome: Sendable, Hashable {
+    package let collection: ArchiveCollection
     package let members: [ImportOutcome]
     /// Whether the store had all of it.
     package let isDuplicate: Bool
@@ -78,5 +78,5 @@ package enum ImportMode: String, Sendable, Hashable, Codable, CaseIterable {
     /// The original is deleted once the store has it.
     case move
     /// The file stays where it is.
-    case reference
+    case link
 }

@@ -25,7 +25,7 @@ struct Importer {
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
 
-    /// Brings in whatever a file holds: an archive, or several that become a group.
+    /// Brings in whatever a file holds: an archive, or several that become a collection.
     ///
     /// - Throws: `StoreError`: `refused` when it is no archive that could be replayed, `noSpace`, `notFound`, `failed`.
     func importFile(at path: String, mode: ImportMode) throws -> ImportResult {
@@ -33,10 +33,10 @@ struct Importer {
             switch mode {
             case .copy: return .archive(try copyFile(at: path))
             case .move: return .archive(try moveFile(at: path))
-            case .reference: return .archive(try refer(to: path))
+            case .link: return .archive(try link(to: path))
             }
         } catch let error as StoreError where error.code == .refused {
-            guard let package = try PackageImport(at: path, source: Folder.resolved(path), importer: self) else {
+            guard let package = try MultiWACZImport(at: path, source: Folder.resolved(path), importer: self) else {
                 throw error
             }
             return .package(try package.run(mode: mode))
@@ -51,12 +51,12 @@ struct Importer {
         return try finish(incoming)
     }
 
-    /// Takes what has been written to a staging file: an archive, or several that become a group.
+    /// Takes what has been written to a staging file: an archive, or several that become a collection.
     func finish(_ incoming: IncomingArchive) throws -> ImportResult {
         do {
             return .archive(try commit(incoming))
         } catch let error as StoreError where error.code == .refused {
-            let package = try PackageImport(
+            let package = try MultiWACZImport(
                 at: incoming.file.path, named: incoming.originalName, source: incoming.source, importer: self)
             guard let package else { throw error }
             return .package(try package.run(mode: .copy))
@@ -64,15 +64,15 @@ struct Importer {
     }
 
     private func copyFile(at path: String) throws -> ImportOutcome {
-        let (source, reference) = try Self.openFile(path)
+        let (source, file) = try Self.openFile(path)
         let wacz = try StoreError.refusingDamage { try WACZFile.open(source.bytes()) }
         let incoming = try IncomingArchive(
-            layout: layout, originalName: path, source: reference.path, expectedSize: reference.size,
-            sourceModifiedAt: reference.modifiedAtNanoseconds)
-        try incoming.copy(from: source) { try progress(.copying(done: $0, total: reference.size)) }
+            layout: layout, originalName: path, source: file.path, expectedSize: file.size,
+            sourceModifiedAt: file.modifiedAtNanoseconds)
+        try incoming.copy(from: source) { try progress(.copying(done: $0, total: file.size)) }
         // Size and time of change tell, as for a linked file. If they don't, only the catalog's entry is wrong: every read
         // checks its place in the copy again, and the hash is the copy's own.
-        return try commit(incoming, opened: reference.describes(try source.status()) ? wacz : nil)
+        return try commit(incoming, opened: file.describes(try source.status()) ? wacz : nil)
     }
 
     /// Brings a file in and deletes the original, once the store has it for good.
@@ -120,53 +120,53 @@ struct Importer {
     /// the id that it has.
     ///
     /// - Throws: `failed` for a file of the store itself, and for one that changes while it is read.
-    private func refer(to path: String) throws -> ImportOutcome {
-        let (source, reference) = try Self.openFile(path)
-        guard !layout.holds(reference.path) else {
+    private func link(to path: String) throws -> ImportOutcome {
+        let (source, file) = try Self.openFile(path)
+        guard !layout.holds(file.path) else {
             throw StoreError(.failed, "the file is one of the store's own", place: path)
         }
-        if let known = try known(reference) { return known }
+        if let known = try known(file) { return known }
         let examined = try ExaminedArchive(
-            reading: reference.path, name: (path as NSString).lastPathComponent, isStrict: options.isStrict
+            reading: file.path, name: (path as NSString).lastPathComponent, isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let key = StoreLayout.provisionalKey()
         return try layout.withStagingFile { owner in
             let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) {
                 try progress(.indexing(done: $0, total: $1))
             }
-            guard reference.describes(try source.status()) else {
+            guard file.describes(try source.status()) else {
                 throw StoreError(
                     .failed, "the file was changed while it was read", place: path,
                     hint: "import it again when nobody writes to it")
             }
-            return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
-                if let known = try known(reference) { return known }
-                return try commit(reference, name: IncomingArchive.cleanName(path), examined, index)
+            return try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
+                if let known = try known(file) { return known }
+                return try commit(file, name: IncomingArchive.cleanName(path), examined, index)
             }
         }
     }
 
     /// The archive that refers to this very file already; nothing is read for it.
-    func known(_ reference: FileReference) throws -> ImportOutcome? {
-        let known = try catalog.archives(referencePath: reference.path).first { $0.storage == .linked(reference) }
+    func known(_ file: FileReference) throws -> ImportOutcome? {
+        let known = try catalog.archives(linkedPath: file.path).first { $0.storage == .linked(file) }
         guard let known, options.replaces == nil || options.replaces == known.id else { return nil }
         let details = ArchiveDetails(
-            archive: known, availability: .here, findings: try catalog.findings(key: known.key),
-            groups: try store.collections.groups(of: known.id).map(\.id))
+            archive: known, availability: .available, findings: try catalog.findings(key: known.key),
+            collections: try store.collections.collections(of: known.id).map(\.id))
         return ImportOutcome(details: details, kind: .duplicate)
     }
 
     /// Enters a file that stays where it is. Under the commit lock only.
     private func commit(
-        _ reference: FileReference, name: String, _ examined: ExaminedArchive, _ index: IncomingIndex
+        _ file: FileReference, name: String, _ examined: ExaminedArchive, _ index: IncomingIndex
     ) throws -> ImportOutcome {
         // Another file at a path that is known: that archive, read anew.
-        let former = try catalog.archives(referencePath: reference.path).first
+        let former = try catalog.archives(linkedPath: file.path).first
         let id = options.replaces ?? former?.id
         let replaced = try id.map(archiveToReplace)
         let archive = try makeArchive(
-            examined, index, name: name, source: reference.path, importedAt: former?.importedAt,
-            storage: .linked(reference), inheriting: replaced)
+            examined, index, name: name, source: file.path, importedAt: former?.importedAt,
+            storage: .linked(file), inheriting: replaced)
         try index.move()
         do {
             try Sidecar(archive, replaces: replaced?.key).write(to: layout.sidecar(archive.key))
@@ -194,7 +194,7 @@ struct Importer {
             try progress(.indexing(done: $0, total: $1))
         }
         try incoming.file.synchronize()
-        return try layout.withCommitLock(pulse: { try progress(.waiting) }) {
+        return try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             // Another process may have brought the same file meanwhile.
             let existing = try catalog.archive(key: sha256)
             if let duplicate = try duplicate(existing) { return duplicate }
@@ -207,7 +207,7 @@ struct Importer {
             try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
             try store.committer.enter(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
-                existing?.storage.isLinked == true ? .takenIn : replaced != nil ? .replaced : .imported
+                existing?.storage.isLinked == true ? .adopted : replaced != nil ? .replaced : .imported
             let details = try store.resolver.details(
                 of: archive, findings: examined.findings, opened: examined.wacz)
             return ImportOutcome(details: details, kind: kind)
@@ -232,7 +232,7 @@ struct Importer {
 
     /// The archive that an examined file becomes, with what people said of the one that it already is, or replaces.
     ///
-    /// - Throws: `StoreError`: `taken` for an id that is, `badWords`.
+    /// - Throws: `StoreError`: `taken` for an id that is, `invalidMetadata`.
     private func makeArchive(
         _ examined: ExaminedArchive, _ index: IncomingIndex, name: String, source: String, importedAt: Date?,
         storage: ArchiveStorage, inheriting former: Archive?
@@ -240,7 +240,7 @@ struct Importer {
         let stem = IncomingArchive.stem(of: name)
         let id = try former?.id ?? freeID(stem: stem)
         let tags = former?.tags ?? []
-        let words = try ArchiveWords(
+        let words = try ArchiveMetadata(
             title: options.title, tags: tags + options.tags.filter { !tags.contains($0) }
         ).checked()
         let entry = LibraryEntry(
@@ -265,7 +265,7 @@ struct Importer {
         return wanted
     }
 
-    private static func openFile(_ path: String) throws -> (source: Descriptor, reference: FileReference) {
+    private static func openFile(_ path: String) throws -> (source: Descriptor, file: FileReference) {
         let source = try Descriptor.source(path)
         let status = try source.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }

@@ -31,7 +31,7 @@ final class IncomingIndex {
         self.layout = layout
         self.key = key
         stem = owner.path
-        switch lookups.way {
+        switch lookups.strategy {
         case .inPlace, .empty: return
         case .idxCopy: try copyIDX(of: examined.wacz)
         case .sortedCopy: try sort(examined, progress)

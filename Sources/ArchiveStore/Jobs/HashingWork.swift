@@ -4,16 +4,16 @@ import Glibc
 import Darwin
 #endif
 
-/// The hashing of one referenced file, that can be stopped and gone on with as long as the value is kept.
+/// The hashing of one linked file, that can be stopped and gone on with as long as the value is kept.
 struct HashingWork: Sendable {
     /// What is hashed: another file at the same path, or another archive under the same id, is begun anew.
     let key: String
-    let reference: FileReference
+    let file: FileReference
     private var hash = FileHash()
 
-    init(key: String, reference: FileReference) {
+    init(key: String, file: FileReference) {
         self.key = key
-        self.reference = reference
+        self.file = file
     }
 
     /// Bytes hashed.

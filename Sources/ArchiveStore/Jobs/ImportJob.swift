@@ -32,7 +32,7 @@ final class ImportJob: Sendable {
     /// - Throws: As `follow`.
     func advance(to done: UInt64?) throws {
         guard isFollowed, let done = rate.isDue(done) else { return }
-        owner.showLife()
+        owner.heartbeat()
         let isOurs: Bool
         do {
             isOurs = try jobs.setProgress(of: id, owner: owner.name, done: done)
@@ -92,7 +92,7 @@ final class ImportJob: Sendable {
     private static func end(of result: Result<ImportResult, any Error>) -> JobEnd {
         switch result {
         case .success(.archive(let outcome)): .done(outcome.archive.id, bytes: outcome.archive.size)
-        case .success(.package(let outcome)): .done(outcome.group.id, bytes: nil)
+        case .success(.package(let outcome)): .done(outcome.collection.id, bytes: nil)
         // Whoever sent a file that was cut has stopped: that is no failure.
         case .failure(let error as StoreError) where [.interrupted, .uploadCut].contains(error.code):
             .cancelled(reason: "interrupted")

@@ -5,7 +5,7 @@ package struct Job: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// A file is brought into the store.
         case `import`
-        /// A referenced file is hashed.
+        /// A linked file is hashed.
         case hash
     }
 
@@ -25,7 +25,7 @@ package struct Job: Sendable, Hashable {
     package let kind: Kind
     /// What it is about, for people: a file name.
     package let subject: String
-    /// The archive, or the group, that it is about, once there is one.
+    /// The archive, or the collection, that it is about, once there is one.
     package let archiveID: ArchiveID?
     package let state: State
     /// Why it failed, was paused or cancelled, or waits again.

@@ -26,7 +26,7 @@ package final class JobOwner: Sendable {
     }
 
     /// Where there are no locks, a file that was changed lately is what tells: to be called every now and then.
-    func showLife() {
+    func heartbeat() {
         if !isLocked { futimens(file.number, nil) }
     }
 

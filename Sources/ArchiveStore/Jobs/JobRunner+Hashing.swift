@@ -1,17 +1,17 @@
-/// Referenced files are hashed.
+/// Linked files are hashed.
 extension JobRunner {
     /// - Returns: How it ended; `nil` when somebody paused or cancelled it.
     /// - Throws: What the catalog throws.
     func hash(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
         guard let id = job.archiveID, let archive = try store.catalog.archive(id: id),
-            let reference = archive.storage.linkedFile
+            let file = archive.storage.linkedFile
         else {
             return .cancelled(
                 reason: "there is nothing to hash: the archive was removed, or its file is the store's own")
         }
         guard archive.sha256 == nil else { return .done(id, bytes: archive.size) }
-        var work = HashingWork(key: archive.key, reference: reference)
-        if let before = takePartlyDone(job.id), before.key == work.key, before.reference == reference { work = before }
+        var work = HashingWork(key: archive.key, file: file)
+        if let before = takePartlyDone(job.id), before.key == work.key, before.file == file { work = before }
         do {
             let file = try archive.openFile(in: store.layout)
             let rate = JobRate()
@@ -39,7 +39,7 @@ extension JobRunner {
     }
 
     private func write(_ done: UInt64, of job: Job, _ owner: JobOwner) throws {
-        owner.showLife()
+        owner.heartbeat()
         let isOurs: Bool
         do {
             isOurs = try store.jobs.setProgress(of: job.id, owner: owner.name, done: done)
@@ -58,12 +58,12 @@ extension JobRunner {
         if current.key != archive.key || current.storage != archive.storage {
             return .notBegun(reason: "the file was read anew, so that it is hashed anew")
         }
-        guard current.availability(in: store.layout) != .offline else {
+        guard current.availability(in: store.layout) != .unavailable else {
             keepPartlyDone(work, job.id)
-            return .notBegun(reason: Self.isAway)
+            return .notBegun(reason: Self.isUnavailable)
         }
         // With nothing wrong with the file all that was read counts, should somebody try again.
-        if current.availability(in: store.layout) == .here { keepPartlyDone(work, job.id) }
+        if current.availability(in: store.layout) == .available { keepPartlyDone(work, job.id) }
         return JobEnd(error)
     }
 }

@@ -22,8 +22,8 @@ package final class JobRunner: Sendable {
     package func runNext(
         stop: () -> String? = { nil }, progress: (Job, UInt64) -> Void = { _, _ in }
     ) throws -> Job? {
-        try store.jobs.takeBackOrphaned()
-        try takeBackOwn()
+        try store.jobs.requeueOrphaned()
+        try requeueOwn()
         guard stop() == nil, let (job, owner) = try claimNext() else { return nil }
         current.withLock { $0 = owner }
         progress(job, job.done)
@@ -39,7 +39,7 @@ package final class JobRunner: Sendable {
     }
 
     /// The job that was running here when the catalog failed.
-    private func takeBackOwn() throws {
+    private func requeueOwn() throws {
         guard let owner = current.withLock({ $0 }) else { return }
         for job in try store.jobs.running(by: owner.name) {
             try store.jobs.end(job.id, owner: owner.name, .waiting(reason: "the catalog could not be written"))
@@ -67,8 +67,8 @@ package final class JobRunner: Sendable {
 
     /// Whether a job can be run now; why it cannot is written down, once.
     private func isPossible(_ item: Jobs.WaitingJob) throws -> Bool {
-        guard item.job.kind == .hash, let path = item.referencePath, !Folder.holdsFile(path) else { return true }
-        if item.job.reason != Self.isAway { try store.jobs.explainWaiting(of: item.job.id, Self.isAway) }
+        guard item.job.kind == .hash, let path = item.linkedPath, !Folder.holdsFile(path) else { return true }
+        if item.job.reason != Self.isUnavailable { try store.jobs.explainWaiting(of: item.job.id, Self.isUnavailable) }
         return false
     }
 
@@ -83,7 +83,7 @@ package final class JobRunner: Sendable {
         }
     }
 
-    static let isAway = "its volume is away"
+    static let isUnavailable = "its file is unavailable"
     private static let waitingMax = 100
     private static let partlyMax = 64
 }

@@ -87,7 +87,7 @@ extension Jobs {
             ("state = 'cancelled', reason = :reason, finishedAt = :now WHERE state = 'running'", ["reason": reason])
         case .waiting(let reason):
             (
-                "state = 'waiting', reason = :reason, owner = NULL, deaths = 0 WHERE state = 'running'",
+                "state = 'waiting', reason = :reason, owner = NULL, crashCount = 0 WHERE state = 'running'",
                 ["reason": reason]
             )
         case .notBegun(let reason):
@@ -118,7 +118,7 @@ extension Jobs {
                     finishedAt = CASE WHEN :state = 'cancelled' THEN :now END,
                     errorCode = CASE WHEN :state != 'waiting' THEN errorCode END,
                     owner = CASE WHEN :state != 'waiting' THEN owner END,
-                    deaths = CASE WHEN :state != 'waiting' THEN deaths ELSE 0 END,
+                    crashCount = CASE WHEN :state != 'waiting' THEN crashCount ELSE 0 END,
                     done = CASE WHEN :again THEN 0 ELSE done END
                 WHERE id = :id
                 """
@@ -148,26 +148,27 @@ extension Jobs {
     }
 
     /// Takes the jobs of an owner who is no more: they wait again, or have failed when they cannot be begun again or it was the
-    /// third death in a row.
+    /// third crash in a row.
     ///
     /// - Returns: How many there were.
-    func takeBack(ofDead owner: String) throws -> Int {
+    func requeue(ofDead owner: String) throws -> Int {
         try catalog.writing { database in
             let sql = "SELECT * FROM job WHERE state = 'running' AND owner = ?"
             let rows = try JobRow.fetchAll(database, sql: sql, arguments: [owner])
             for row in rows {
-                let deaths = row.deaths + 1
-                let (state, reason) = Self.afterDeath(number: deaths, isRepeatable: row.isRepeatable)
+                let crashCount = row.crashCount + 1
+                let (state, reason) = Self.afterCrash(number: crashCount, isRepeatable: row.isRepeatable)
                 let isOver = state.isOver
                 let sql = """
-                    UPDATE job SET state = ?, reason = ?, errorCode = ?, deaths = ?, done = 0, owner = NULL, updatedAt = ?,
+                    UPDATE job SET state = ?, reason = ?, errorCode = ?, crashCount = ?, done = 0, owner = NULL, updatedAt = ?,
                         finishedAt = ?
                     WHERE id = ?
                     """
                 try database.execute(
                     sql: sql,
                     arguments: [
-                        state.rawValue, reason, isOver ? StoreError.Code.interrupted.rawValue : nil, deaths, Self.now(),
+                        state.rawValue, reason, isOver ? StoreError.Code.interrupted.rawValue : nil, crashCount,
+                        Self.now(),
                         isOver ? Self.now() : nil, row.id,
                     ])
             }
@@ -175,11 +176,11 @@ extension Jobs {
         }
     }
 
-    private static func afterDeath(number: Int, isRepeatable: Bool) -> (state: Job.State, reason: String) {
+    private static func afterCrash(number: Int, isRepeatable: Bool) -> (state: Job.State, reason: String) {
         guard isRepeatable else {
             return (.failed, "the process that ran it ended, and what was sent to it is gone; send or import it again")
         }
-        guard number < deathsMax else {
+        guard number < crashesMax else {
             return (.failed, "the process that ran it ended, \(number) times in a row: it may be what ends it")
         }
         return (.waiting, "the process that ran it ended")
@@ -202,6 +203,6 @@ extension Jobs {
 
     /// So many that are over are kept.
     static let finishedMax = 1000
-    /// After so many deaths in a row a job is not begun again by itself.
-    private static let deathsMax = 3
+    /// After so many crashes in a row a job is not begun again by itself.
+    private static let crashesMax = 3
 }

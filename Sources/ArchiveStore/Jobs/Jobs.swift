@@ -35,7 +35,7 @@ package struct Jobs: Sendable {
         try catalog.reading { try Job.fetchAll($0, condition, arguments) }
     }
 
-    /// Sees to it that a job hashes a referenced file; none is added where one is under way or waits.
+    /// Sees to it that a job hashes a linked file; none is added where one is under way or waits.
     func queueHashing(of archive: Archive) throws {
         guard archive.storage.isLinked, archive.sha256 == nil else { return }
         let now = Self.now()
@@ -84,18 +84,18 @@ package struct Jobs: Sendable {
     /// A job that waits, and where the file lies that it is about, if it is one outside of the store.
     struct WaitingJob {
         let job: Job
-        let referencePath: String?
+        let linkedPath: String?
     }
 
     /// The first of those that wait, oldest first, after the job `id`.
     func waiting(after id: Int64, limit: Int) throws -> [WaitingJob] {
         try catalog.reading { database in
             let sql = """
-                SELECT job.*, archive.referencePath FROM job LEFT JOIN archive ON archive.id = job.archiveID
+                SELECT job.*, archive.linkedPath FROM job LEFT JOIN archive ON archive.id = job.archiveID
                 WHERE job.state = 'waiting' AND job.id > ? ORDER BY job.id LIMIT ?
                 """
             return try JobRow.fetchAll(database, sql: sql, arguments: [id, limit]).compactMap { row in
-                row.job.map { WaitingJob(job: $0, referencePath: row.referencePath) }
+                row.job.map { WaitingJob(job: $0, linkedPath: row.linkedPath) }
             }
         }
     }
@@ -117,7 +117,7 @@ package struct Jobs: Sendable {
             // No file, no work: what is wrong with it is said at once.
             guard let file = FileReference(at: path) else { return try importer.importFile(at: path, mode: mode) }
             // Nothing is done for a file that is known, so that nothing is written down either.
-            if mode == .reference, let known = try importer.known(file) { return .archive(known) }
+            if mode == .link, let known = try importer.known(file) { return .archive(known) }
             let order = ImportOrder(path: path, mode: mode, options: options)
             return try begin(order, name: path, total: file.size).run(importer) {
                 try $0.importFile(at: path, mode: mode)
@@ -163,9 +163,9 @@ package struct Jobs: Sendable {
     ///
     /// - Returns: How many there were.
     @discardableResult
-    package func takeBackOrphaned() throws -> Int {
+    package func requeueOrphaned() throws -> Int {
         try owners().filter { !JobOwner.isAlive($0, layout: layout) }
-            .reduce(0) { try $0 + takeBack(ofDead: $1) }
+            .reduce(0) { try $0 + requeue(ofDead: $1) }
     }
 }
 

@@ -5,7 +5,7 @@
 struct PortLedger: Codable, Hashable {
     private var format = 1
     private(set) var given: [Int] = []
-    /// Archives and groups whose ports the server has open, or had when it ended: pages there may be open still.
+    /// Archives and collections whose ports the server has open, or had when it ended: pages there may be open still.
     var open: [String] = []
     /// Where the stock interface is, once it was.
     var stock: Int?

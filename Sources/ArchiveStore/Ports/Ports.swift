@@ -11,7 +11,7 @@ package struct PortChoices: Sendable, Hashable {
     package let others: [Int]
 }
 
-/// The ports of archives, of groups and of the library.
+/// The ports of archives, of collections and of the library.
 package struct Ports: Sendable {
     let store: ArchiveStore
 
@@ -22,7 +22,7 @@ package struct Ports: Sendable {
     /// Linux), and none of those that browsers refuse to open (Fetch §2.9, "bad port").
     package static let range = 16_384..<32_768
 
-    /// The ports on which an archive or group may be replayed.
+    /// The ports on which an archive or collection may be replayed.
     ///
     /// They depend on what it is alone: another store with the same archive tries the same ones.
     ///
@@ -104,7 +104,7 @@ package struct Ports: Sendable {
 
     /// Writes down whose ports the server has open.
     ///
-    /// - Parameter names: Ids of archives and groups, and `stock`, which is no id.
+    /// - Parameter names: Ids of archives and collections, and `stock`, which is no id.
     package func keepOpen(_ names: [String]) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
@@ -116,7 +116,7 @@ package struct Ports: Sendable {
     /// What a server on this store had open last.
     package func open() throws -> [String] { try PortLedger.read(layout).open }
 
-    /// Which archives and groups have which port.
+    /// Which archives and collections have which port.
     func holders() throws -> [Int: [ArchiveID]] {
         try catalog.reading { database in
             var holders: [Int: [ArchiveID]] = [:]
@@ -133,9 +133,9 @@ package struct Ports: Sendable {
         case .archive(var archive):
             archive.port = port
             try store.committer.save(archive)
-        case .group(var group, _):
-            group.port = port
-            try store.collections.save(group)
+        case .collection(var collection, _):
+            collection.port = port
+            try store.collections.save(collection)
         case nil: break
         }
     }
@@ -148,7 +148,7 @@ extension Replayable {
     package var port: Int? {
         switch self {
         case .archive(let archive): archive.port
-        case .group(let group, _): group.port
+        case .collection(let collection, _): collection.port
         }
     }
 
@@ -156,7 +156,7 @@ extension Replayable {
     fileprivate var portMark: String {
         switch self {
         case .archive(let archive): "\(archive.id) \(archive.sha256 ?? archive.key)"
-        case .group(let group, _): "\(group.id) \(RFC3339.preciseText(of: group.createdAt))"
+        case .collection(let collection, _): "\(collection.id) \(RFC3339.preciseText(of: collection.createdAt))"
         }
     }
 }

@@ -18,22 +18,22 @@ package struct Housekeeping: Sendable {
     /// Lets go of deleted files, and of files elsewhere that nobody reads. Repairs when somebody left something half done, or changed files of the store by
     /// hand; not more often than every ten seconds.
     ///
-    /// - Parameter pulse: As of `repair`.
+    /// - Parameter checkCancellation: As of `repair`.
     /// - Returns: What a repair did; `nil` when there was none.
     package mutating func step(
-        now: ContinuousClock.Instant = .now, pulse: @escaping () throws -> Void = {}
+        now: ContinuousClock.Instant = .now, checkCancellation: @escaping () throws -> Void = {}
     ) throws -> RepairReport? {
         store.openArchives.releaseUnused(now: now)
         guard !store.isReadOnly else { return nil }
         if let repairedAt, repairedAt.duration(to: now) < Self.pause { return nil }
         // Looked at before the repair: what comes during it is seen the next time.
-        let changes = [store.layout.files, store.layout.groups].map(Self.changedAt)
+        let changes = [store.layout.files, store.layout.collections].map(Self.changedAt)
         guard
             try changes != seen
                 || IncomingFolder(layout: store.layout).hasAbandoned(olderThanSeconds: Self.graceSeconds)
         else { return nil }
         repairedAt = now
-        let report = try store.repair(pulse: pulse)
+        let report = try store.repair(checkCancellation: checkCancellation)
         seen = changes
         return report
     }

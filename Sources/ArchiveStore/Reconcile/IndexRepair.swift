@@ -14,18 +14,18 @@ package struct LookupsReport: Sendable, Hashable {
 struct IndexRepair {
     let store: ArchiveStore
     /// Called now and then; throws to stop, between two archives or within one.
-    let pulse: () throws -> Void
+    let checkCancellation: () throws -> Void
     private var report = LookupsReport()
 
-    init(store: ArchiveStore, pulse: @escaping () throws -> Void) {
-        (self.store, self.pulse) = (store, pulse)
+    init(store: ArchiveStore, checkCancellation: @escaping () throws -> Void) {
+        (self.store, self.checkCancellation) = (store, checkCancellation)
     }
 
     private var layout: StoreLayout { store.layout }
 
     mutating func run() throws -> LookupsReport {
-        for archive in try store.catalog.allArchives() where archive.availability(in: layout) == .here {
-            try pulse()
+        for archive in try store.catalog.allArchives() where archive.availability(in: layout) == .available {
+            try checkCancellation()
             do {
                 if try areLookupsSound(archive) { continue }
                 if try prepare(archive) { report.prepared.append(archive.id) }
@@ -52,7 +52,7 @@ struct IndexRepair {
         guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: archive.key)) }) else { return false }
         return try Self.isSound {
             let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
-            try lookups.open(wacz, key: archive.key, layout: layout).checkLookups(progress: pulse)
+            try lookups.open(wacz, key: archive.key, layout: layout).checkLookups(progress: checkCancellation)
         }
     }
 
@@ -70,14 +70,14 @@ struct IndexRepair {
     /// Reads an archive once more and writes what its lookups need; `false` when somebody removed it meanwhile.
     private func prepare(_ archive: Archive) throws -> Bool {
         let examined = try ExaminedArchive(reading: archive.path(in: layout), name: "\(archive.id).wacz") { _, _ in
-            try pulse()
+            try checkCancellation()
         }
         return try layout.withStagingFile { owner in
             let index = try IncomingIndex(for: examined, key: archive.key, owner: owner, layout: layout) { _, _ in
-                try pulse()
+                try checkCancellation()
             }
-            return try layout.withCommitLock(pulse: pulse) {
-                guard try store.catalog.archive(key: archive.key) != nil, archive.availability(in: layout) == .here
+            return try layout.withCommitLock(checkCancellation: checkCancellation) {
+                guard try store.catalog.archive(key: archive.key) != nil, archive.availability(in: layout) == .available
                 else { return false }
                 try index.move()
                 try store.catalog.setLookups(index.lookups, key: archive.key)

@@ -4,13 +4,13 @@ import GRDB
 package struct RebuildReport: Sendable, Hashable {
     /// In the catalog now.
     package var archives = 0
-    package var groups = 0
+    package var collections = 0
     /// Whether the old catalog could not be read, and lies beside the new one as `catalog.sqlite.damaged`.
     package var isOldOneDamaged = false
     package var repair = RepairReport()
 }
 
-/// Makes the catalog anew from `files/` and `groups/`: ids, titles, tags, notes, references, groups and ports are as they were.
+/// Makes the catalog anew from `files/` and `collections/`: ids, titles, tags, notes, references, collections and ports are as they were.
 ///
 /// A catalog that can be read gets the new content in one transaction, so that other processes go on with it. A damaged one
 /// is put aside. Jobs are kept where they can be read. Stopped at any instant the old catalog is there, or the new one, or none,
@@ -32,7 +32,7 @@ struct Rebuilder {
         var reconciler = Reconciler(store: fresh)
         report.repair = try reconciler.run()
         report.archives = try fresh.catalog.allArchives().count
-        report.groups = try fresh.collections.all().count
+        report.collections = try fresh.collections.all().count
         try fresh.catalog.closeForCopying()
         let store: ArchiveStore
         if let old = try soundCatalog() {
@@ -88,7 +88,7 @@ extension Catalog {
         try database.close()
     }
 
-    /// Takes archives and groups from another catalog, in the place of its own, at once.
+    /// Takes archives and collections from another catalog, in the place of its own, at once.
     ///
     /// What was read of a file that is away now is kept.
     func takeContent(of path: String) throws {
@@ -111,11 +111,11 @@ extension Catalog {
         INSERT INTO fresh.finding SELECT * FROM main.finding WHERE archiveKey IN (SELECT key FROM kept);
         DROP TABLE kept;
         DELETE FROM main.archive;
-        DELETE FROM main.archiveGroup;
+        DELETE FROM main.archiveCollection;
         INSERT INTO main.archive SELECT * FROM fresh.archive;
         INSERT INTO main.finding SELECT * FROM fresh.finding;
         INSERT INTO main.page SELECT * FROM fresh.page;
-        INSERT INTO main.archiveGroup SELECT * FROM fresh.archiveGroup;
-        INSERT INTO main.groupMember SELECT * FROM fresh.groupMember;
+        INSERT INTO main.archiveCollection SELECT * FROM fresh.archiveCollection;
+        INSERT INTO main.collectionMember SELECT * FROM fresh.collectionMember;
         """
 }

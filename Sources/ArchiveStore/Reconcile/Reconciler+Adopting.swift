@@ -47,12 +47,12 @@ extension Reconciler {
         let name = saved?.entry.originalName ?? "\(key.prefix(12)).wacz"
         let id = try id(for: saved, name: name, superseded: superseded)
         let path = hasFile ? layout.file(key) : saved?.storage.linkedFile?.path ?? layout.file(key)
-        if !hasFile, let away = saved?.archive(key: key, id: id), away.availability(in: layout) != .here {
+        if !hasFile, let away = saved?.archive(key: key, id: id), away.availability(in: layout) != .available {
             try enterWithoutReading(away, superseded: superseded)
             return id
         }
-        let examined = try ExaminedArchive(reading: path, name: name) { _, _ in try pulse() }
-        let known = hasFile ? saved?.takenIn() : saved
+        let examined = try ExaminedArchive(reading: path, name: name) { _, _ in try checkCancellation() }
+        let known = hasFile ? saved?.asManaged() : saved
         let entry =
             known?.entry
             ?? LibraryEntry(
@@ -88,13 +88,15 @@ extension Reconciler {
         try store.jobs.queueHashing(of: archive)
     }
 
-    /// Reads the pages of referenced files that were away when the catalog was made anew.
+    /// Reads the pages of linked files that were away when the catalog was made anew.
     mutating func examineThoseThatCameBack() throws {
         for archive in try catalog.allArchives() where !archive.isExamined {
-            guard archive.availability(in: layout) == .here else { continue }
+            guard archive.availability(in: layout) == .available else { continue }
             do {
                 let path = archive.path(in: layout)
-                let examined = try ExaminedArchive(reading: path, name: archive.originalName) { _, _ in try pulse() }
+                let examined = try ExaminedArchive(reading: path, name: archive.originalName) { _, _ in
+                    try checkCancellation()
+                }
                 var read = archive
                 read.summary = examined.summary(try adoptIndex(of: examined, id: archive.id, key: archive.key))
                 read.isExamined = true
@@ -111,7 +113,7 @@ extension Reconciler {
 
     /// Takes over the index files that the import left, or writes them; `nil` when that fails, which no archive is refused for.
     ///
-    /// - Throws: What `pulse` throws.
+    /// - Throws: What `checkCancellation` throws.
     private mutating func adoptIndex(
         of examined: ExaminedArchive, id: ArchiveID, key: String
     ) throws -> ArchiveLookups? {
@@ -120,7 +122,7 @@ extension Reconciler {
             if try IndexRepair.hasIndexFiles(lookups, of: examined, key: key, layout) { return lookups }
             return try layout.withStagingFile { owner in
                 let index = try IncomingIndex(for: examined, key: key, owner: owner, layout: layout) { _, _ in
-                    try pulse()
+                    try checkCancellation()
                 }
                 try index.move()
                 return index.lookups

@@ -1,10 +1,10 @@
-/// Groups: their documents are the truth.
+/// Collections: their documents are the truth.
 extension Reconciler {
     mutating func reconcileCollections() throws {
         let stamps = try store.collections.stamps()
         var found: Set<String> = []
-        for name in try Folder.names(in: layout.groups) {
-            let path = "\(layout.groups)/\(name)"
+        for name in try Folder.names(in: layout.collections) {
+            let path = "\(layout.collections)/\(name)"
             if name.hasSuffix(StoreDocument.temporarySuffix) {
                 try Folder.delete(path)
                 report.sweptSidecars += 1
@@ -25,36 +25,36 @@ extension Reconciler {
 
     private mutating func reconcileCollection(_ id: ArchiveID, at path: String, isKnown: Bool) throws {
         do {
-            let group = try StoreDocument.read(GroupDocument.self, at: path).group(at: path)
-            guard group.id == id, try catalog.archive(id: id) == nil else {
-                report.problems.append("groups/\(id).json: the id \"\(group.id)\" belongs to something else")
+            let collection = try StoreDocument.read(CollectionDocument.self, at: path).collection(at: path)
+            guard collection.id == id, try catalog.archive(id: id) == nil else {
+                report.problems.append("collections/\(id).json: the id \"\(collection.id)\" belongs to something else")
                 return
             }
-            let before = try store.collections.group(id: id)
-            if isKnown && before == group { return }
-            try store.collections.put(group, documentStamp: StoreDocument.stamp(of: path))
-            if before != group { report.updated.append(id) }
+            let before = try store.collections.collection(id: id)
+            if isKnown && before == collection { return }
+            try store.collections.put(collection, documentStamp: StoreDocument.stamp(of: path))
+            if before != collection { report.updated.append(id) }
         } catch let error as StoreError where error.isDamagedDocument {
             // The catalog is the copy that is left.
-            guard let group = try store.collections.group(id: id) else {
-                report.problems.append("groups/\(id).json cannot be read: \(error)")
+            guard let collection = try store.collections.collection(id: id) else {
+                report.problems.append("collections/\(id).json cannot be read: \(error)")
                 return
             }
-            try store.collections.save(group)
+            try store.collections.save(collection)
             report.restoredSidecars.append(id)
         }
     }
 
-    /// A later archive must not get into a group by taking the id of one that is gone.
+    /// A later archive must not get into a collection by taking the id of one that is gone.
     private mutating func dropLostMembers() throws {
         // What could not be entered may be what is missing.
         guard report.problems.isEmpty else { return }
-        for var group in try store.collections.all() {
-            let members = try store.collections.members(of: group).map(\.id)
-            guard members != group.members else { continue }
-            group.members = members
-            try store.collections.save(group)
-            report.updated.append(group.id)
+        for var collection in try store.collections.all() {
+            let members = try store.collections.members(of: collection).map(\.id)
+            guard members != collection.members else { continue }
+            collection.members = members
+            try store.collections.save(collection)
+            report.updated.append(collection.id)
         }
     }
 }

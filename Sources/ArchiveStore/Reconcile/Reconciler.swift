@@ -1,16 +1,16 @@
 /// Makes the catalog agree with the files: completes or undoes what killed processes left half done, and takes over what
-/// `files/` and `groups/` say. Under the commit lock only.
+/// `files/` and `collections/` say. Under the commit lock only.
 struct Reconciler {
     let store: ArchiveStore
     /// Whether the catalog is held against every sidecar, and not only against those that look newer.
     let readsAll: Bool
     /// Called while files are read, which can take long; throws `StoreError` `interrupted` to stop.
-    let pulse: () throws -> Void
+    let checkCancellation: () throws -> Void
     var report = RepairReport()
     var inventory = FileInventory()
 
-    init(store: ArchiveStore, readsAll: Bool = false, pulse: @escaping () throws -> Void = {}) {
-        (self.store, self.readsAll, self.pulse) = (store, readsAll, pulse)
+    init(store: ArchiveStore, readsAll: Bool = false, checkCancellation: @escaping () throws -> Void = {}) {
+        (self.store, self.readsAll, self.checkCancellation) = (store, readsAll, checkCancellation)
     }
 
     var layout: StoreLayout { store.layout }
@@ -40,7 +40,7 @@ struct Reconciler {
         let path = "\(layout.incoming)/\(name)"
         let key = String(name.dropFirst(StoreLayout.removedPrefix.count))
         if name.hasPrefix(StoreLayout.removedPrefix), StoreLayout.isKey(key) {
-            if Folder.exists(layout.file(key)) || isReferenced(key) {
+            if Folder.exists(layout.file(key)) || isLinked(key) {
                 // The same file was imported again after the removal was stopped: only the old one goes.
                 try Folder.delete(path)
             } else {
@@ -54,7 +54,7 @@ struct Reconciler {
         }
     }
 
-    private func isReferenced(_ key: String) -> Bool {
+    private func isLinked(_ key: String) -> Bool {
         (try? Sidecar.read(at: layout.sidecar(key)))?.storage.isLinked == true
     }
 
@@ -68,10 +68,10 @@ struct Reconciler {
             report.problems.append("files/\(name) is not named for a SHA-256; import it and delete it there")
         }
         try reconcileKnown()
-        let referenced = try reconcileSidecars()
+        let linked = try reconcileSidecars()
         let known = Set(try catalog.sidecarStamps().keys)
         // Those that replace another one say so in their sidecars: in which order they are entered does not matter.
-        for key in inventory.files.union(referenced).subtracting(known).sorted() {
+        for key in inventory.files.union(linked).subtracting(known).sorted() {
             do {
                 if let id = try adopt(key: key) { report.adopted.append(id) }
             } catch let error as StoreError where [.catalogDamaged, .noSpace, .interrupted].contains(error.code) {
@@ -131,21 +131,22 @@ struct Reconciler {
         if archive != before { report.updated.append(archive.id) }
     }
 
-    /// Sidecars that the catalog does not have: those of referenced files are archives, others without a file are leftovers.
+    /// Sidecars that the catalog does not have: those of linked files are archives, others without a file are leftovers.
     ///
-    /// - Returns: Keys of referenced files.
+    /// - Returns: Keys of linked files.
     private mutating func reconcileSidecars() throws -> Set<String> {
         let known = Set(try catalog.sidecarStamps().keys)
-        var referenced: Set<String> = []
+        var linked: Set<String> = []
         for key in inventory.sidecars.subtracting(known).subtracting(inventory.files).sorted() {
             do {
                 if try !Sidecar.read(at: layout.sidecar(key)).storage.isLinked {
                     try Folder.delete(layout.sidecar(key))
                     report.sweptSidecars += 1
                 } else {
-                    referenced.insert(key)
+                    linked.insert(key)
                 }
-            } catch let error as StoreError where error.isDamagedDocument && !key.hasPrefix(StoreLayout.referencePrefix)
+            } catch let error as StoreError
+                where error.isDamagedDocument && !key.hasPrefix(StoreLayout.provisionalPrefix)
             {
                 try Folder.delete(layout.sidecar(key))
                 report.sweptSidecars += 1
@@ -153,7 +154,7 @@ struct Reconciler {
                 report.problems.append("files/\(key).json belongs to a file elsewhere, and cannot be read: \(error)")
             }
         }
-        return referenced
+        return linked
     }
 
     /// Those of an archive of which it is not known what it needs may be what it needs, and stay.

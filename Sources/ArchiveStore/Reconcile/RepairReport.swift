@@ -6,11 +6,11 @@ package struct RepairReport: Sendable, Hashable {
     package var completedRemovals: [String] = []
     /// Archives whose import was stopped after their file was in place, now in the catalog.
     package var adopted: [ArchiveID] = []
-    /// Archives and groups of which the catalog had not what their sidecar or document says.
+    /// Archives and collections of which the catalog had not what their sidecar or document says.
     package var updated: [ArchiveID] = []
     /// Archives whose sidecar was lost or damaged, written anew from the catalog.
     package var restoredSidecars: [ArchiveID] = []
-    /// Referenced files that were away when the catalog was made anew, read now.
+    /// Linked files that were away when the catalog was made anew, read now.
     package var examined: [ArchiveID] = []
     /// Sidecars and index files without an archive, and index files that their archive does not need, deleted.
     package var sweptSidecars = 0

@@ -3,7 +3,7 @@ import WebArchive
 /// How the captures of an archive are looked up, as a full reading of its index found out.
 package struct ArchiveLookups: Sendable, Hashable {
     /// Where the search goes. Raw values are in the catalog, and stable.
-    package enum Way: String, Sendable, Hashable, Codable {
+    package enum IndexStrategy: String, Sendable, Hashable, Codable {
         /// In the package's own index.
         case inPlace = "in-place"
         /// In the package's own blocks, through a plain copy of their `.idx`, which the ZIP compresses.
@@ -14,12 +14,12 @@ package struct ArchiveLookups: Sendable, Hashable {
         case empty
     }
 
-    package let way: Way
+    package let strategy: IndexStrategy
     /// Why not in place, for people; `nil` when in place.
     package let reason: String?
 
-    package init(way: Way, reason: String? = nil) {
-        self.way = way
+    package init(strategy: IndexStrategy, reason: String? = nil) {
+        self.strategy = strategy
         self.reason = reason
     }
 
@@ -27,13 +27,13 @@ package struct ArchiveLookups: Sendable, Hashable {
     init(_ examined: ExaminedArchive) {
         let (wacz, inspection) = (examined.wacz, examined.inspection)
         if inspection.captureCount == 0 {
-            self.init(way: .empty)
+            self.init(strategy: .empty)
         } else if let reason = inspection.sequentialReason {
-            self.init(way: .sortedCopy, reason: reason.description)
+            self.init(strategy: .sortedCopy, reason: reason.description)
         } else if let idx = wacz.compressedIDX {
-            self.init(way: .idxCopy, reason: "\(idx.name): the ZIP compresses the .idx")
+            self.init(strategy: .idxCopy, reason: "\(idx.name): the ZIP compresses the .idx")
         } else {
-            self.init(way: .inPlace)
+            self.init(strategy: .inPlace)
         }
     }
 
@@ -42,7 +42,7 @@ package struct ArchiveLookups: Sendable, Hashable {
 
     /// The files that are searched beside the archive's own.
     var files: [IndexFile] {
-        switch way {
+        switch strategy {
         case .inPlace, .empty: []
         case .idxCopy: [.idx]
         case .sortedCopy: [.blocks, .idx]

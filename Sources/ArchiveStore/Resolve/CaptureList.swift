@@ -52,7 +52,7 @@ extension Resolver {
                 var summary = CaptureSummary(
                     url: entry.url, request: entry.requestURL == entry.url ? nil : entry.requestURL,
                     timestamp: entry.timestamp, status: entry.status, mime: entry.mime)
-                if case .group = place { summary.archiveID = archive.id }
+                if case .collection = place { summary.archiveID = archive.id }
                 return summary
             }
             var closest: CaptureSummary?
@@ -69,7 +69,7 @@ extension Resolver {
             var window = CaptureWindow(span, limit: request.limit)
             for (number, index) in indexes.enumerated() {
                 try index.wacz.addCaptures(
-                    matching: lookup.matcher, of: number, to: &window, trustsOrder: index.trustsOrder, check)
+                    matching: lookup.matcher, of: number, to: &window, assumesSorted: index.assumesSorted, check)
             }
             let (position, items) = window.items()
             // Only other request methods were captured.

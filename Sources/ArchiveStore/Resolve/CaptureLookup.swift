@@ -36,10 +36,12 @@ extension Resolver {
         var reason: (any Error)?
         for archive in archives {
             // A file that was deleted stays readable as long as it is open.
-            if archives.count > 1, archive.availability(in: layout) != .here { openArchives.forget(key: archive.key) }
+            if archives.count > 1, archive.availability(in: layout) != .available {
+                openArchives.forget(key: archive.key)
+            }
             do {
                 opened.append(try openArchives.lookups(archive))
-            } catch let error where archive.availability(in: layout) != .here {
+            } catch let error where archive.availability(in: layout) != .available {
                 reason = reason ?? error
             }
         }
@@ -75,38 +77,38 @@ extension Resolver {
     /// - Returns: `nil` when neither the URL was captured nor, by the rules for URLs that differ in what does not matter, another
     ///   one that can stand in for it; `OpenCapture.entry` says which one it is.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
-    /// - Parameter allowsStandIn: Whether a capture of another URL may stand in.
+    /// - Parameter allowsFuzzyMatch: Whether a capture of another URL may stand in.
     /// - Parameter isWanted: As for `closestCapture(_:in:isWanted:)`.
     package func openCapture(
-        _ request: ArchiveStore.CaptureRequest, in archives: [Archive], allowsStandIn: Bool,
+        _ request: ArchiveStore.CaptureRequest, in archives: [Archive], allowsFuzzyMatch: Bool,
         isWanted: @escaping () -> Bool = { true }
     ) throws -> OpenCapture? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
         let indexes = try readable(archives)
         guard let first = try Self.closest(lookup, among: indexes) else {
             // The same file with another cache buster.
-            guard allowsStandIn, let match = FuzzyMatch(request.url) else { return nil }
+            guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
             let offers = try indexes.compactMap { index in
                 try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
             }
             guard let other = Self.best(of: offers, for: lookup) else { return nil }
-            return try open(other.entry, in: other.index, group: indexes, lookup.check)
+            return try open(other.entry, in: other.index, collection: indexes, lookup.check)
         }
         return try openFirstThatAnswers(from: first, lookup, indexes)
     }
 
     /// Opens the very capture that an index line names.
     ///
-    /// - Parameter group: What is replayed as one with the archive: a revisit's payload may be in any of it.
+    /// - Parameter collection: What is replayed as one with the archive: a revisit's payload may be in any of it.
     /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, and when `check` says so.
     private func open(
-        _ entry: CDXJEntry, in index: IndexedArchive, group: [IndexedArchive], _ check: CancellationCheck
+        _ entry: CDXJEntry, in index: IndexedArchive, collection: [IndexedArchive], _ check: CancellationCheck
     ) throws -> OpenCapture {
         let own = try index.wacz.content(of: entry, check)
         guard own.record.isRevisit else {
             return OpenCapture(archive: index.archive, entry: entry, own: own, payload: own, payloadCapture: nil)
         }
-        let (payload, place) = try revisitPayload(of: own.record, entry, in: index, group: group, check)
+        let (payload, place) = try revisitPayload(of: own.record, entry, in: index, collection: collection, check)
         return OpenCapture(archive: index.archive, entry: entry, own: own, payload: payload, payloadCapture: place)
     }
 
@@ -120,7 +122,7 @@ extension Resolver {
         var missing: (any Error)?
         while let (index, entry) = candidate, tried.count < Self.attemptsMax {
             do {
-                let capture = try open(entry, in: index, group: indexes, lookup.check)
+                let capture = try open(entry, in: index, collection: indexes, lookup.check)
                 if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {
@@ -168,10 +170,11 @@ extension IndexedArchive {
         _ lookup: CaptureLookup, where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws -> CDXJEntry? {
         try wacz.closestCapture(
-            matching: lookup.matcher, at: lookup.request.time, trustsOrder: trustsOrder, lookup.check, where: condition)
+            matching: lookup.matcher, at: lookup.request.time, assumesSorted: assumesSorted, lookup.check,
+            where: condition)
     }
 
     func fuzzyCapture(matching match: FuzzyMatch, _ lookup: CaptureLookup) throws -> CDXJEntry? {
-        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, trustsOrder: trustsOrder, lookup.check)
+        try wacz.fuzzyCapture(matching: match, at: lookup.request.time, assumesSorted: assumesSorted, lookup.check)
     }
 }

@@ -7,14 +7,14 @@ package struct IndexedArchive: Sendable {
     /// own index from its start instead, which is slow and finds the same.
     package let wacz: WACZFile
     /// Whether every line of what is searched is known to be in order: to be passed on with each lookup.
-    package let trustsOrder: Bool
+    package let assumesSorted: Bool
     /// What it costs to keep it open: the ZIP's entries and the files that the package lists.
     var entryCount: Int { wacz.directory.entries.count + (wacz.dataPackage?.resources.count ?? 0) }
 
     /// Opens the archive's file, and the index files that its import wrote.
     ///
     /// - Parameter fault: What was found to be wrong with these files before.
-    /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a linked file. Missing or damaged
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file. Missing or damaged
     ///   index files are no error.
     static func open(_ archive: Archive, layout: StoreLayout, fault: IndexFault) throws -> IndexedArchive {
         let name = "\(archive.id).wacz"
@@ -24,14 +24,14 @@ package struct IndexedArchive: Sendable {
             : try FileByteSource(path: archive.path(in: layout), name: name)
         let wacz = try WACZFile.open(file).sharing(fault)
         guard let lookups = archive.lookups else {
-            return IndexedArchive(archive: archive, wacz: wacz, trustsOrder: false)
+            return IndexedArchive(archive: archive, wacz: wacz, assumesSorted: false)
         }
         do throws(WebArchiveError) {
             let searched = try lookups.open(wacz, key: archive.key, layout: layout).sharing(fault)
-            return IndexedArchive(archive: archive, wacz: searched, trustsOrder: true)
+            return IndexedArchive(archive: archive, wacz: searched, assumesSorted: true)
         } catch {
             // The package itself has the same captures; `doctor` writes the files anew.
-            return IndexedArchive(archive: archive, wacz: wacz, trustsOrder: false)
+            return IndexedArchive(archive: archive, wacz: wacz, assumesSorted: false)
         }
     }
 }
@@ -39,18 +39,18 @@ package struct IndexedArchive: Sendable {
 extension ArchiveLookups {
     /// The package, searched the way this says.
     ///
-    /// - Throws: What `WACZFile.lookedUp` throws, for files that are missing or damaged.
+    /// - Throws: What `WACZFile.using` throws, for files that are missing or damaged.
     func open(_ wacz: WACZFile, key: String, layout: StoreLayout) throws(WebArchiveError) -> WACZFile {
-        switch way {
+        switch strategy {
         case .inPlace: return wacz
-        case .empty: return try wacz.lookedUp(in: [])
+        case .empty: return try wacz.using(indexes: [])
         case .idxCopy:
             let idx = try FileByteSource(path: layout.index(.idx, key: key))
-            return try wacz.lookedUp(byPlainIDX: idx)
+            return try wacz.using(plainIDX: idx)
         case .sortedCopy:
             let idx = try FileByteSource(path: layout.index(.idx, key: key))
             let blocks = try FileByteSource(path: layout.index(.blocks, key: key))
-            return try wacz.lookedUp(in: [.zipNum(try ZipNumIndex(idx: idx, blocks: blocks))])
+            return try wacz.using(indexes: [.zipNum(try ZipNumIndex(idx: idx, blocks: blocks))])
         }
     }
 }

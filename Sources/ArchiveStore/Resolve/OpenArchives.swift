@@ -36,9 +36,9 @@ package final class OpenArchiveFile: Sendable {
 
     /// Whether what is being sent is still the file that was read; one of the store never changes.
     package var isUnchanged: Bool {
-        guard let reference = archive.storage.linkedFile else { return true }
+        guard let linkedFile = archive.storage.linkedFile else { return true }
         guard let status = try? file.status() else { return false }
-        return reference.describes(status)
+        return linkedFile.describes(status)
     }
 }
 
@@ -133,14 +133,14 @@ package final class OpenArchives: Sendable {
         let cached = state.withLock { $0.files[request]?.file }
         let file: OpenArchiveFile
         if let cached, cached.archive == archive, !cached.isDeleted,
-            !archive.storage.isLinked || archive.availability(in: layout) == .here
+            !archive.storage.isLinked || archive.availability(in: layout) == .available
         {
             file = cached
         } else {
             state.withLock { $0.files[request] = nil }
             file = try OpenArchiveFile(
                 archive: archive, file: archive.openFile(in: layout),
-                tail: request.isForReplay ? wacz(of: archive).plainerTail() : nil)
+                tail: request.isForReplay ? wacz(of: archive).simplifiedDirectory() : nil)
         }
         state.withLock { state in
             state.files[request] = CachedFile(file: file, checkedAt: .now)
@@ -156,7 +156,7 @@ package final class OpenArchives: Sendable {
 
     /// The package behind an archive, opened once, with all that lookups need.
     ///
-    /// - Throws: What `WACZFile.open` throws; `StoreError` `offline` or `changed` for a referenced file, `notFound` for an archive
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file, `notFound` for an archive
     ///   that is being removed.
     package func lookups(_ archive: Archive) throws -> IndexedArchive {
         if archive.storage.isLinked {
@@ -237,9 +237,9 @@ package final class OpenArchives: Sendable {
         CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
             do {
                 let indexed = try self.lookups(archive)
-                return (indexed.wacz, indexed.trustsOrder)
+                return (indexed.wacz, indexed.assumesSorted)
             } catch {
-                if isOneOfSeveral, archive.availability(in: self.layout) != .here { return nil }
+                if isOneOfSeveral, archive.availability(in: self.layout) != .available { return nil }
                 if let error = error as? WebArchiveError { throw error }
                 let words = (error as? StoreError)?.what ?? "\(error)"
                 throw WebArchiveError(code: .io, problem: words, file: "\(archive.id).wacz")
@@ -247,7 +247,7 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// Lets go of referenced files that nobody has asked for in a while, so that their volumes can be detached, and of
+    /// Lets go of linked files that nobody has asked for in a while, so that their volumes can be detached, and of
     /// the store's own that were deleted: their disk space comes back only when nobody holds them.
     func releaseUnused(now: ContinuousClock.Instant) {
         // Only the lists are read under the lock, which every event loop takes: asking a file may take long.

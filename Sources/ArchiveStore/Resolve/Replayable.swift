@@ -2,43 +2,43 @@ import Crypto
 import Foundation
 import WebArchive
 
-/// What is replayed on one origin: an archive, or a group of archives as one.
+/// What is replayed on one origin: an archive, or a collection of archives as one.
 package enum Replayable: Sendable, Hashable {
     case archive(Archive)
-    /// With the members that there are, in the group's order.
-    case group(ArchiveGroup, [Archive])
+    /// With the members that there are, in the collection's order.
+    case collection(ArchiveCollection, [Archive])
 
     package var id: ArchiveID {
         switch self {
         case .archive(let archive): archive.id
-        case .group(let group, _): group.id
+        case .collection(let collection, _): collection.id
         }
     }
 
     package var title: String {
         switch self {
         case .archive(let archive): archive.title
-        case .group(let group, _): group.title
+        case .collection(let collection, _): collection.title
         }
     }
 
     package var archives: [Archive] {
         switch self {
         case .archive(let archive): [archive]
-        case .group(_, let members): members
+        case .collection(_, let members): members
         }
     }
 
     /// The engine's collection: another one as soon as any file behind it is another.
-    package var collection: String {
+    package var replayCollection: String {
         switch self {
-        case .archive(let archive): archive.collection
-        case .group(let group, let members): Self.collection(of: group.id, members)
+        case .archive(let archive): archive.replayCollection
+        case .collection(let collection, let members): Self.replayCollection(of: collection.id, members)
         }
     }
 
-    package static func collection(of group: ArchiveID, _ members: [Archive]) -> String {
+    package static func replayCollection(of collection: ArchiveID, _ members: [Archive]) -> String {
         let marks = members.map { $0.sha256 ?? $0.key }.joined(separator: " ")
-        return "\(group)-\(SHA256.hash(data: Data(marks.utf8)).hexadecimal.prefix(12))"
+        return "\(collection)-\(SHA256.hash(data: Data(marks.utf8)).hexadecimal.prefix(12))"
     }
 }

@@ -34,7 +34,7 @@ package struct Resolver: Sendable {
         return archive
     }
 
-    /// The archive or group that a person means: its id, or the unique beginning of one.
+    /// The archive or collection that a person means: its id, or the unique beginning of one.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func replayable(matching text: String) throws -> Replayable {
@@ -48,10 +48,10 @@ package struct Resolver: Sendable {
             hint: "give more of it")
     }
 
-    /// The archive or group of that id.
+    /// The archive or collection of that id.
     package func replayable(id: ArchiveID) throws -> Replayable? {
         if let archive = try catalog.archive(id: id) { return .archive(archive) }
-        return try store.collections.group(id: id).map { .group($0, try store.collections.members(of: $0)) }
+        return try store.collections.collection(id: id).map { .collection($0, try store.collections.members(of: $0)) }
     }
 
     /// The archive that was made of the file at `path` as it is now, as far as path, size and time of change tell.
@@ -59,7 +59,7 @@ package struct Resolver: Sendable {
     /// A copy in the store has the time of change that its source had, since `preserveModificationTime`.
     package func archive(importedFrom path: String) throws -> Archive? {
         guard let now = FileReference(at: path) else { return nil }
-        if let known = try catalog.archives(referencePath: now.path).first(where: { $0.storage == .linked(now) }) {
+        if let known = try catalog.archives(linkedPath: now.path).first(where: { $0.storage == .linked(now) }) {
             return known
         }
         return try catalog.archives(source: now.path).first { archive in
@@ -77,7 +77,7 @@ package struct Resolver: Sendable {
         do {
             findings += try missingRequirements(of: archive, opened)
         } catch let error as StoreError
-            where [.notFound, .failed, .refused, .offline, .changed, .unusable].contains(error.code)
+            where [.notFound, .failed, .refused, .unavailable, .changed, .unusable].contains(error.code)
         {
             // The file is lost, away, or was damaged since: all else is known without it.
         }
@@ -86,6 +86,6 @@ package struct Resolver: Sendable {
         archive.summary.findingCounts = FindingCounts(findings)
         return ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
-            groups: try store.collections.groups(of: archive.id).map(\.id))
+            collections: try store.collections.collections(of: archive.id).map(\.id))
     }
 }

@@ -1,7 +1,7 @@
 import WebArchive
 
 extension Resolver {
-    /// Finds the payload that a revisit points at: in its own archive, else in its group, else in those that the package requires.
+    /// Finds the payload that a revisit points at: in its own archive, else in its collection, else in those that the package requires.
     ///
     /// Looked for in this order: the capture that `WARC-Refers-To-Target-URI` and `-Date` name (WARC 1.1 §5.13, §5.14), then
     /// the closest one of the same URL whose digest is the same. A capture with another digest is never taken; in another
@@ -9,7 +9,7 @@ extension Resolver {
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
-        of record: WARCRecord, _ entry: CDXJEntry, in index: IndexedArchive, group: [IndexedArchive],
+        of record: WARCRecord, _ entry: CDXJEntry, in index: IndexedArchive, collection: [IndexedArchive],
         _ check: CancellationCheck
     ) throws -> (RecordContent, OpenCapture.PayloadPlace) {
         let digest = record.payloadDigest ?? entry.digest
@@ -17,14 +17,14 @@ extension Resolver {
         if let found = try payload(of: entry, lookups, digest: digest, in: index, isOther: false) {
             return found
         }
-        // The members of a group are one archive to whoever made it.
-        let others = group.filter { $0.archive.key != index.archive.key }
+        // The members of a collection are one archive to whoever made it.
+        let others = collection.filter { $0.archive.key != index.archive.key }
         for other in others {
             if let found = try payload(of: entry, lookups, digest: digest, in: other, isOther: false) {
                 return found
             }
         }
-        let required = try requiredArchives(of: index).filter { $0.availability(in: layout) == .here }
+        let required = try requiredArchives(of: index).filter { $0.availability(in: layout) == .available }
         for other in required {
             if let found = try payload(
                 of: entry, lookups, digest: digest, in: openArchives.lookups(other), isOther: true)
@@ -33,7 +33,7 @@ extension Resolver {
             }
         }
         let target = record.refersToTargetURI ?? entry.url
-        let own = others.isEmpty ? "this archive" : "this group"
+        let own = others.isEmpty ? "this archive" : "this collection"
         let files = required.isEmpty ? own : "\(own) or the ones that it requires"
         throw StoreError(
             .payloadMissing, "the capture repeats an earlier one (\(target)) that is not in \(files)",

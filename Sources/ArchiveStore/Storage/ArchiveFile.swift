@@ -20,15 +20,15 @@ extension Archive {
     package func availability(in layout: StoreLayout) -> Availability {
         var status = stat()
         guard stat(path(in: layout), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return storage.isLinked ? .offline : .missing
+            return storage.isLinked ? .unavailable : .missing
         }
-        guard let linkedFile = storage.linkedFile else { return .here }
-        return linkedFile.describes(status) ? .here : .changed
+        guard let linkedFile = storage.linkedFile else { return .available }
+        return linkedFile.describes(status) ? .available : .changed
     }
 
     /// Opens the file.
     ///
-    /// - Throws: `StoreError`: `offline` or `changed` for a referenced file, `failed` for a lost one.
+    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` for a lost one.
     func openFile(in layout: StoreLayout) throws(StoreError) -> Descriptor {
         let path = path(in: layout)
         guard let linkedFile = storage.linkedFile else { return try Descriptor(path: path, flags: O_RDONLY) }
@@ -36,19 +36,19 @@ extension Archive {
         do {
             file = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
         } catch {
-            throw offline
+            throw unavailable
         }
         // A volume that went away while it was being asked is away as well.
-        guard let status = try? file.status() else { throw offline }
+        guard let status = try? file.status() else { throw unavailable }
         guard linkedFile.describes(status) else { throw changed }
         return file
     }
 
-    /// - Throws: `StoreError`: `offline` or `changed` for a referenced file, `failed` for a lost one.
+    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` for a lost one.
     func checkAvailability(in layout: StoreLayout) throws(StoreError) {
         switch availability(in: layout) {
-        case .here: return
-        case .offline: throw offline
+        case .available: return
+        case .unavailable: throw unavailable
         case .changed: throw changed
         case .missing:
             throw StoreError(
@@ -61,7 +61,7 @@ extension Archive {
     func findings(_ availability: Availability) -> [Finding] {
         let path = storage.linkedFile?.path ?? "files/\(key).wacz"
         switch availability {
-        case .here:
+        case .available:
             guard !isExamined else { return [] }
             return [
                 Finding(
@@ -70,10 +70,10 @@ extension Archive {
                     location: path, consequence: "It is read again by `replayhost doctor`, or soon by a running server."
                 )
             ]
-        case .offline:
+        case .unavailable:
             return [
                 Finding(
-                    severity: .warning, code: "file-offline", what: "The file is not where it was.", location: path,
+                    severity: .warning, code: "file-unavailable", what: "The file is not where it was.", location: path,
                     consequence: "Nothing of it can be shown until its volume is attached or the file is put back.")
             ]
         case .changed:
@@ -81,7 +81,7 @@ extension Archive {
                 Finding(
                     severity: .error, code: "file-changed", what: "The file was changed since it was read.",
                     location: path,
-                    consequence: "It is not shown as what it was; `replayhost import --reference` reads it anew.")
+                    consequence: "It is not shown as what it was; `replayhost import --link` reads it anew.")
             ]
         case .missing:
             return [
@@ -92,9 +92,9 @@ extension Archive {
         }
     }
 
-    private var offline: StoreError {
+    private var unavailable: StoreError {
         StoreError(
-            .offline, "\"\(id)\" is offline: its file is not where it was", place: storage.linkedFile?.path,
+            .unavailable, "\"\(id)\" is offline: its file is not where it was", place: storage.linkedFile?.path,
             hint: "attach the volume that holds it, or put the file back; nothing else of the archive is lost")
     }
 
@@ -102,7 +102,7 @@ extension Archive {
         StoreError(
             .changed, "the file of \"\(id)\" was changed since it was read, and is not shown as what it was",
             place: storage.linkedFile?.path,
-            hint: "`replayhost import --reference FILE` reads it anew; or put the file back as it was")
+            hint: "`replayhost import --link FILE` reads it anew; or put the file back as it was")
     }
 }
 

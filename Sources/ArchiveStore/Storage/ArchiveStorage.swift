@@ -13,7 +13,7 @@ package enum ArchiveStorage: Sendable, Hashable {
     package var isLinked: Bool { linkedFile != nil }
 
     /// As the catalog and the API say it.
-    var name: String { isLinked ? "referenced" : "managed" }
+    var name: String { isLinked ? "linked" : "managed" }
 }
 
 /// A file that an archive is made of and that stays where it is.
@@ -28,10 +28,10 @@ package struct FileReference: Sendable, Hashable, Codable {
 
 /// Whether an archive's file can be read now.
 package enum Availability: String, Sendable, Hashable, Codable {
-    case here
-    /// A referenced file is not where it was: its volume is away, or it was moved.
-    case offline
-    /// A referenced file is another one than was read.
+    case available
+    /// A linked file is not where it was: its file is unavailable, or it was moved.
+    case unavailable
+    /// A linked file is another one than was read.
     case changed
     /// The store's own file is gone.
     case missing

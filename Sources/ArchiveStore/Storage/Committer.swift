@@ -14,9 +14,9 @@ struct Committer {
 
     /// Changes title, tags or notes. The sidecar is written first: the catalog is a copy of it.
     ///
-    /// - Throws: `StoreError` `badWords`, `notFound` when somebody removed it meanwhile.
+    /// - Throws: `StoreError` `invalidMetadata`, `notFound` when somebody removed it meanwhile.
     @discardableResult
-    func edit(_ id: ArchiveID, _ words: ArchiveWords) throws -> Archive {
+    func edit(_ id: ArchiveID, _ words: ArchiveMetadata) throws -> Archive {
         let words = try words.checked()
         return try layout.withCommitLock {
             guard var current = try catalog.archive(id: id) else {
@@ -30,7 +30,7 @@ struct Committer {
         }
     }
 
-    /// Removes an archive: file, index files, sidecar, membership in groups, catalog entry. A referenced file itself stays.
+    /// Removes an archive: file, index files, sidecar, membership in collections, catalog entry. A linked file itself stays.
     /// Somebody who is reading the file keeps reading it whole.
     /// Nothing is done where nobody has the id any more.
     func remove(_ id: ArchiveID) throws {
@@ -46,12 +46,12 @@ struct Committer {
         }
     }
 
-    /// Takes over the SHA-256 of a referenced file: its key from now on, unless the store has the same file already.
+    /// Takes over the SHA-256 of a linked file: its key from now on, unless the store has the same file already.
     ///
     /// The new sidecar decides: whoever is stopped after it is completed by `repair`.
     ///
     /// - Parameter key: The key under which hashing was begun.
-    /// - Throws: `StoreError`: `notFound` when the archive is gone or was read anew meanwhile, `offline`, `changed`.
+    /// - Throws: `StoreError`: `notFound` when the archive is gone or was read anew meanwhile, `unavailable`, `changed`.
     func finishHashing(key: String, sha256: String) throws -> Archive {
         return try layout.withCommitLock {
             guard var archive = try catalog.archive(key: key), archive.storage.isLinked else {
@@ -60,7 +60,7 @@ struct Committer {
             try archive.checkAvailability(in: layout)
             archive.sha256 = sha256
             let isTaken = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
-            guard key.hasPrefix(StoreLayout.referencePrefix), !isTaken else {
+            guard key.hasPrefix(StoreLayout.provisionalPrefix), !isTaken else {
                 try save(archive)
                 return archive
             }
@@ -130,7 +130,7 @@ struct Committer {
         try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
     }
 
-    /// What follows once a referenced file's sidecar is there under its hash; repeatable.
+    /// What follows once a linked file's sidecar is there under its hash; repeatable.
     func finishRekeying(_ archive: Archive, from provisionalKey: String) throws {
         for file in IndexFile.allCases where Folder.exists(layout.index(file, key: provisionalKey)) {
             try Folder.move(layout.index(file, key: provisionalKey), to: layout.index(file, key: archive.key))
@@ -141,7 +141,7 @@ struct Committer {
         store.openArchives.forget(key: provisionalKey)
     }
 
-    /// What follows once the file, or the sidecar of a referenced one, has left `files/`; repeatable.
+    /// What follows once the file, or the sidecar of a linked one, has left `files/`; repeatable.
     func finishRemoval(key: String) throws {
         let saved = [layout.sidecar(key), layout.removed(key)].lazy.compactMap { try? Sidecar.read(at: $0) }.first
         if let id = try catalog.archive(key: key)?.id ?? saved.flatMap({ ArchiveID($0.id) }) {

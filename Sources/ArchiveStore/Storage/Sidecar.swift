@@ -96,7 +96,7 @@ extension Sidecar {
     }
 
     /// The same words for a file that the store has itself.
-    func takenIn() -> Sidecar {
+    func asManaged() -> Sidecar {
         var sidecar = self
         (sidecar.storage, sidecar.summary, sidecar.sha256, sidecar.entry.provisionalKey) = (.managed, nil, nil, nil)
         return sidecar
@@ -107,6 +107,6 @@ extension Sidecar {
 
     /// The SHA-256 that a key is; `nil` for a provisional one.
     static func hash(inKey key: String) -> String? {
-        key.hasPrefix(StoreLayout.referencePrefix) ? nil : key
+        key.hasPrefix(StoreLayout.provisionalPrefix) ? nil : key
     }
 }

@@ -12,11 +12,11 @@ extension StoreLayout {
     /// The lock is on the folder `files/` itself. File systems without locks are used without: there the one rename still
     /// keeps every archive whole. Not to be nested.
     ///
-    /// - Parameter pulse: Called while waiting; throws to stop.
-    func withCommitLock<Value>(pulse: () throws -> Void = {}, _ body: () throws -> Value) throws -> Value {
+    /// - Parameter checkCancellation: Called while waiting; throws to stop.
+    func withCommitLock<Value>(checkCancellation: () throws -> Void = {}, _ body: () throws -> Value) throws -> Value {
         let folder = try Descriptor(path: files, flags: O_RDONLY | O_DIRECTORY)
         while folder.lock() == .heldByAnother {
-            try pulse()
+            try checkCancellation()
             usleep(20_000)
         }
         return try withExtendedLifetime(folder) { try body() }

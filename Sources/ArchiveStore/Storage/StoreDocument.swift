@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The small JSON files of a store: sidecars and groups. Times in them are RFC 3339, UTC, to the microsecond.
+/// The small JSON files of a store: sidecars and collections. Times in them are RFC 3339, UTC, to the microsecond.
 enum StoreDocument {
     /// - Parameter bytesMax: More are not read.
     /// - Throws: `StoreError`: `notFound` when there is none, `documentDamaged` when it is not what replayhost writes.
@@ -68,7 +68,7 @@ enum StoreDocument {
     }
 
     static let temporarySuffix = ".new"
-    /// Of one archive or group.
+    /// Of one archive or collection.
     static let bytesMax = 1 << 20
 }
 

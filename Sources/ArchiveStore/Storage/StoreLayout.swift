@@ -7,7 +7,7 @@ import Foundation
 ///                      SHA256.cdx.gz and SHA256.idx, a sorted copy of it; SHA256.idx alone, a plain copy of an `.idx` that
 ///                      the package compresses. Both can be made anew from the package
 ///                      ref-UUID.json: the sidecar of a file that stays elsewhere, until its SHA-256 is known
-///     groups/          ID.json: archives that are replayed as one
+///     collections/          ID.json: archives that are replayed as one
 ///     incoming/        imports and removals under way, and a file for each process that runs jobs; swept at the next start
 ///     reserve          space for the moment when the disk is full; can be deleted
 ///     ports.json       the ports on localhost that archives were ever replayed on
@@ -22,7 +22,7 @@ package struct StoreLayout: Sendable, Hashable {
 
     package var catalog: String { root + "/catalog.sqlite" }
     package var files: String { root + "/files" }
-    package var groups: String { root + "/groups" }
+    package var collections: String { root + "/collections" }
     package var incoming: String { root + "/incoming" }
     package var serverFile: String { root + "/server.json" }
     var ports: String { root + "/ports.json" }
@@ -33,8 +33,8 @@ package struct StoreLayout: Sendable, Hashable {
     /// What a person said about the archive and where it came from; everything that the file itself cannot tell.
     package func sidecar(_ key: String) -> String { "\(files)/\(key)\(Self.sidecarSuffix)" }
 
-    /// What makes a group.
-    package func group(_ id: ArchiveID) -> String { "\(groups)/\(id)\(Self.sidecarSuffix)" }
+    /// What makes a collection.
+    package func collection(_ id: ArchiveID) -> String { "\(collections)/\(id)\(Self.sidecarSuffix)" }
 
     /// A file that lookups search beside the archive's own.
     func index(_ file: IndexFile, key: String) -> String { "\(files)/\(key)\(file.suffix)" }
@@ -43,7 +43,7 @@ package struct StoreLayout: Sendable, Hashable {
     /// sorting makes.
     package func incomingCopy(_ name: String) -> String { "\(incoming)/\(Self.copyPrefix)\(name)" }
 
-    /// A removal under way: the file, or the sidecar of a referenced one, was moved here, so that it is gone at one instant.
+    /// A removal under way: the file, or the sidecar of a linked one, was moved here, so that it is gone at one instant.
     package func removed(_ key: String) -> String { "\(incoming)/\(Self.removedPrefix)\(key)" }
 
     /// What a process that runs jobs keeps locked. `owner` is random.
@@ -66,7 +66,8 @@ package struct StoreLayout: Sendable, Hashable {
         do {
             try Folder.create(root)
             try StoreOwner.check(root)
-            for folder in [files, groups, incoming] { try Folder.create(folder) }
+            for folder in [files, incoming] { try Folder.create(folder) }
+            try makeCollectionsFolder()
         } catch {
             throw StoreError(
                 .unusable, error.what, place: root, hint: error.hint ?? "choose another store with --store")
@@ -74,24 +75,40 @@ package struct StoreLayout: Sendable, Hashable {
         if !isShared { Folder.makePrivate(root) }
     }
 
+    /// Version 0.1.0 kept collections in `groups/`. Where both folders are there, an earlier version has been used since.
+    private func makeCollectionsFolder() throws(StoreError) {
+        let former = root + "/groups"
+        guard Folder.isFolder(former) else { return try Folder.create(collections) }
+        if !Folder.exists(collections) {
+            if rename(former, collections) == 0 { return try Folder.synchronize(parentOf: collections) }
+            // The catalog can't be updated there either, and says so. Else another process has just done the same.
+            if errno == EROFS { return }
+        }
+        try Folder.create(collections)
+        for name in (try? Folder.names(in: former)) ?? [] where !Folder.exists("\(collections)/\(name)") {
+            try Folder.move("\(former)/\(name)", to: "\(collections)/\(name)")
+        }
+        rmdir(former)
+    }
+
     private static let names: Set<String> = [
-        "files", "groups", "incoming", "reserve", "ports.json", "ports.json.new", "server.json",
+        "files", "collections", "groups", "incoming", "reserve", "ports.json", "ports.json.new", "server.json",
     ]
 
     /// Whether `text` is a key: a SHA-256 in hex, or what stands for one until it is known.
     static func isKey(_ text: String) -> Bool {
-        if text.hasPrefix(referencePrefix) {
-            let identifier = text.dropFirst(referencePrefix.count)
+        if text.hasPrefix(provisionalPrefix) {
+            let identifier = text.dropFirst(provisionalPrefix.count)
             return UUID(uuidString: String(identifier)) != nil && identifier == identifier.lowercased()
         }
         return text.utf8.count == 64
             && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// A key for a referenced file that is not hashed yet.
-    static func provisionalKey() -> String { referencePrefix + UUID().uuidString.lowercased() }
+    /// A key for a linked file that is not hashed yet.
+    static func provisionalKey() -> String { provisionalPrefix + UUID().uuidString.lowercased() }
 
-    static let referencePrefix = "ref-"
+    static let provisionalPrefix = "ref-"
 
     static let fileSuffix = ".wacz"
     static let sidecarSuffix = ".json"

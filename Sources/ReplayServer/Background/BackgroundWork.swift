@@ -24,7 +24,7 @@ struct BackgroundWork: Sendable {
     private func runJobs() async {
         guard !store.isReadOnly else { return }
         let runner = JobRunner(store)
-        var trouble = Trouble(logger: logger, what: "jobs cannot be run")
+        var trouble = ErrorThrottle(logger: logger, what: "jobs cannot be run")
         var seen = -1
         var lookedAt = ContinuousClock.now
         while await isGoingOn(after: .milliseconds(500)) {
@@ -52,7 +52,7 @@ struct BackgroundWork: Sendable {
 
     private func keepHouse() async {
         var housekeeping = Housekeeping(store)
-        var trouble = Trouble(logger: logger, what: "the store cannot be repaired")
+        var trouble = ErrorThrottle(logger: logger, what: "the store cannot be repaired")
         var problems: [String] = []
         while await isGoingOn(after: .seconds(1)) {
             do {
@@ -91,7 +91,7 @@ struct BackgroundWork: Sendable {
     }
 
     private func announceChanges() async {
-        var trouble = Trouble(logger: logger, what: "changes cannot be seen")
+        var trouble = ErrorThrottle(logger: logger, what: "changes cannot be seen")
         var seen: CatalogRevision?
         var keptAliveAt = ContinuousClock.now
         while await isGoingOn(after: .milliseconds(250)) {
@@ -117,7 +117,7 @@ struct BackgroundWork: Sendable {
 }
 
 /// Something that does not work, said once for as long as it is the same.
-private struct Trouble {
+private struct ErrorThrottle {
     let logger: Logger
     let what: String
     private var said: String?

@@ -18,10 +18,10 @@ package struct HostPolicy: Sendable, Hashable {
     package let port: Int
     package let origins: Origins
     /// What is replayed on the port that this policy is for; `nil` for the library's.
-    package let replaying: OwnPort?
+    package let replaying: ReplayPort?
 
-    /// A port on which one archive or group is replayed, and nothing else; or the stock interface.
-    package struct OwnPort: Sendable, Hashable {
+    /// A port on which one archive or collection is replayed, and nothing else; or the stock interface.
+    package struct ReplayPort: Sendable, Hashable {
         package let tenant: Tenant
         package let port: Int
         /// Whether the store knows of it; one that can only be read does not.
@@ -52,7 +52,7 @@ package struct HostPolicy: Sendable, Hashable {
         }
     }
 
-    package init(port: Int, origins: Origins = .auto, replaying: OwnPort? = nil) {
+    package init(port: Int, origins: Origins = .auto, replaying: ReplayPort? = nil) {
         self.port = port
         self.origins = origins
         self.replaying = replaying
@@ -117,12 +117,12 @@ package struct HostPolicy: Sendable, Hashable {
     /// The library's port at a bare address, where PDF documents are shown: no archived page has this origin.
     package var addressOrigin: String { "http://127.0.0.1\(Self.suffix(port))" }
 
-    /// Where an archive or a group is replayed; `nil` where that needs a port that it does not have.
+    /// Where an archive or a collection is replayed; `nil` where that needs a port that it does not have.
     ///
-    /// - Parameter ownPort: The one that the store keeps for it.
-    package func replayOrigin(of id: ArchiveID, ownPort: Int?) -> String? {
-        if let replaying { return Self.origin(ownPort: replaying.port) }
-        if origins == .ports { return ownPort.map(Self.origin(ownPort:)) }
+    /// - Parameter replayPort: The one that the store keeps for it.
+    package func replayOrigin(of id: ArchiveID, replayPort: Int?) -> String? {
+        if let replaying { return Self.origin(replayPort: replaying.port) }
+        if origins == .ports { return replayPort.map(Self.origin(replayPort:)) }
         return "http://\(id).\(Self.base)\(Self.suffix(port))"
     }
 
@@ -130,7 +130,7 @@ package struct HostPolicy: Sendable, Hashable {
     package var stockOrigin: String { "http://\(Self.stock)\(Self.suffix(port))" }
 
     /// Where something is replayed that has that port to itself.
-    package static func origin(ownPort: Int) -> String { "http://\(local)\(suffix(ownPort))" }
+    package static func origin(replayPort: Int) -> String { "http://\(local)\(suffix(replayPort))" }
 
     /// Every replay origin that a page of the library at `control` shows, as CSP sources.
     package func replaySources(at control: String) -> String {

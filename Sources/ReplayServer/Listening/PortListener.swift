@@ -7,15 +7,15 @@ import Synchronization
 /// Accepts connections on one port and answers them, until it is stopped.
 final class PortListener: Sendable {
     let connections = Connections()
-    private let sockets: [(quiescing: ServerQuiescingHelper, accepting: OwnedWork<Void>)]
+    private let sockets: [(quiescing: ServerQuiescingHelper, accepting: ManagedTask<Void>)]
 
     /// Takes over the sockets of a port. Connections are answered as soon as this returns.
     init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
-        var sockets: [(ServerQuiescingHelper, OwnedWork<Void>)] = []
+        var sockets: [(ServerQuiescingHelper, ManagedTask<Void>)] = []
         do {
             while let socket = port.takeSocket() {
                 let (quiescing, server) = try await Self.listen(socket, channel, connections, logger)
-                sockets.append((quiescing, OwnedWork { await Self.accept(server, channel, logger) }))
+                sockets.append((quiescing, ManagedTask { await Self.accept(server, channel, logger) }))
             }
         } catch {
             for (quiescing, _) in sockets { quiescing.initiateShutdown(promise: nil) }

@@ -14,7 +14,7 @@ struct CaptureAnswer: Sendable {
     let blocking: BlockingWork
     /// Asked while a body is passed over or measured, which nothing that is sent would end.
     let client: ClientPresence
-    /// The archive or group that addresses are in.
+    /// The archive or collection that addresses are in.
     let scope: ArchiveID
 
     /// What is sent of a body.

@@ -23,14 +23,14 @@ struct ArchiveRoutes: Sendable {
     }
 
     private func archives() async throws -> Response {
-        try Responses.json(["archives": try await site.blocking.long { try site.store.archives() }.map(site.shown)])
+        try Responses.json(["archives": try await site.blocking.long { try site.store.archives() }.map(site.resource)])
     }
 
     private func archive(named name: String) async throws -> Response {
         let details = try await site.blocking.long { () throws -> ArchiveDetails in
             try site.store.details(of: try find(name))
         }
-        return try Responses.json(site.shown(details))
+        return try Responses.json(site.resource(details))
     }
 
     private func pages(of id: String, query: Parameters) async throws -> Response {
@@ -78,38 +78,38 @@ struct ArchiveRoutes: Sendable {
         }
     }
 
-    private func imported(_ outcome: PackageOutcome) throws -> Response {
+    private func imported(_ outcome: MultiWACZOutcome) throws -> Response {
         struct Imported: Encodable {
-            let group: String
-            let archives: [Shown<ArchiveDetails>]
+            let collection: String
+            let archives: [Resource<ArchiveDetails>]
             let duplicate: Bool
             let remarks: [String]
         }
-        let archives = outcome.members.map { site.shown($0.details) }
+        let archives = outcome.members.map { site.resource($0.details) }
         return try Responses.json(
             Imported(
-                group: outcome.group.id.text, archives: archives, duplicate: outcome.isDuplicate,
+                collection: outcome.collection.id.text, archives: archives, duplicate: outcome.isDuplicate,
                 remarks: outcome.remarks),
             status: outcome.isDuplicate ? .ok : .created)
     }
 
     private func imported(_ outcome: ImportOutcome) throws -> Response {
         struct Imported: Encodable {
-            let archive: Shown<ArchiveDetails>
+            let archive: Resource<ArchiveDetails>
             let duplicate: Bool
         }
         return try Responses.json(
-            Imported(archive: site.shown(outcome.details), duplicate: outcome.isDuplicate),
+            Imported(archive: site.resource(outcome.details), duplicate: outcome.isDuplicate),
             status: outcome.isDuplicate ? .ok : .created)
     }
 
     /// Changes title, tags, notes.
     private func edit(_ id: String, _ request: Request) async throws -> Response {
-        let words: ArchiveWords = try await JSONBody.read(request)
+        let words: ArchiveMetadata = try await JSONBody.read(request)
         let details = try await site.blocking.long {
             try site.store.details(of: site.store.edit(try known(id).id, words))
         }
-        return try Responses.json(site.shown(details))
+        return try Responses.json(site.resource(details))
     }
 
     private func remove(_ id: String) async throws -> Response {

@@ -10,13 +10,13 @@ struct CaptureCall: Sendable {
     let site: Site
     let request: Request
     let place: CaptureRoutes.Place
-    let asked: Asked
+    let scope: Scope
     /// Who waits for the answer: what takes long ends when nobody does.
     let client: ClientPresence
     let logger: Logger
 
     /// Which archives are asked.
-    enum Asked: Sendable {
+    enum Scope: Sendable {
         /// Every archive for itself.
         case all([Archive])
         case one(Replayable)
@@ -35,7 +35,7 @@ struct CaptureCall: Sendable {
     var onlyReads: Bool { request.method == .get || request.method == .head }
 
     func memento(_ url: String) -> Memento {
-        Memento(origin: request.askedOrigin, scope: asked.id?.text ?? "all", url: url)
+        Memento(origin: request.askedOrigin, scope: scope.id?.text ?? "all", url: url)
     }
 
     /// The URL under which the request's capture is indexed, a body being part of it, at a time.
@@ -64,17 +64,17 @@ struct CaptureCall: Sendable {
         _ wanted: ArchiveStore.CaptureRequest, to url: String, orWith fields: HTTPFields
     ) async throws -> (archive: Archive, entry: CDXJEntry) {
         let found = try await site.blocking.long {
-            try site.store.resolver.closestCapture(wanted, in: asked.archives, isWanted: { client.isThere })
+            try site.store.resolver.closestCapture(wanted, in: scope.archives, isWanted: { client.isThere })
         }
         guard let found else { throw Self.notCaptured(url, fields: fields) }
         return found
     }
 
-    /// The record of the closest capture in the one archive or group.
-    func open(_ wanted: ArchiveStore.CaptureRequest, allowsStandIn: Bool) async throws -> OpenCapture? {
+    /// The record of the closest capture in the one archive or collection.
+    func open(_ wanted: ArchiveStore.CaptureRequest, allowsFuzzyMatch: Bool) async throws -> OpenCapture? {
         try await site.blocking.long {
             try site.store.resolver.openCapture(
-                wanted, in: asked.archives, allowsStandIn: allowsStandIn, isWanted: { client.isThere })
+                wanted, in: scope.archives, allowsFuzzyMatch: allowsFuzzyMatch, isWanted: { client.isThere })
         }
     }
 

@@ -39,7 +39,7 @@ struct CaptureLists: Sendable {
 
     private func answer(_ query: CDXQuery, opening: String = "") async throws -> CDXAnswer {
         let (store, client, origin) = (site.store, call.client, call.request.askedOrigin)
-        let (archives, scope) = (call.asked.archives, call.asked.id)
+        let (archives, scope) = (call.scope.archives, call.scope.id)
         let only = scope != nil && archives.count == 1 ? archives.first : nil
         // Of several archives those are asked whose files are at hand; of a single one the answer is why it isn't.
         if let only { try await site.blocking.long { _ = try store.openArchives.lookups(only) } }

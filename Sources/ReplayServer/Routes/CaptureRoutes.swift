@@ -40,7 +40,7 @@ struct CaptureRoutes: Sendable {
             throw ErrorResponse.forbidden("pages of other sites can link to captures, but not load them")
         }
         let call = CaptureCall(
-            site: site, request: request, place: place, asked: try await asked(address.scope, at: place),
+            site: site, request: request, place: place, scope: try await scope(address.scope, at: place),
             client: try await context.watchClient(), logger: context.logger)
         switch address.target {
         case .cdx: return try await CaptureLists(call: call).cdx()
@@ -74,11 +74,11 @@ struct CaptureRoutes: Sendable {
         }
     }
 
-    private func asked(_ scope: CaptureAddress.Scope, at place: Place) async throws -> CaptureCall.Asked {
+    private func scope(_ scope: CaptureAddress.Scope, at place: Place) async throws -> CaptureCall.Scope {
         switch (scope, place) {
         case (.all, .control):
             return .all(
-                try await site.blocking.long { try site.store.archives() }.filter { $0.availability == .here }
+                try await site.blocking.long { try site.store.archives() }.filter { $0.availability == .available }
                     .map(\.archive))
         case (.archive(let name), .replay(let replayable)) where name == replayable.id.text: return .one(replayable)
         case (.archive(let name), .control):

@@ -5,7 +5,7 @@ import Hummingbird
 /// The library's own pages and files, on the control origins.
 struct ControlRoutes: Sendable {
     let site: Site
-    let ports: OwnPorts
+    let ports: ReplayPorts
 
     var routes: RouteCollection<ConnectionContext> {
         RouteCollection(context: ConnectionContext.self)
@@ -29,7 +29,7 @@ struct ControlRoutes: Sendable {
         let isLocal = request.askedOrigin == hosts.controlOrigins[0]
         let origin =
             hosts.origins != .names && isLocal
-            ? HostPolicy.origin(ownPort: try await ports.stockPort()) : hosts.stockOrigin
+            ? HostPolicy.origin(replayPort: try await ports.stockPort()) : hosts.stockOrigin
         return Responses.redirect(to: "\(origin)/\(request.uri.query.map { "?\($0)" } ?? "")")
     }
 

@@ -57,7 +57,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             guard request.method == .get || request.method == .head, let own = site.hosts.replaying else {
                 throw ErrorResponse.misdirected(site.hosts)
             }
-            return Responses.redirect(to: "\(HostPolicy.origin(ownPort: own.port))\(request.uri.string)")
+            return Responses.redirect(to: "\(HostPolicy.origin(replayPort: own.port))\(request.uri.string)")
         case .misdirected:
             throw ErrorResponse.misdirected(site.hosts)
         case .malformed:
@@ -117,7 +117,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             return ErrorResponse(
                 .notFound, code: "another-file", "the archive of this name is another file now", hint: "reload the page"
             )
-        } catch let error as StoreError where [.offline, .changed].contains(error.code) {
+        } catch let error as StoreError where [.unavailable, .changed].contains(error.code) {
             return ErrorResponse(error)
         } catch {
             return ErrorResponse(
@@ -129,7 +129,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
 }
 
 /// Hands the router's own errors on to `HostDispatch`: it would answer them itself, with bare statuses.
-struct ErrorsInOurWords: RouterMiddleware {
+struct ErrorMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: ConnectionContext,
         next: (Request, ConnectionContext) async throws -> Response

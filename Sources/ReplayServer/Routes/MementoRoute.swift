@@ -15,11 +15,11 @@ struct MementoRoute: Sendable {
 
     func respond() async throws -> Response {
         let wanted = try await call.wanted(url, at: CaptureTimestamp(endOf: timestamp))
-        guard case .one(let replayable) = call.asked else { return try await sentToItsArchive(wanted) }
-        if let other = placeToLookAt(replayable) { return other }
+        guard case .one(let replayable) = call.scope else { return try await sentToItsArchive(wanted) }
+        if let other = navigationRedirect(replayable) { return other }
         do {
             guard !CaptureRoutes.isTooLong(url) else { throw CaptureCall.notCaptured(url, fields: [:]) }
-            guard let opened = try await call.open(wanted, allowsStandIn: true) else {
+            guard let opened = try await call.open(wanted, allowsFuzzyMatch: true) else {
                 throw CaptureCall.notCaptured(url, fields: [.link: call.memento(url).links()])
             }
             if modifier == .engine, call.onlyReads, HTTPField.isValidValue(opened.entry.url),
@@ -31,7 +31,7 @@ struct MementoRoute: Sendable {
         } catch let error where modifier == .engine {
             let words = ErrorResponse(error)
             words.log(error, to: call.logger)
-            return NotShownPage.response(to: words, url: url, archiveTitle: replayable.title)
+            return ReplayErrorPage.response(to: words, url: url, archiveTitle: replayable.title)
         }
     }
 
@@ -48,7 +48,7 @@ struct MementoRoute: Sendable {
         _ capture: OpenCapture, _ wanted: ArchiveStore.CaptureRequest
     ) async throws -> Bool {
         let own = ArchiveStore.CaptureRequest(url: capture.entry.url, time: wanted.time)
-        return try await call.open(own, allowsStandIn: false)?.entry == capture.entry
+        return try await call.open(own, allowsFuzzyMatch: false)?.entry == capture.entry
     }
 
     /// Lets the engine ask for `/species/` in place of `/species`: links of the page are relative to its own URL.
@@ -83,7 +83,7 @@ struct MementoRoute: Sendable {
     }
 
     /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
-    private func placeToLookAt(_ replayable: Replayable) -> Response? {
+    private func navigationRedirect(_ replayable: Replayable) -> Response? {
         guard call.request.headers[.secFetchMode] == "navigate" else { return nil }
         guard site.hosts.replaying != nil || site.hosts.origins != .ports,
             let origin = site.replayOrigin(of: replayable)
@@ -94,7 +94,7 @@ struct MementoRoute: Sendable {
         }
         if modifier.isForPeople {
             return Responses.redirect(
-                to: "\(origin)/\(replayable.collection)/\(timestamp)mp_/\(url)", status: .found)
+                to: "\(origin)/\(replayable.replayCollection)/\(timestamp)mp_/\(url)", status: .found)
         }
         guard case .control = call.place else { return nil }
         let path = CaptureAddress.memento(replayable.id, timestamp, modifier, url)

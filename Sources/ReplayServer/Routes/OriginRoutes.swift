@@ -1,10 +1,10 @@
 import ArchiveStore
 import Hummingbird
 
-/// `POST …/:id/origin` of archives and groups, on the control origins. Documented in `docs/json.md`.
+/// `POST …/:id/origin` of archives and collections, on the control origins. Documented in `docs/json.md`.
 struct OriginRoutes: Sendable {
     let site: Site
-    let ports: OwnPorts
+    let ports: ReplayPorts
 
     var routes: RouteCollection<ConnectionContext> {
         RouteCollection(context: ConnectionContext.self)
@@ -12,7 +12,7 @@ struct OriginRoutes: Sendable {
             .post(":id/origin") { _, context in try await openOrigin(of: context.name()) }
     }
 
-    /// Opens the port on which an archive or a group is replayed, where names are not found or not wanted. It stays open as
+    /// Opens the port on which an archive or a collection is replayed, where names are not found or not wanted. It stays open as
     /// long as somebody is connected to it, and some time after; a viewer asks again from time to time.
     private func openOrigin(of id: String) async throws -> Response {
         let replayable = try await site.blocking {
@@ -20,12 +20,12 @@ struct OriginRoutes: Sendable {
         }
         guard let replayable else {
             throw ErrorResponse(
-                .notFound, code: "not-found", "no archive and no group has the id \"\(id.prefix(100))\"")
+                .notFound, code: "not-found", "no archive and no collection has the id \"\(id.prefix(100))\"")
         }
         let origin =
             site.hosts.origins == .names
             ? site.replayOrigin(of: replayable)
-            : HostPolicy.origin(ownPort: try await ports.port(for: replayable))
+            : HostPolicy.origin(replayPort: try await ports.port(for: replayable))
         return try Responses.json(["replayOrigin": origin])
     }
 }

@@ -24,7 +24,7 @@ struct PDFRoute: Sendable {
         let wanted = ArchiveStore.CaptureRequest(url: url, time: time)
         let capture = try await site.blocking.long {
             try site.store.resolver.openCapture(
-                wanted, in: replayable.archives, allowsStandIn: true, isWanted: { client.isThere })
+                wanted, in: replayable.archives, allowsFuzzyMatch: true, isWanted: { client.isThere })
         }
         guard let capture else { throw CaptureCall.notCaptured(url, fields: [:]) }
         guard capture.status == 200, try await isPDF(capture) else {

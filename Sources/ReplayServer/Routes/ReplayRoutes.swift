@@ -5,14 +5,14 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// The own origin of an archive or a group: the page that boots the worker, the worker's script, the archive's file. Nothing else.
+/// The own origin of an archive or a collection: the page that boots the worker, the worker's script, the archive's file. Nothing else.
 struct ReplayRoutes: Sendable {
     let site: Site
     let captures: CaptureRoutes
 
     func respond(to request: Request, id: ArchiveID, context: ConnectionContext) async throws -> Response {
         guard let replayable = try await site.blocking({ try site.store.resolver.replayable(id: id) }),
-            isItsPlace(replayable)
+            ownsThisPort(replayable)
         else {
             throw ErrorResponse(
                 .notFound, code: "not-found", "no archive has the id \"\(id)\"",
@@ -37,7 +37,7 @@ struct ReplayRoutes: Sendable {
     }
 
     /// Whether this is the port of that very archive, and not of one that had the same id before.
-    private func isItsPlace(_ replayable: Replayable) -> Bool {
+    private func ownsThisPort(_ replayable: Replayable) -> Bool {
         guard let own = site.hosts.replaying else { return true }
         return !own.isKept || replayable.port == own.port
     }
@@ -121,7 +121,7 @@ struct ReplayRoutes: Sendable {
         let id: String
         let title: String
         let collection: String
-        /// Where the engine can read the file by ranges; absent for a group, which is replayed by lookups only.
+        /// Where the engine can read the file by ranges; absent for a collection, which is replayed by lookups only.
         let source: String?
         let size: UInt64
         let controlOrigins: [String]
@@ -135,7 +135,7 @@ struct ReplayRoutes: Sendable {
         }
         let file: Archive? = if case .archive(let archive) = replayable { archive } else { nil }
         let data = BootData(
-            id: replayable.id.text, title: replayable.title, collection: replayable.collection,
+            id: replayable.id.text, title: replayable.title, collection: replayable.replayCollection,
             source: file.map { "\($0.versionedFilePath)&view=replay" },
             size: replayable.archives.reduce(0) { $0.addingSaturated($1.size) },
             controlOrigins: site.hosts.controlOrigins.reversed(), worker: worker?.address)

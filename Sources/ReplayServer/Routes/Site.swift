@@ -23,9 +23,9 @@ struct Site: Sendable {
         Site(store: store, assets: assets, hosts: hosts, token: token, version: version)
     }
 
-    /// Where an archive or a group is replayed; `nil` where it needs a port and has none yet.
+    /// Where an archive or a collection is replayed; `nil` where it needs a port and has none yet.
     func replayOrigin(of replayable: Replayable) -> String? {
-        hosts.replayOrigin(of: replayable.id, ownPort: replayable.port)
+        hosts.replayOrigin(of: replayable.id, replayPort: replayable.port)
     }
 
     func replayOrigin(of archive: Archive) -> String? { replayOrigin(of: .archive(archive)) }

@@ -13,7 +13,7 @@ struct TimeGate: Sendable {
         let found = try await call.closest(
             call.wanted(url, at: try time()), to: url, orWith: [.vary: "Accept-Datetime", .link: memento.links()])
         let location = CaptureAddress.memento(
-            call.asked.id ?? found.archive.id, found.entry.timestamp, .none, found.entry.url)
+            call.scope.id ?? found.archive.id, found.entry.timestamp, .none, found.entry.url)
         let links = memento.links(memento: found.entry.captureTime.map { (location, $0) })
         return CaptureCall.sentOn(to: location, links: links, fields: [.vary: "Accept-Datetime"])
     }

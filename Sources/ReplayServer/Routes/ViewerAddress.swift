@@ -3,14 +3,14 @@ import Foundation
 
 /// The addresses of the viewer, as `www/app/core/routes.js` reads them.
 package enum ViewerAddress {
-    /// Path, query and fragment of an archive or a group at its main page, or at one of its captures.
+    /// Path, query and fragment of an archive or a collection at its main page, or at one of its captures.
     ///
     /// - Parameter timestamp: Of the capture wanted; empty for the latest.
     package static func path(of replayable: Replayable, url: String? = nil, timestamp: String = "") -> String {
         let place =
             switch replayable {
             case .archive(let archive): "/?archive=\(archive.filePath)"
-            case .group(let group, _): "/?group=\(group.id)"
+            case .collection(let collection, _): "/?collection=\(collection.id)"
             }
         guard let url else { return place }
         let escaped = url.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""

@@ -8,7 +8,7 @@ struct ArchiveRequest: Sendable {
     /// On a replay origin only that archive's own file is served.
     let onlyID: ArchiveID?
     /// The archive's own port that this came to.
-    private let ownPort: HostPolicy.OwnPort?
+    private let replayPort: HostPolicy.ReplayPort?
     /// `sha256=` or, before the hash is known, `version=` in the query: the client wants this very file, not another one that has
     /// taken its name.
     let wantedKey: String?
@@ -27,7 +27,7 @@ struct ArchiveRequest: Sendable {
             let file = OpenArchives.Request(path: last, query: parts.dropFirst().first)
         else { return nil }
         self.file = file
-        ownPort = hosts.replaying
+        replayPort = hosts.replaying
         switch hosts.role(hosts: head.headers["host"]) {
         case .control, .address, .stock: onlyID = nil
         case .replay(let id) where last == "\(id).wacz": onlyID = id
@@ -58,7 +58,7 @@ struct ArchiveRequest: Sendable {
     func accepts(_ file: OpenArchiveFile) -> Bool {
         if let onlyID, file.archive.id != onlyID { return false }
         // Not the port of one that had the same id before.
-        if onlyID != nil, let ownPort, ownPort.isKept, file.archive.port != ownPort.port { return false }
+        if onlyID != nil, let replayPort, replayPort.isKept, file.archive.port != replayPort.port { return false }
         guard let wantedKey else { return true }
         return [file.archive.sha256, file.archive.key, file.archive.provisionalKey].contains(wantedKey)
     }

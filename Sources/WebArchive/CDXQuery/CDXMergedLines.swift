@@ -36,8 +36,8 @@ final class CDXMergedLines {
     private func open(_ sources: [CDXQuerySource]) throws(WebArchiveError) {
         var scanned: CDXJSorter?
         for (number, source) in sources.enumerated() {
-            guard let (wacz, trustsOrder) = try source.open() else { continue }
-            if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
+            guard let (wacz, assumesSorted) = try source.open() else { continue }
+            if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
                     // The merge is never used without its owner.

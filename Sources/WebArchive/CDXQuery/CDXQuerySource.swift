@@ -1,7 +1,7 @@
 /// An archive that a query goes to, opened when it is asked for.
 public struct CDXQuerySource: Sendable {
     /// An archive, and whether an inspection found its indexes to be sorted.
-    public typealias Opened = (wacz: WACZFile, trustsOrder: Bool)
+    public typealias Opened = (wacz: WACZFile, assumesSorted: Bool)
 
     /// What lines name it by: the archive's id.
     public let name: String
@@ -15,7 +15,7 @@ public struct CDXQuerySource: Sendable {
     }
 
     /// Names an archive that is open.
-    public init(name: String, wacz: WACZFile, trustsOrder: Bool = false) {
-        self.init(name: name) { () throws(WebArchiveError) in (wacz, trustsOrder) }
+    public init(name: String, wacz: WACZFile, assumesSorted: Bool = false) {
+        self.init(name: name) { () throws(WebArchiveError) in (wacz, assumesSorted) }
     }
 }

@@ -1,5 +1,5 @@
 #if WITH_RE2
-import CRE2
+import RE2Shim
 #endif
 
 #if WITH_RE2

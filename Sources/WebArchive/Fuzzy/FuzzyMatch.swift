@@ -172,19 +172,19 @@ extension WACZFile {
     /// Looks at `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines, at most.
     ///
     /// - Parameter time: Of equally good ones the closest in time; the latest when `nil`.
-    /// - Parameter trustsOrder: As for `captures(ofURL:trustsOrder:)`.
+    /// - Parameter assumesSorted: As for `captures(ofURL:assumesSorted:)`.
     /// - Returns: `nil` when nothing may stand in.
-    /// - Throws: As `captures(ofURL:trustsOrder:)` does; also `cancelled`.
+    /// - Throws: As `captures(ofURL:assumesSorted:)` does; also `cancelled`.
     package func fuzzyCapture(
-        matching match: FuzzyMatch, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck
+        matching match: FuzzyMatch, at time: CaptureTimestamp?, assumesSorted: Bool, _ check: CancellationCheck
     ) throws(WebArchiveError) -> CDXJEntry? {
         try check.now()
-        let cursor = CaptureCursor(self, ranges: match.ranges, trustsOrder: trustsOrder, check)
+        let cursor = CaptureCursor(self, ranges: match.ranges, assumesSorted: assumesSorted, check)
         do throws(WebArchiveError) {
             return try bestCapture(among: cursor, match, at: time)
         } catch let error where error.isIndexFault && cursor.isSorted {
             // Another cursor now reads the index as a whole.
-            let cursor = CaptureCursor(self, ranges: match.ranges, trustsOrder: trustsOrder, check)
+            let cursor = CaptureCursor(self, ranges: match.ranges, assumesSorted: assumesSorted, check)
             return try bestCapture(among: cursor, match, at: time)
         }
     }

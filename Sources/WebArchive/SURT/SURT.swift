@@ -12,8 +12,8 @@ public enum SURT {
 
     /// The key that Python's `surt` 0.3.1 makes, which py-wacz, cdxj-indexer and pywb use: escapes normalised, empty
     /// and dotted path segments resolved, session numbers and the trailing slash dropped. `nil` where it makes none.
-    public static func referenceKey(for url: String) -> String? {
-        ReferenceURL(url)?.key(Form(dropsTrailingSlash: true))
+    public static func pythonKey(for url: String) -> String? {
+        PythonSURT(url)?.key(Form(dropsTrailingSlash: true))
     }
 
     /// Every key under which a writer may have put `url`, the most usual first.
@@ -31,14 +31,14 @@ public enum SURT {
         var keys = KeyList()
         guard let parts = HTTPURLParts(url) else {
             keys.add(url)
-            referenceKey(for: url).map { keys.add($0) }
+            pythonKey(for: url).map { keys.add($0) }
             return keys.keys
         }
         let plain = PlainURL(parts)
-        let reference = parts.isUsual ? nil : ReferenceURL(url)
+        let pythonSURT = parts.isUsual ? nil : PythonSURT(url)
         for form in Form.all(for: parts) {
             keys.add(plain.key(form))
-            if let reference { keys.add(reference.key(form)) }
+            if let pythonSURT { keys.add(pythonSURT.key(form)) }
             for variant in form.rareVariants(for: parts) { keys.add(plain.key(variant)) }
         }
         guard !parts.isUsual else { return keys.keys }

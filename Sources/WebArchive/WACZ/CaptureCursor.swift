@@ -62,7 +62,7 @@ public struct CaptureQuery: Sendable, Hashable {
 
 /// Lists entries one after another. Belongs to one thread.
 public final class CaptureCursor {
-    private enum Way {
+    private enum Phase {
         case unopened
         case search(CDXJMerge)
         case scan(CaptureReader)
@@ -74,19 +74,19 @@ public final class CaptureCursor {
     private(set) var bytesRead = 0
     private let wacz: WACZFile
     private let ranges: [CDXJRange]
-    private let trustsOrder: Bool
+    private let assumesSorted: Bool
     private let check: CancellationCheck
-    private var way = Way.unopened
+    private var phase = Phase.unopened
 
-    convenience init(_ wacz: WACZFile, _ query: CaptureQuery, trustsOrder: Bool) {
-        self.init(wacz, ranges: query.ranges, trustsOrder: trustsOrder)
+    convenience init(_ wacz: WACZFile, _ query: CaptureQuery, assumesSorted: Bool) {
+        self.init(wacz, ranges: query.ranges, assumesSorted: assumesSorted)
     }
 
     init(
-        _ wacz: WACZFile, ranges: [CDXJRange], trustsOrder: Bool, _ check: CancellationCheck = CancellationCheck()
+        _ wacz: WACZFile, ranges: [CDXJRange], assumesSorted: Bool, _ check: CancellationCheck = CancellationCheck()
     ) {
         self.wacz = wacz
-        self.trustsOrder = trustsOrder
+        self.assumesSorted = assumesSorted
         self.ranges = ranges
         self.check = check
     }
@@ -95,7 +95,7 @@ public final class CaptureCursor {
     ///
     /// - Throws: `badIndex` when an index turns out not to be sorted; a new cursor then reads it as a whole. `io`.
     public func next() throws(WebArchiveError) -> CDXJEntry? {
-        switch way {
+        switch phase {
         case .unopened:
             try open()
             return try next()
@@ -121,7 +121,7 @@ public final class CaptureCursor {
 
     private func open() throws(WebArchiveError) {
         // URLs as keys are not in the order of SURTs, so that ranges of hosts do not exist among them.
-        if let opened = try wacz.searchable(trustsOrder: trustsOrder), !opened.hasPlainKeys {
+        if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
             isSorted = true
             let lines = CDXJMerge()
             try searching { () throws(WebArchiveError) in
@@ -132,9 +132,9 @@ public final class CaptureCursor {
                     }
                 }
             }
-            way = .search(lines)
+            phase = .search(lines)
         } else {
-            way = .scan(wacz.makeCaptureReader())
+            phase = .scan(wacz.makeCaptureReader())
         }
     }
 

@@ -38,13 +38,13 @@ final class CaptureIndex: Sendable {
 
     /// The indexes to search; otherwise why they have to be read as a whole.
     ///
-    /// - Parameter trustsOrder: Whether it is known that every line is in order.
+    /// - Parameter assumesSorted: Whether it is known that every line is in order.
     /// - Throws: `io`.
-    func open(_ wacz: WACZFile, trustsOrder: Bool) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
+    func open(_ wacz: WACZFile, assumesSorted: Bool) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
         try state.withLock { (state) throws(WebArchiveError) in
             if let reason = fault.reason { state = .sequential(reason) }
             if case .unopened = state { state = try Self.opened(wacz) }
-            if case .open(let opened, false) = state, !trustsOrder {
+            if case .open(let opened, false) = state, !assumesSorted {
                 state = try Self.checked(opened, wacz)
             }
             switch state {

@@ -4,7 +4,7 @@ struct CaptureSearch {
     let matcher: CaptureMatcher
     /// Whether captures of other request methods count.
     let includesMethods: Bool
-    let trustsOrder: Bool
+    let assumesSorted: Bool
     let check: CancellationCheck
 
     /// Gathers captures into a copy of `start`.
@@ -18,7 +18,7 @@ struct CaptureSearch {
         into start: Found, line: (inout Found, CDXJLine) -> Void, entry: (inout Found, CDXJEntry) -> Void
     ) throws(WebArchiveError) -> Found {
         try check.now()
-        if let opened = try wacz.searchable(trustsOrder: trustsOrder) {
+        if let opened = try wacz.searchable(assumesSorted: assumesSorted) {
             do throws(WebArchiveError) {
                 var found = start
                 let ranges = matcher.ranges(includesMethods: includesMethods, includesPlainKeys: opened.hasPlainKeys)

@@ -131,11 +131,11 @@ extension WACZFile {
     /// - Parameter archive: The place of this archive among those that are asked.
     /// - Throws: `io`, `cancelled`; `tooLarge` when an index is an attack.
     package func addCaptures(
-        matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow, trustsOrder: Bool,
+        matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow, assumesSorted: Bool,
         _ check: CancellationCheck
     ) throws(WebArchiveError) {
         let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: true, trustsOrder: trustsOrder, check: check)
+            wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
         window = try search.gather(into: window) { found, line in
             add(line, matcher, archive, to: &found)
         } entry: { found, entry in

@@ -1,11 +1,11 @@
 extension WACZFile {
     /// How lookups find captures: by search, or by reading every index, and why.
     ///
-    /// Opens the indexes when that was not done yet, and checks their order as `captures(ofURL:trustsOrder:)` does.
+    /// Opens the indexes when that was not done yet, and checks their order as `captures(ofURL:assumesSorted:)` does.
     ///
     /// - Throws: `io` when the file cannot be read.
-    public func indexAccess(trustsOrder: Bool = false) throws(WebArchiveError) -> IndexAccess {
-        switch try captureIndex.open(self, trustsOrder: trustsOrder) {
+    public func indexAccess(assumesSorted: Bool = false) throws(WebArchiveError) -> IndexAccess {
+        switch try captureIndex.open(self, assumesSorted: assumesSorted) {
         case .success: .search
         case .failure(let error): .sequential(error.reason)
         }
@@ -17,7 +17,7 @@ extension WACZFile {
     /// be damaged. With no index at all, lookups find nothing.
     ///
     /// - Throws: `badIndex`, `badGzip`, `truncated` when one of them cannot be searched; `io`.
-    public func lookedUp(in indexes: [CDXJIndex]) throws(WebArchiveError) -> WACZFile {
+    public func using(indexes: [CDXJIndex]) throws(WebArchiveError) -> WACZFile {
         var file = self
         file.captureIndex = try CaptureIndex(indexes, limits: limits)
         return file
@@ -32,8 +32,8 @@ extension WACZFile {
 
     /// The same package, with `plainIDX` in place of its `compressedIDX`, of which it is the content.
     ///
-    /// - Throws: As `lookedUp(in:)` does, also when the package has no `compressedIDX` of that size.
-    public func lookedUp(byPlainIDX plainIDX: any ByteSource) throws(WebArchiveError) -> WACZFile {
+    /// - Throws: As `using(indexes:)` does, also when the package has no `compressedIDX` of that size.
+    public func using(plainIDX: any ByteSource) throws(WebArchiveError) -> WACZFile {
         guard let entry = compressedIDX, entry.uncompressedSize == plainIDX.size else {
             throw WebArchiveError(
                 code: .badIndex,
@@ -42,7 +42,7 @@ extension WACZFile {
                 file: plainIDX.name)
         }
         switch try IndexFinder(self, plainIDX: plainIDX).find() {
-        case .success(let indexes): return try lookedUp(in: indexes)
+        case .success(let indexes): return try using(indexes: indexes)
         case .failure(let error):
             throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: plainIDX.name)
         }
@@ -53,7 +53,7 @@ extension WACZFile {
     /// - Parameter progress: Called now and then; throws to stop.
     /// - Throws: What `progress` throws; `badIndex`, `badGzip`, `truncated` for what a search could meet; `io`.
     public func checkLookups(progress: () throws -> Void = {}) throws {
-        switch try captureIndex.open(self, trustsOrder: true) {
+        switch try captureIndex.open(self, assumesSorted: true) {
         case .success(let opened): for index in opened.indexes { try index.check(progress) }
         case .failure(let error):
             throw WebArchiveError(code: .badIndex, problem: error.reason.problem, file: "\(name)/\(error.reason.file)")
@@ -63,19 +63,20 @@ extension WACZFile {
     /// Every capture of `url`, in the order of the index: those with a key under which a writer may have put it.
     ///
     /// A search in place, O(log n), gives what reading the whole index would. Where an index cannot be searched, or
-    /// shows on the way that it is not sorted or is damaged, the whole index is read; see `indexAccess(trustsOrder:)`.
+    /// shows on the way that it is not sorted or is damaged, the whole index is read; see `indexAccess(assumesSorted:)`.
     /// A search that does not meet the damage can find more than a scan, which ends there.
     /// Captures of other request methods are found by the URL alone and by the URL with `__wb_method=` and its body.
     ///
     /// - Parameter url: As it was captured, or in another spelling.
-    /// - Parameter trustsOrder: Whether an inspection found the indexes to be searchable. Otherwise the first lookup
+    /// - Parameter assumesSorted: Whether an inspection found the indexes to be searchable. Otherwise the first lookup
     ///   checks their order, in full up to `Limits.sortCheckBytesMax` and in samples above.
     /// - Returns: An empty list when the URL was not captured.
     /// - Throws: `io`; `tooLarge` when an index is an attack.
-    public func captures(ofURL url: String, trustsOrder: Bool = false) throws(WebArchiveError) -> [CDXJEntry] {
+    public func captures(ofURL url: String, assumesSorted: Bool = false) throws(WebArchiveError) -> [CDXJEntry] {
         let matcher = CaptureMatcher(url: url)
         let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: true, trustsOrder: trustsOrder, check: CancellationCheck())
+            wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted,
+            check: CancellationCheck())
         let none: [(position: CDXJLine.Position, entry: CDXJEntry)] = []
         let found = try search.gather(into: none) { found, line in
             guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), matcher.accepts(entry) else { return }
@@ -93,16 +94,16 @@ extension WACZFile {
     ///
     /// - Parameter url: As it was captured, or in another spelling.
     /// - Parameter time: The moment wanted; the latest capture when `nil`.
-    /// - Parameter trustsOrder: As for `captures(ofURL:trustsOrder:)`.
+    /// - Parameter assumesSorted: As for `captures(ofURL:assumesSorted:)`.
     /// - Parameter condition: What the capture must be beside that; asked only of those closer than the best so far.
     /// - Returns: `nil` when the URL was not captured.
-    /// - Throws: As `captures(ofURL:trustsOrder:)` does.
+    /// - Throws: As `captures(ofURL:assumesSorted:)` does.
     public func closestCapture(
-        toURL url: String, at time: CaptureTimestamp?, trustsOrder: Bool = false,
+        toURL url: String, at time: CaptureTimestamp?, assumesSorted: Bool = false,
         where condition: (CDXJEntry) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> CDXJEntry? {
         try closestCapture(
-            matching: CaptureMatcher(url: url), at: time, trustsOrder: trustsOrder, CancellationCheck(),
+            matching: CaptureMatcher(url: url), at: time, assumesSorted: assumesSorted, CancellationCheck(),
             where: condition)
     }
 
@@ -110,11 +111,11 @@ extension WACZFile {
     ///
     /// - Throws: Also `cancelled`.
     package func closestCapture(
-        matching matcher: CaptureMatcher, at time: CaptureTimestamp?, trustsOrder: Bool, _ check: CancellationCheck,
+        matching matcher: CaptureMatcher, at time: CaptureTimestamp?, assumesSorted: Bool, _ check: CancellationCheck,
         where condition: (CDXJEntry) -> Bool
     ) throws(WebArchiveError) -> CDXJEntry? {
         let search = CaptureSearch(
-            wacz: self, matcher: matcher, includesMethods: false, trustsOrder: trustsOrder, check: check)
+            wacz: self, matcher: matcher, includesMethods: false, assumesSorted: assumesSorted, check: check)
         return try search.gather(into: ClosestCapture(matcher, to: time)) { closest, line in
             // The JSON of most lines need not be read, as their time already says that they are not it.
             guard let moment = line.captureTime, closest.mayTake(moment),
@@ -130,8 +131,8 @@ extension WACZFile {
     /// The entries whose keys fit, in the order of keys and times when the indexes can be searched.
     ///
     /// Nothing is read before the first entry is asked for, and memory stays flat.
-    public func captures(matching query: CaptureQuery, trustsOrder: Bool = false) -> CaptureCursor {
-        CaptureCursor(self, query, trustsOrder: trustsOrder)
+    public func captures(matching query: CaptureQuery, assumesSorted: Bool = false) -> CaptureCursor {
+        CaptureCursor(self, query, assumesSorted: assumesSorted)
     }
 
     /// The `.idx` files of the package.
@@ -139,8 +140,8 @@ extension WACZFile {
         directory.entries.filter { $0.name.hasPrefix("indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
     }
 
-    func searchable(trustsOrder: Bool) throws(WebArchiveError) -> CaptureIndex.Opened? {
-        switch try captureIndex.open(self, trustsOrder: trustsOrder) {
+    func searchable(assumesSorted: Bool) throws(WebArchiveError) -> CaptureIndex.Opened? {
+        switch try captureIndex.open(self, assumesSorted: assumesSorted) {
         case .success(let opened): opened
         case .failure: nil
         }

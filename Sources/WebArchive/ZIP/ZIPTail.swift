@@ -15,13 +15,13 @@ extension WACZFile {
     /// that lists no resources, or that is not JSON; it replays a package without one. Nothing it needs stands only there.
     ///
     /// - Throws: what `ZIPDirectory.dataRange(of:)` throws.
-    public func plainerTail() throws(WebArchiveError) -> ZIPTail? {
+    public func simplifiedDirectory() throws(WebArchiveError) -> ZIPTail? {
         let name = "datapackage.json"
-        guard directory.entry(named: name) != nil else { return try directory.plainerTail() }
+        guard directory.entry(named: name) != nil else { return try directory.simplifiedDirectory() }
         let isUnderstood =
             dataPackage.map { [nil, "data-package", "wacz-package"].contains($0.profile) && !$0.resources.isEmpty }
             ?? false
-        return try directory.plainerTail(hiding: isUnderstood ? [] : [name])
+        return try directory.simplifiedDirectory(hiding: isUnderstood ? [] : [name])
     }
 }
 
@@ -34,7 +34,7 @@ extension ZIPDirectory {
     ///
     /// - Parameter hidden: Names of entries that are to be left out.
     /// - Throws: what `dataRange(of:)` throws.
-    func plainerTail(hiding hidden: Set<String> = []) throws(WebArchiveError) -> ZIPTail? {
+    func simplifiedDirectory(hiding hidden: Set<String> = []) throws(WebArchiveError) -> ZIPTail? {
         if hidden.isEmpty, try !isMisread() { return nil }
         let kept = entries.filter { !$0.isUnsafe && !$0.isDirectory && !hidden.contains($0.name) }
         var bytes: [UInt8] = []

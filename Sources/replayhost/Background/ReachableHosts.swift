@@ -37,7 +37,7 @@ struct ReachableHosts: Equatable {
         let kind =
             switch replayable {
             case .archive: "archives"
-            case .group: "groups"
+            case .collection: "collections"
             }
         let request = LoopbackRequest(
             method: "POST", path: "/api/\(kind)/\(replayable.id)/origin", port: server.port,

@@ -9,7 +9,7 @@ struct BackupCommand: ParsableCommand {
         abstract: "Copy what is new in the store to a folder, best on another disk.",
         discussion: """
             Files that the folder has are not copied again; each one copied is checked against its SHA-256. The store stays \
-            in use meanwhile. Files that archives only refer to stay where they are, unless --include-references is \
+            in use meanwhile. Files that archives only refer to stay where they are, unless --include-linked is \
             given. docs/backup.md tells what is in the folder.
 
             Examples:
@@ -23,7 +23,11 @@ struct BackupCommand: ParsableCommand {
     @Flag(name: .long, help: "Also read through what the backup has already; copy anew what is damaged.")
     var verify = false
 
-    @Flag(name: .customLong("include-references"), help: "Also copy the files that archives only refer to.")
+    @Flag(name: .customLong("include-linked"), help: "Also copy the files that archives only refer to.")
+    var includeLinked = false
+
+    /// The name of `--include-linked` in version 0.1.0.
+    @Flag(name: .customLong("include-references"), help: .hidden)
     var includeReferences = false
 
     @Flag(name: .long, help: "Afterwards delete files of archives that the store no longer has.")
@@ -35,13 +39,15 @@ struct BackupCommand: ParsableCommand {
         if folder.isEmpty { throw ValidationError("the folder is empty; give its path") }
     }
 
+    private var includesLinkedFiles: Bool { includeLinked || includeReferences }
+
     func run() throws {
         common.sayWhichStore()
         var store = try common.openExistingStore()
         // What can only be read can be backed up as it is.
         if !store.isReadOnly { store = try common.openStore(repairing: true) }
         let path = StoreLocation.absolute(folder, in: FileManager.default.currentDirectoryPath)
-        let options = BackupOptions(verifies: verify, includesReferences: includeReferences, prunes: prune)
+        let options = BackupOptions(verifies: verify, includesLinkedFiles: includesLinkedFiles, prunes: prune)
         let interrupts = Interrupts(isInstalled: true)
         var line = ProgressLine(name: "backup", isShown: !common.quiet && !common.json)
         defer { line.clear() }
@@ -64,7 +70,7 @@ struct BackupCommand: ParsableCommand {
         let folder: String
         let madeAt: String
         let archives: Int
-        let groups: Int
+        let collections: Int
         let copied: FileTally
         let unchanged: FileTally
         let verified: FileTally?
@@ -79,7 +85,8 @@ struct BackupCommand: ParsableCommand {
             return Terminal.write(
                 Terminal.json(
                     Made(
-                        folder: folder, madeAt: report.madeAt, archives: report.archives, groups: report.groups,
+                        folder: folder, madeAt: report.madeAt, archives: report.archives,
+                        collections: report.collections,
                         copied: report.copied, unchanged: report.unchanged,
                         verified: verify ? report.verified : nil, elsewhere: report.elsewhere,
                         pruned: prune ? report.pruned : nil, leftOut: report.leftOut.map(\.text),
@@ -87,11 +94,11 @@ struct BackupCommand: ParsableCommand {
         }
         common.tell(
             "backed up \(Terminal.count(report.archives, "archive", "archives")) and "
-                + "\(Terminal.count(report.groups, "group", "groups")): \(Terminal.files(report.copied)) copied, "
+                + "\(Terminal.count(report.collections, "collection", "collections")): \(Terminal.files(report.copied)) copied, "
                 + "\(Terminal.files(report.unchanged)) there already")
         if verify { common.tell("\(Terminal.files(report.verified)) of the backup read through and whole") }
         if report.elsewhere.count > 0 {
-            let advice = includeReferences ? "" : "; --include-references copies them"
+            let advice = includesLinkedFiles ? "" : "; --include-linked copies them"
             common.tell(
                 "\(Terminal.files(report.elsewhere)) only referred to, and not in the backup" + advice)
         }

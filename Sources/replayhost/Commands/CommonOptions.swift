@@ -75,16 +75,16 @@ struct CommonOptions: ParsableArguments {
         return try openStore(repairing: true)
     }
 
-    /// The archives and groups that are named; without a name, every archive whose file is at hand.
+    /// The archives and collections that are named; without a name, every archive whose file is at hand.
     func asked(_ names: [String], in store: ArchiveStore) throws -> [Replayable] {
         guard names.isEmpty else { return try names.map { try store.resolver.replayable(matching: $0) } }
         let all = try store.archives()
-        let away = all.filter { $0.availability != .here }
+        let away = all.filter { $0.availability != .available }
         if !away.isEmpty {
             let ids = away.map(\.archive.id.text).joined(separator: ", ")
             remark("not asked, since their files are away or changed: \(ids)")
         }
-        return all.filter { $0.availability == .here }.map { .archive($0.archive) }
+        return all.filter { $0.availability == .available }.map { .archive($0.archive) }
     }
 
     /// Something worth knowing that nobody asked for: standard error, not with `--quiet`.

@@ -16,7 +16,7 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Check that everything is in place: store, assets, engine, port, names.",
         discussion: """
             What interrupted work left behind is cleaned up, and indexes that lookups need are written where they are \
-            missing or damaged. --rebuild makes the catalog anew from the files, their sidecars and the groups: nothing \
+            missing or damaged. --rebuild makes the catalog anew from the files, their sidecars and the collections: nothing \
             that you said of an archive is lost.
 
             Examples:
@@ -87,7 +87,7 @@ struct DoctorCommand: ParsableCommand {
                 return [
                     Check(
                         name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
-                        hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and groups/")
+                        hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and collections/")
                 ]
             }
             let archives = try store.archives()
@@ -113,7 +113,7 @@ struct DoctorCommand: ParsableCommand {
                         what: report.changedAnything
                             ? "leftovers of interrupted work were cleaned up" : "nothing was left half done"))
             }
-            checks += referenceChecks(archives)
+            checks += linkedFileChecks(archives)
             checks += try lookupChecks(store)
             if let server = ServerFile.running(layout: store.layout) {
                 checks.append(
@@ -139,31 +139,31 @@ struct DoctorCommand: ParsableCommand {
         guard rebuild else { return (try ArchiveStore(at: path), []) }
         let (store, report) = try ArchiveStore.rebuild(at: path)
         let archives = Terminal.count(report.archives, "archive", "archives")
-        let groups = Terminal.count(report.groups, "group", "groups")
+        let collections = Terminal.count(report.collections, "collection", "collections")
         let old = report.isOldOneDamaged ? "; the damaged one lies beside it as catalog.sqlite.damaged" : ""
         let done = Check(
-            name: "store catalog", verdict: .good, what: "made anew: \(archives), \(groups)\(old)")
+            name: "store catalog", verdict: .good, what: "made anew: \(archives), \(collections)\(old)")
         return (store, [done] + report.repair.problems.map { Check(name: "store files", verdict: .bad, what: $0) })
     }
 
-    /// Referenced files that are away are no fault; those that are other ones now are to be looked at.
-    private func referenceChecks(_ archives: [ListedArchive]) -> [Check] {
-        let away = archives.filter { $0.availability == .offline }.map(\.archive.id.text)
+    /// Linked files that are away are no fault; those that are other ones now are to be looked at.
+    private func linkedFileChecks(_ archives: [ListedArchive]) -> [Check] {
+        let away = archives.filter { $0.availability == .unavailable }.map(\.archive.id.text)
         let changed = archives.filter { $0.availability == .changed }.map(\.archive.id.text)
         var checks: [Check] = []
         if !away.isEmpty {
             checks.append(
                 Check(
-                    name: "references", verdict: .warning,
+                    name: "linked files", verdict: .warning,
                     what: "the files of \(away.joined(separator: ", ")) are not where they were",
                     hint: "attach their volumes, or put the files back"))
         }
         if !changed.isEmpty {
             checks.append(
                 Check(
-                    name: "references", verdict: .bad,
+                    name: "linked files", verdict: .bad,
                     what: "the files of \(changed.joined(separator: ", ")) were changed since they were read",
-                    hint: "`replayhost import --reference FILE` reads each anew, or put them back as they were"))
+                    hint: "`replayhost import --link FILE` reads each anew, or put them back as they were"))
         }
         return checks
     }

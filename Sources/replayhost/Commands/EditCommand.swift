@@ -5,7 +5,7 @@ import ArgumentParser
 struct EditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change the title, tags or notes of an archive or a group.",
+        abstract: "Change the title, tags or notes of an archive or a collection.",
         discussion: """
             What is not given stays as it is. The file itself is never changed.
 
@@ -43,19 +43,19 @@ struct EditCommand: ParsableCommand {
         case .archive(let archive):
             let edited = try store.edit(archive.id, try words(archive.tags))
             common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
-        case .group(let group, _):
-            let edited = try store.collections.edit(group.id, try words(group.tags))
+        case .collection(let collection, _):
+            let edited = try store.collections.edit(collection.id, try words(collection.tags))
             common.tell(try store.collections.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         }
     }
 
-    private func words(_ tags: [String]) throws -> ArchiveWords {
+    private func words(_ tags: [String]) throws -> ArchiveMetadata {
         let missing = untag.filter { !tags.contains($0) }
         if let first = missing.first {
             throw StoreError(.notFound, "there is no tag \"\(first)\" on it", place: id)
         }
         let changed = tag.isEmpty && untag.isEmpty ? nil : tags.filter { !untag.contains($0) } + tag
-        return ArchiveWords(title: title, tags: changed, notes: try notesText())
+        return ArchiveMetadata(title: title, tags: changed, notes: try notesText())
     }
 
     private func notesText() throws -> String? {

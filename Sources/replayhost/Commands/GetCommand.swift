@@ -76,17 +76,17 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Of a group, with all its archives; of several archives, from the one that has the closest capture alone.
+    /// Of a collection, with all its archives; of several archives, from the one that has the closest capture alone.
     private func capture(
         _ request: ArchiveStore.CaptureRequest, _ asked: [Replayable], in store: ArchiveStore
     ) throws -> OpenCapture? {
         if asked.count == 1 {
-            return try store.resolver.openCapture(request, in: asked[0].archives, allowsStandIn: false)
+            return try store.resolver.openCapture(request, in: asked[0].archives, allowsFuzzyMatch: false)
         }
         guard let found = try store.resolver.closestCapture(request, in: asked.flatMap(\.archives)),
             let home = asked.first(where: { $0.archives.contains(found.archive) })
         else { return nil }
-        return try store.resolver.openCapture(request, in: home.archives, allowsStandIn: false)
+        return try store.resolver.openCapture(request, in: home.archives, allowsFuzzyMatch: false)
     }
 
     private func writeHead(of capture: OpenCapture) {

@@ -11,14 +11,14 @@ struct ImportCommand: ParsableCommand {
         abstract: "Bring archives into the store.",
         discussion: """
             Each file is copied, hashed, checked and indexed; the original stays where it is, unless --move deletes it \
-            once the store has it for good. With --reference nothing is copied: the file is read in its place, and hashed \
+            once the store has it for good. With --link nothing is copied: the file is read in its place, and hashed \
             later. A file that the store already has is left alone. Folders are searched for .wacz files, also below \
-            them. A package that holds several archives becomes a group of them.
+            them. A package that holds several archives becomes a collection of them.
 
             Examples:
               replayhost import crawl.wacz
               replayhost import ~/archives --report imported.csv
-              replayhost import --reference /media/disk/archives
+              replayhost import --link /media/disk/archives
               replayhost import --replace crawl crawl-again.wacz
               curl -s http://localhost:9000/crawl.wacz | replayhost import - --title "My crawl"
             """)
@@ -29,8 +29,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Delete each original once the store has it for good.")
     var move = false
 
-    @Flag(name: .long, help: "Leave the files where they are.")
-    var reference = false
+    @OptionGroup var linking: LinkOption
 
     @Option(name: .long, help: ArgumentHelp("An id instead of one made of the file's name.", valueName: "id"))
     var id: String?
@@ -59,12 +58,12 @@ struct ImportCommand: ParsableCommand {
         where isGiven && paths.count > 1 {
             throw ValidationError("\(name) is about one archive; \(paths.count) paths are given")
         }
-        if move && reference { throw ValidationError("--move and --reference exclude each other; give one of them") }
+        if move && linking.isGiven { throw ValidationError("--move and --link exclude each other; give one of them") }
         if id != nil && replace != nil {
             throw ValidationError("--replace keeps the id of the archive; leave --id out")
         }
-        if (move || reference) && paths.contains("-") {
-            throw ValidationError("standard input has no place: leave out \(move ? "--move" : "--reference")")
+        if (move || linking.isGiven) && paths.contains("-") {
+            throw ValidationError("standard input has no place: leave out \(move ? "--move" : "--link")")
         }
         if let id, ArchiveID(id) == nil {
             throw ValidationError(
@@ -102,15 +101,15 @@ struct ImportCommand: ParsableCommand {
             common.remark(tally.summary)
             for line in tally.failures { common.remark(line) }
         }
-        if reference { sayWhoHashes(store) }
+        if linking.isGiven { sayWhoHashes(store) }
         try tally.finishReport()
         try ExitStatus.throwUnlessDone(tally.statuses)
     }
 
-    private var mode: ImportMode { move ? .move : reference ? .reference : .copy }
+    private var mode: ImportMode { move ? .move : linking.isGiven ? .link : .copy }
 
     private func options(in store: ArchiveStore) throws -> ImportOptions {
-        _ = try ArchiveWords(title: title, tags: tag).checked()
+        _ = try ArchiveMetadata(title: title, tags: tag).checked()
         let replaced = try replace.map { try store.resolver.archive(matching: $0).id }
         return ImportOptions(
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced)
@@ -249,7 +248,7 @@ private struct Tally {
             "\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed.count) failed",
         ]
         if let replaced = counts[.replaced] { parts.insert("\(replaced) replaced", at: 1) }
-        if let taken = counts[.takenIn] { parts.insert("\(taken) taken in", at: 1) }
+        if let taken = counts[.adopted] { parts.insert("\(taken) taken in", at: 1) }
         return parts.joined(separator: ", ")
     }
 }

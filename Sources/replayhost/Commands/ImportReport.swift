@@ -22,7 +22,7 @@ final class ImportReport {
     }
 
     /// - Parameters:
-    ///   - result: `imported`, `duplicate`, `replaced`, `taken-in` or `failed`.
+    ///   - result: `imported`, `duplicate`, `replaced`, `adopted` or `failed`.
     ///   - code: Of the error.
     ///   - words: The error, for people.
     func add(

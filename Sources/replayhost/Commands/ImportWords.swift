@@ -16,11 +16,13 @@ struct ImportWords {
                 return Terminal.write(
                     Terminal.json(
                         ImportedPackage(
-                            group: package.group.id.text, title: package.group.title, duplicate: package.isDuplicate,
+                            collection: package.collection.id.text, title: package.collection.title,
+                            duplicate: package.isDuplicate,
                             remarks: package.remarks)))
             }
             let count = Terminal.count(package.members.count, "archive", "archives")
-            common.tell("\(package.group.id): a group of \(count) (\(Terminal.safe(package.group.title)))")
+            common.tell(
+                "\(package.collection.id): a collection of \(count) (\(Terminal.safe(package.collection.title)))")
             for remark in package.remarks { common.tell("  warning: \(Terminal.safe(remark))") }
         }
     }
@@ -32,7 +34,7 @@ struct ImportWords {
     }
 
     private struct ImportedPackage: Encodable {
-        let group: String
+        let collection: String
         let title: String
         let duplicate: Bool
         let remarks: [String]
@@ -65,7 +67,7 @@ struct ImportWords {
         case (.imported, nil): return "\(wasMoved ? "moved in" : "imported") \(title) (\(facts))"
         case (.imported, _): return "refers to \(title) (\(facts))"
         case (.replaced, _): return "replaced \(title) (\(facts))"
-        case (.takenIn, _): return "taken into the store, which only referred to it before: \(title) (\(facts))"
+        case (.adopted, _): return "taken into the store, which only referred to it before: \(title) (\(facts))"
         }
     }
 }

@@ -8,7 +8,7 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "Show long work: what waits, what runs, what became of it.",
         discussion: """
-            Imports and the hashing of referenced files are jobs. They outlive the program: a running server does those that \
+            Imports and the hashing of linked files are jobs. They outlive the program: a running server does those that \
             wait, `replayhost jobs run` does them now.
 
             Examples:
@@ -42,7 +42,7 @@ struct JobsListCommand: ParsableCommand {
         common.sayWhichStore()
         let store = try common.openStoreIfAny()
         // Otherwise a process that was killed would seem to be working.
-        if let store, !store.isReadOnly { try store.jobs.takeBackOrphaned() }
+        if let store, !store.isReadOnly { try store.jobs.requeueOrphaned() }
         let states = Job.State.allCases.filter { all || !$0.isOver || $0 == .failed }
         let jobs = try store?.jobs.all(in: states, limit: Self.jobsMax) ?? []
         if common.json {
@@ -118,7 +118,7 @@ struct JobsArguments: ParsableArguments {
         _ body: (ArchiveStore, Int64) throws -> Void, finally: (ArchiveStore) -> Void = { _ in }
     ) throws {
         let store = try common.openStoreToChange()
-        try store.jobs.takeBackOrphaned()
+        try store.jobs.requeueOrphaned()
         var statuses: [ExitStatus] = []
         for id in ids {
             do {

@@ -90,8 +90,8 @@ struct ListCommand: ParsableCommand {
     /// What is wrong, the file's absence first.
     private static func state(_ listed: ListedArchive) -> String {
         switch listed.availability {
-        case .here: findings(listed.archive.findingCounts)
-        case .offline: "offline"
+        case .available: findings(listed.archive.findingCounts)
+        case .unavailable: "unavailable"
         case .changed: "file changed"
         case .missing: "file missing"
         }

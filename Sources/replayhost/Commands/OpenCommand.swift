@@ -23,16 +23,15 @@ struct OpenCommand: ParsableCommand {
               replayhost open crawl.wacz
               replayhost open crawl
               replayhost open --isolated crawl
-              replayhost open --reference /media/disk/large.wacz --no-browser
+              replayhost open --link /media/disk/large.wacz --no-browser
             """)
 
     @Argument(
-        help: ArgumentHelp("A file, or the id of an archive or a group.", valueName: "file or id"),
+        help: ArgumentHelp("A file, or the id of an archive or a collection.", valueName: "file or id"),
         completion: .file(extensions: ["wacz"]))
     var what: String?
 
-    @Flag(name: .long, help: "Leave the file where it is.")
-    var reference = false
+    @OptionGroup var linking: LinkOption
 
     @Flag(name: .customLong("no-browser"), help: "Only print the address.")
     var noBrowser = false
@@ -66,7 +65,7 @@ struct OpenCommand: ParsableCommand {
         let address: String
         let url: String
         let archive: String?
-        let group: String?
+        let collection: String?
         let log: String?
         let pid: Int32
         let started: Bool
@@ -82,8 +81,8 @@ struct OpenCommand: ParsableCommand {
             if case .of(.archive(let archive)) = self { archive.id } else { nil }
         }
 
-        var group: ArchiveID? {
-            if case .of(.group(let group, _)) = self { group.id } else { nil }
+        var collection: ArchiveID? {
+            if case .of(.collection(let collection, _)) = self { collection.id } else { nil }
         }
 
         var path: String {
@@ -163,7 +162,7 @@ struct OpenCommand: ParsableCommand {
     private func imported(_ file: String, _ store: ArchiveStore, _ interrupts: Interrupts) throws -> Place {
         var line = ProgressLine(name: (file as NSString).lastPathComponent, isShown: !common.quiet && !common.json)
         defer { line.clear() }
-        let result = try store.jobs.importAny(at: file, mode: reference ? .reference : .copy) { progress in
+        let result = try store.jobs.importAny(at: file, mode: linking.isGiven ? .link : .copy) { progress in
             if interrupts.happened {
                 throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file)
             }
@@ -173,7 +172,7 @@ struct OpenCommand: ParsableCommand {
         if !common.json { ImportWords(wasMoved: false, common: common).say(result) }
         switch result {
         case .archive(let outcome): return .of(.archive(outcome.archive))
-        case .package(let package): return .of(.group(package.group, []))
+        case .package(let package): return .of(.collection(package.collection, []))
         }
     }
 
@@ -183,7 +182,8 @@ struct OpenCommand: ParsableCommand {
             return Terminal.write(
                 Terminal.json(
                     Opened(
-                        address: found.address, url: url, archive: place.archive?.text, group: place.group?.text,
+                        address: found.address, url: url, archive: place.archive?.text,
+                        collection: place.collection?.text,
                         log: found.log, pid: found.processID, started: found.isStarted,
                         browser: browser?.program)))
         }

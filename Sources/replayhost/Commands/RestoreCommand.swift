@@ -8,7 +8,7 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore",
         abstract: "Make a store again from what `backup` has put into a folder.",
         discussion: """
-            Ids, titles, tags, notes and groups are as they were, and so are all addresses. The store is empty or not \
+            Ids, titles, tags, notes and collections are as they were, and so are all addresses. The store is empty or not \
             there yet, or has only archives of that backup: then what is missing is added. Every file is checked against \
             its SHA-256. Files that were only referred to are looked for where they were; one that is not there is \
             restored from its copy, if the backup has one.
@@ -51,11 +51,11 @@ struct RestoreCommand: ParsableCommand {
         let store: String
         let madeAt: String
         let archives: Int
-        let groups: Int
+        let collections: Int
         let restored: FileTally
         let alreadyThere: Int
-        let takenIn: [String]
-        let offline: [String]
+        let adopted: [String]
+        let unavailable: [String]
         let leftOut: [String]
         let notes: [String]
     }
@@ -66,17 +66,17 @@ struct RestoreCommand: ParsableCommand {
                 Terminal.json(
                     Restored(
                         store: common.location.path, madeAt: report.madeAt, archives: report.archives,
-                        groups: report.groups, restored: report.restored, alreadyThere: report.alreadyThere,
-                        takenIn: report.takenIn.map(\.text), offline: report.offline.map(\.text),
+                        collections: report.collections, restored: report.restored, alreadyThere: report.alreadyThere,
+                        adopted: report.adopted.map(\.text), unavailable: report.unavailable.map(\.text),
                         leftOut: report.leftOut.map(\.text), notes: report.notes)))
         }
         common.tell(
             "restored \(Terminal.count(report.archives, "archive", "archives")) and "
-                + "\(Terminal.count(report.groups, "group", "groups")) as of \(report.madeAt.prefix(19))Z: "
+                + "\(Terminal.count(report.collections, "collection", "collections")) as of \(report.madeAt.prefix(19))Z: "
                 + "\(Terminal.files(report.restored)) copied, \(report.alreadyThere) there already")
         let lists = [
-            ("taken into the store, since their files are not where they were", report.takenIn),
-            ("offline, since their files are not where they were", report.offline), ("left out", report.leftOut),
+            ("taken into the store, since their files are not where they were", report.adopted),
+            ("unavailable, since their files can't be found", report.unavailable), ("left out", report.leftOut),
         ]
         for (what, ids) in lists where !ids.isEmpty {
             common.tell("\(what): \(ids.map(\.text).joined(separator: ", "))")

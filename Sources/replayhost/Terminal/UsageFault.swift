@@ -24,7 +24,7 @@ extension Fault {
 /// A word where the name of a command was expected.
 struct UnknownCommand {
     let word: String
-    /// The commands before it: `replayhost`, or `replayhost group`.
+    /// The commands before it: `replayhost`, or `replayhost collection`.
     let place: String
     /// The name that comes closest, when one is close.
     let suggestion: String?

@@ -24,16 +24,16 @@ struct BackedUpStore: Sendable {
     }
 
     @discardableResult
-    func refer(_ name: String, seed: UInt64) throws -> Archive {
+    func link(_ name: String, seed: UInt64) throws -> Archive {
         let archive = GeneratedArchive(title: name, pages: numberedPages(2), seed: seed)
         let path = try test.folder.write(archive.bytes(), to: "elsewhere/\(name).wacz")
-        return try store.importReference(to: path).archive
+        return try store.importLink(to: path).archive
     }
 
     /// Some of everything that a store can have.
     func fill() async throws {
         let plain = try add("Plain Crawl", seed: 1, options: ImportOptions(title: "Said so", tags: ["a", "b"]))
-        try store.edit(plain.id, ArchiveWords(notes: "two\nlines"))
+        try store.edit(plain.id, ArchiveMetadata(notes: "two\nlines"))
         var unsorted = try add("unsorted", seed: 2, layout: .unsorted)
         unsorted.port = 9123
         try store.committer.save(unsorted)
@@ -41,17 +41,17 @@ struct BackedUpStore: Sendable {
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
         // Of two with the same file name the first one has the address.
         try add("2/Plain Crawl", seed: 4)
-        let hashed = try refer("hashed", seed: 5)
+        let hashed = try link("hashed", seed: 5)
         let hash = try await sha256ByOpenSSL(test.folder.path("elsewhere/hashed.wacz"))
         _ = try store.committer.finishHashing(key: hashed.key, sha256: hash)
-        try refer("provisional", seed: 6)
+        try link("provisional", seed: 6)
         let replaced = try add("old", seed: 7)
         try add("new", seed: 8, options: ImportOptions(replaces: replaced.id))
-        var group = try store.collections.make(
+        var collection = try store.collections.make(
             title: "Some", members: [unsorted.id, hashed.id, plain.id],
-            words: ArchiveWords(tags: ["t"], notes: "why"))
-        group.port = 9124
-        try store.collections.save(group)
+            words: ArchiveMetadata(tags: ["t"], notes: "why"))
+        collection.port = 9124
+        try store.collections.save(collection)
     }
 
     /// The path of a file of the backup.
@@ -90,10 +90,10 @@ struct StoreFacts: Equatable {
     var archives: [Archive]
     var details: [ArchiveDetails]
     var pages: [[ArchivePage]]
-    var groups: [ArchiveGroup]
+    var collections: [ArchiveCollection]
     /// The key that each file name leads to.
     var names: [String: String?]
-    /// Of `files/` and `groups/`, by name.
+    /// Of `files/` and `collections/`, by name.
     var files: [String: Content]
 
     /// The bytes of a file; said by their number alone.
@@ -108,13 +108,13 @@ struct StoreFacts: Equatable {
         archives = all
         details = try all.map { try store.details(of: $0) }
         pages = try all.map { try catalog.pages(key: $0.key, limit: 1000).pages }
-        groups = try store.collections.all()
+        collections = try store.collections.all()
         names = try Dictionary(
             uniqueKeysWithValues: Set(all.map(\.originalName)).map {
                 ($0, try catalog.archive(named: $0)?.key)
             })
         files = [:]
-        for folder in [store.layout.files, store.layout.groups] {
+        for folder in [store.layout.files, store.layout.collections] {
             for name in TestSupport.names(in: folder) {
                 files[name] = Content(bytes: try contents(of: "\(folder)/\(name)"))
             }

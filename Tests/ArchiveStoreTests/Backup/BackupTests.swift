@@ -8,15 +8,15 @@ import Testing
 struct BackupTests {
     private struct Stop: Error {}
 
-    @Test func theManifestNamesEveryArchiveAndGroup() async throws {
+    @Test func theManifestNamesEveryArchiveAndCollection() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         let report = try made.store.backUp(to: made.folder)
         #expect(report.problems == [])
-        #expect((report.archives, report.groups) == (8, 1))
+        #expect((report.archives, report.collections) == (8, 1))
         #expect((report.copied.count, report.elsewhere.count) == (6, 2))
         let manifest = try made.manifest()
-        #expect(manifest["format"] as? Int == 1)
+        #expect(manifest["format"] as? Int == 2)
         let expected = try made.store.catalog.allArchives().reversed().map(\.id.text)
         let ids = try made.ids()
         #expect(ids == expected)
@@ -61,8 +61,8 @@ struct BackupTests {
         #expect(report.leftOut == [bad.id])
         #expect(try made.ids() == ["good"])
         #expect(names(in: made.folder + "/files") == ["\(good.key).wacz"])
-        let groups = try #require(try made.manifest()["groups"] as? [[String: Any]])
-        #expect(groups.first?["members"] as? [String] == ["good"])
+        let collections = try #require(try made.manifest()["collections"] as? [[String: Any]])
+        #expect(collections.first?["members"] as? [String] == ["good"])
         try await made.expectSound()
     }
 
@@ -156,8 +156,8 @@ struct BackupTests {
         #expect(report.notes.count == 1)
         #expect(report.notes.first?.contains("\"kept\" was removed or replaced") == true)
         #expect(try made.ids() == ["gone"])
-        let groups = try #require(try made.manifest()["groups"] as? [[String: Any]])
-        #expect(groups.first?["members"] as? [String] == ["gone"])
+        let collections = try #require(try made.manifest()["collections"] as? [[String: Any]])
+        #expect(collections.first?["members"] as? [String] == ["gone"])
         try await made.expectSound()
     }
 
@@ -205,7 +205,7 @@ struct BackupTests {
     }
 
     @Test(arguments: [
-        ("{\"format\":2,\"archives\":\"other\"}", StoreError.Code.unusable), ("{", .documentDamaged),
+        ("{\"format\":3,\"archives\":\"other\"}", StoreError.Code.unusable), ("{", .documentDamaged),
         ("[]", .documentDamaged), ("", .documentDamaged),
     ])
     func aManifestThatIsNotOursIsLeftAlone(text: String, code expected: StoreError.Code) throws {
@@ -262,7 +262,7 @@ struct BackupTests {
     @Test func aDamagedSidecarIsTakenFromTheCatalog() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
-        try made.store.edit(archive.id, ArchiveWords(notes: "kept"))
+        try made.store.edit(archive.id, ArchiveMetadata(notes: "kept"))
         try Data("{".utf8).write(to: URL(fileURLWithPath: made.test.layout.sidecar(archive.key)))
         _ = try made.store.backUp(to: made.folder)
         let entry = try #require((try made.manifest()["archives"] as? [[String: Any]])?.first)

@@ -15,12 +15,12 @@ struct RestoreTests {
         _ = try made.store.backUp(to: made.folder)
         let (there, report) = try made.restored()
         #expect(report.problems == [])
-        #expect((report.archives, report.groups, report.restored.count) == (8, 1, 6))
-        #expect((report.leftOut, report.offline, report.takenIn, report.notes) == ([], [], [], []))
+        #expect((report.archives, report.collections, report.restored.count) == (8, 1, 6))
+        #expect((report.leftOut, report.unavailable, report.adopted, report.notes) == ([], [], [], []))
         let after = try StoreFacts(there)
         #expect(after.archives == before.archives)
         #expect(after.details == before.details)
-        #expect(after.groups == before.groups)
+        #expect(after.collections == before.collections)
         #expect(after.files.keys.sorted() == before.files.keys.sorted())
         #expect(after == before)
         #expect(try there.repair() == RepairReport())
@@ -28,12 +28,28 @@ struct RestoreTests {
         #expect(!FileManager.default.fileExists(atPath: there.layout.serverFile))
     }
 
+    @Test func aBackupWithGroupsIsRestored() async throws {
+        let made = try BackedUpStore()
+        try await made.fill()
+        _ = try made.store.backUp(to: made.folder)
+        let path = "\(made.folder)/backup.json"
+        var manifest = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path))) as? [String: Any])
+        // As version 0.1.0 wrote it.
+        manifest["groups"] = manifest.removeValue(forKey: "collections")
+        manifest["format"] = 1
+        try JSONSerialization.data(withJSONObject: manifest).write(to: URL(filePath: path))
+        let (there, report) = try made.restored()
+        #expect((report.archives, report.collections) == (8, 1))
+        #expect(try there.collections.all() == made.store.collections.all())
+    }
+
     @Test func anEmptyStoreIsRestoredEmpty() throws {
         let made = try BackedUpStore()
         let backup = try made.store.backUp(to: made.folder)
-        #expect((backup.archives, backup.groups) == (0, 0))
+        #expect((backup.archives, backup.collections) == (0, 0))
         let (there, report) = try made.restored()
-        #expect((report.archives, report.groups) == (0, 0))
+        #expect((report.archives, report.collections) == (0, 0))
         #expect(try there.catalog.allArchives() == [])
     }
 
@@ -98,12 +114,12 @@ struct RestoreTests {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
         _ = try made.store.backUp(to: made.folder)
-        let (others, groups, sameID) = (try TestStore(), try TestStore(), try TestStore())
+        let (others, collections, sameID) = (try TestStore(), try TestStore(), try TestStore())
         let file = try others.folder.write(GeneratedArchive(seed: 2).bytes(), to: "b.wacz")
         _ = try others.store.importFile(at: file)
-        _ = try groups.store.collections.make(title: "own", members: [])
+        _ = try collections.store.collections.make(title: "own", members: [])
         _ = try sameID.store.importFile(at: file, options: ImportOptions(id: archive.id))
-        for test in [others, groups, sameID] {
+        for test in [others, collections, sameID] {
             let before = try test.state()
             #expect(code { _ = try ArchiveStore.restore(from: made.folder, to: test.layout.root) } == .failed)
             #expect(try test.state() == before)
@@ -113,11 +129,11 @@ struct RestoreTests {
     @Test func whatWasSaidSinceIsKept() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
-        let group = try made.store.collections.make(title: "g", members: [archive.id])
+        let collection = try made.store.collections.make(title: "g", members: [archive.id])
         _ = try made.store.backUp(to: made.folder)
         let (there, _) = try made.restored()
-        try there.edit(archive.id, ArchiveWords(notes: "written since"))
-        try there.collections.edit(group.id, ArchiveWords(title: "another"))
+        try there.edit(archive.id, ArchiveMetadata(notes: "written since"))
+        try there.collections.edit(collection.id, ArchiveMetadata(title: "another"))
         let report = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
         #expect((report.alreadyThere, report.notes.count) == (1, 1))
         #expect(try there.catalog.allArchives().map(\.notes) == ["written since"])
@@ -129,7 +145,7 @@ struct RestoreTests {
         let archive = try made.add("a", seed: 1)
         try made.add("b", seed: 2)
         _ = try made.store.backUp(to: made.folder)
-        try made.store.edit(archive.id, ArchiveWords(notes: "written since"))
+        try made.store.edit(archive.id, ArchiveMetadata(notes: "written since"))
         let before = try StoreFacts(made.store)
         try FileManager.default.removeItem(atPath: made.test.layout.file(archive.key))
         let report = try ArchiveStore.restore(from: made.folder, to: made.test.layout.root)
@@ -182,7 +198,8 @@ struct RestoreTests {
         let text = entry.replacing("SIDECAR", with: sidecar).replacing("BAD", with: Self.sidecar(id: "../x"))
             .replacing("KEY", with: String(repeating: "0", count: 64))
         try made.test.folder.write(
-            #"{"format":1,"madeAt":"2026-01-01T00:00:00Z","groups":[],"archives":[\#(text)]}"#, to: "backup/backup.json"
+            #"{"format":2,"madeAt":"2026-01-01T00:00:00Z","collections":[],"archives":[\#(text)]}"#,
+            to: "backup/backup.json"
         )
         #expect(code { _ = try made.restored() } == .documentDamaged)
         #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
@@ -202,7 +219,7 @@ struct RestoreTests {
                 #"{"key":"\#(key)","sha256":"\#(key)","size":9223372036854775807,"sidecar":\#(Self.sidecar(id: "a\(number)"))}"#
         }
         try made.test.folder.write(
-            #"{"format":1,"madeAt":"2026-01-01T00:00:00Z","groups":[],"archives":[\#(entries.joined(separator: ","))]}"#,
+            #"{"format":2,"madeAt":"2026-01-01T00:00:00Z","collections":[],"archives":[\#(entries.joined(separator: ","))]}"#,
             to: "backup/backup.json")
         #expect(code { _ = try made.restored() } == .noSpace)
     }

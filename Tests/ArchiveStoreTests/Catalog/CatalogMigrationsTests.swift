@@ -67,14 +67,14 @@ struct CatalogMigrationsTests {
         #expect(found.captureCount == 5)
         #expect(try store.details(of: found).findings.map(\.code) == ["c"])
         #expect(try store.catalog.pages(key: found.key, limit: 10).pages.map(\.title) == ["P"])
-        #expect(try store.openArchives.lookups(found).trustsOrder == false)
+        #expect(try store.openArchives.lookups(found).assumesSorted == false)
         try expectEveryCapture(of: found, in: store, count: 5)
         #expect(try store.repair() == RepairReport())
         #expect(try store.prepareLookups().prepared == [found.id])
         let prepared = try store.resolver.archive(matching: "old-id")
-        #expect(prepared.lookups?.way == .sortedCopy)
+        #expect(prepared.lookups?.strategy == .sortedCopy)
         #expect(prepared.title == "Old title")
-        #expect(try store.openArchives.lookups(prepared).trustsOrder)
+        #expect(try store.openArchives.lookups(prepared).assumesSorted)
         try expectEveryCapture(of: prepared, in: store, count: 5)
         #expect(try store.catalog.integrityCheck() == ["ok"])
         #expect(RFC3339.text(of: prepared.importedAt) == "2025-01-02T03:04:05Z")
@@ -86,5 +86,76 @@ struct CatalogMigrationsTests {
         let copy = try DatabaseQueue(path: folder.path("store/catalog.sqlite.schema-1"))
         let title = try await copy.read { try String.fetchOne($0, sql: "SELECT title FROM archive") }
         #expect(title == "Old title")
+    }
+
+    /// Undoes step 6: names as version 0.1.0 had them.
+    private static let formerNames = """
+        ALTER TABLE archive RENAME COLUMN linkedPath TO referencePath;
+        ALTER TABLE archive RENAME COLUMN linkedModifiedAt TO referenceModifiedAt;
+        UPDATE archive SET storage = 'referenced' WHERE storage = 'linked';
+        ALTER TABLE archiveCollection RENAME TO archiveGroup;
+        ALTER TABLE collectionMember RENAME TO groupMember;
+        ALTER TABLE groupMember RENAME COLUMN collectionID TO groupID;
+        DROP INDEX collectionByMember;
+        CREATE INDEX groupByMember ON groupMember (archiveID);
+        ALTER TABLE job RENAME COLUMN crashCount TO deaths;
+        UPDATE job SET options = '{"mode":"reference","path":"/x.wacz","strict":false,"tags":[]}', deaths = 1;
+        INSERT INTO job (kind, subject, options, state, createdAt, updatedAt)
+            SELECT kind, subject, 'not JSON', state, createdAt, updatedAt FROM job LIMIT 1;
+        DROP TRIGGER archiveCollectionInsert;
+        DROP TRIGGER archiveCollectionUpdate;
+        DROP TRIGGER archiveCollectionDelete;
+        CREATE TRIGGER archiveGroupInsert AFTER INSERT ON archiveGroup BEGIN SELECT 1; END;
+        CREATE TRIGGER archiveGroupUpdate AFTER UPDATE ON archiveGroup BEGIN SELECT 1; END;
+        CREATE TRIGGER archiveGroupDelete AFTER DELETE ON archiveGroup BEGIN SELECT 1; END;
+        DELETE FROM grdb_migrations WHERE identifier LIKE '6 %';
+        """
+
+    @Test func aStoreWithGroupsAndReferencesGoesOn() async throws {
+        let made = try BackedUpStore()
+        try await made.fill()
+        let before = try StoreFacts(made.store)
+        let layout = made.store.layout
+        let folder = made.test.folder
+        try FileManager.default.copyItem(atPath: layout.root, toPath: folder.path("old"))
+        let old = StoreLayout(root: folder.path("old"))
+        try FileManager.default.moveItem(atPath: old.collections, toPath: folder.path("old/groups"))
+        let catalog = try DatabaseQueue(path: old.catalog)
+        try await catalog.write { try $0.execute(sql: Self.formerNames) }
+        try catalog.close()
+
+        let store = try ArchiveStore(at: old.root)
+        let after = try StoreFacts(store)
+        #expect(after.archives == before.archives)
+        #expect(after.details == before.details)
+        #expect(after.collections == before.collections)
+        #expect(before.archives.contains { $0.storage.isLinked } && !before.collections.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("old/groups")))
+        #expect(try store.repair() == RepairReport())
+        let orders = try store.catalog.database.read { database in
+            try Row.fetchAll(database, sql: "SELECT options, crashCount FROM job ORDER BY id")
+        }
+        #expect(
+            orders.dropLast().allSatisfy { ImportOrder(json: $0["options"])?.mode == .link && $0["crashCount"] == 1 })
+        #expect(orders.last?["options"] == "not JSON" && orders.count > 1)
+        // Changes of collections count, as before.
+        let revision = try store.revision().archives
+        try store.collections.remove(try #require(try store.collections.all().first).id)
+        #expect(try store.revision().archives > revision)
+    }
+
+    @Test func collectionsThatAnOlderVersionMadeMeanwhileAreKept() throws {
+        let made = try BackedUpStore()
+        let archive = try made.add("a", seed: 1)
+        let collections = try ["kept", "late"].map { try made.store.collections.make(title: $0, members: [archive.id]) }
+        let layout = made.store.layout
+        let groups = layout.root + "/groups"
+        try FileManager.default.createDirectory(atPath: groups, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: layout.collection(collections[1].id), toPath: "\(groups)/late.json")
+        try Data("another".utf8).write(to: URL(filePath: "\(groups)/kept.json"))
+        let store = try ArchiveStore(at: layout.root)
+        #expect(try store.repair() == RepairReport())
+        #expect(Set(try store.collections.all().map(\.id)) == Set(collections.map(\.id)))
+        #expect(names(in: groups) == ["kept.json"], "what can't be moved is not deleted")
     }
 }

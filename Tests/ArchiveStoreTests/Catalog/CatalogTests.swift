@@ -135,7 +135,7 @@ struct CatalogTests {
         whole.summary.firstCapture = "20240102030405"
         whole.summary.lastCapture = "20240102030406"
         whole.summary.findingCounts = FindingCounts(notice: 1, warning: 2, error: 3)
-        whole.summary.lookups = ArchiveLookups(way: .sortedCopy, reason: "r")
+        whole.summary.lookups = ArchiveLookups(strategy: .sortedCopy, reason: "r")
         whole.storage = .linked(FileReference(path: "/p/ä", size: whole.size, modifiedAtNanoseconds: .max))
         (whole.tags, whole.notes, whole.port, whole.provisionalKey) = (["t/1", "\"ü\""], "n", 8090, "ref-1")
         whole.isExamined = false

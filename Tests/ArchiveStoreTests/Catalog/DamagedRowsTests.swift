@@ -16,7 +16,7 @@ struct DamagedRowsTests {
 
     private static let job = """
         DROP TABLE job; CREATE TABLE job (id, kind, subject, archiveID, options, state, reason, errorCode, done, total, attempt,
-            deaths, owner, createdAt, startedAt, updatedAt, finishedAt, revision);
+            crashCount, owner, createdAt, startedAt, updatedAt, finishedAt, revision);
         """
 
     @Test(arguments: [
@@ -29,8 +29,9 @@ struct DamagedRowsTests {
             _ = try $0.jobs.all(in: nil, limit: 9)
         },
         Damage(
-            sql: "DROP TABLE groupMember; DROP TABLE archiveGroup; CREATE TABLE archiveGroup (id, documentStamp); "
-                + "INSERT INTO archiveGroup VALUES (NULL, NULL)"
+            sql:
+                "DROP TABLE collectionMember; DROP TABLE archiveCollection; CREATE TABLE archiveCollection (id, documentStamp); "
+                + "INSERT INTO archiveCollection VALUES (NULL, NULL)"
         ) { _ = try $0.collections.stamps() },
         Damage(
             sql: "DROP TABLE finding; CREATE TABLE finding (archiveKey, position, severity, code); "
@@ -62,7 +63,7 @@ struct DamagedRowsTests {
     @Test func numbersThatAddUpToTooMuchAreNoCrash() throws {
         let made = try BackedUpStore()
         let members = try (1...3).map { try made.add("Crawl \($0)", seed: UInt64($0)).id }
-        let group = try made.store.collections.make(title: "All", members: members)
+        let collection = try made.store.collections.make(title: "All", members: members)
         try made.store.catalog.writing { database in
             try database.execute(
                 sql: """
@@ -70,7 +71,7 @@ struct DamagedRowsTests {
                         pageCount = 9223372036854775807
                     """)
         }
-        let details = try made.store.collections.details(of: group)
+        let details = try made.store.collections.details(of: collection)
         let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(details)) as? [String: Any]
         #expect(json?["size"] as? UInt64 == .max)
         #expect(json?["captureCount"] as? Int == .max)

@@ -4,17 +4,17 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Another file in the place of an archive: id, title, tags, notes, port and groups stay, pages and hash are the new file's.
+/// Another file in the place of an archive: id, title, tags, notes, port and collections stay, pages and hash are the new file's.
 struct ReplaceTests {
     private func filled() throws -> (test: TestStore, old: Archive, path: String) {
         let test = try TestStore()
         var old = try test.store.importFile(at: try test.file("crawl.wacz", layout: .unsorted)).archive
-        old = try test.store.edit(old.id, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
-        _ = try test.store.collections.make(title: "Group", members: [old.id])
+        old = try test.store.edit(old.id, ArchiveMetadata(title: "Mine", tags: ["a"], notes: "n"))
+        _ = try test.store.collections.make(title: "Collection", members: [old.id])
         return (test, old, try test.file("again.wacz", seed: 2, pages: 5))
     }
 
-    @Test(arguments: [ImportMode.copy, .move, .reference])
+    @Test(arguments: [ImportMode.copy, .move, .link])
     func whatPeopleSaidStays(mode: ImportMode) async throws {
         let (test, old, path) = try filled()
         let result = try test.store.importAny(at: path, mode: mode, options: ImportOptions(replaces: old.id))
@@ -24,11 +24,11 @@ struct ReplaceTests {
         #expect(new.id == old.id)
         #expect((new.title, new.tags, new.notes) == ("Mine", ["a"], "n"))
         #expect(new.key != old.key)
-        #expect(new.collection != old.collection)
+        #expect(new.replayCollection != old.replayCollection)
         #expect(new.pageCount == 5)
         #expect(new.originalName == "again.wacz")
         #expect(try test.store.catalog.allArchives() == [new])
-        #expect(try test.store.collections.groups(of: old.id).map(\.id.text) == ["group"])
+        #expect(try test.store.collections.collections(of: old.id).map(\.id.text) == ["collection"])
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }
@@ -44,7 +44,7 @@ struct ReplaceTests {
     @Test(arguments: [true, false])
     func anArchiveWithoutItsFileCannotReplaceAnother(isLinked: Bool) throws {
         let (test, old, path) = try filled()
-        let known = try test.store.importAny(at: path, mode: isLinked ? .reference : .copy).onlyOutcome.archive
+        let known = try test.store.importAny(at: path, mode: isLinked ? .link : .copy).onlyOutcome.archive
         if isLinked {
             _ = try test.runAll()
         } else {
@@ -53,14 +53,14 @@ struct ReplaceTests {
         let before = try test.store.catalog.allArchives()
         #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)) } == .taken)
         #expect(try test.store.catalog.allArchives() == before)
-        #expect(try test.store.collections.groups(of: old.id).map(\.id.text) == ["group"])
+        #expect(try test.store.collections.collections(of: old.id).map(\.id.text) == ["collection"])
     }
 
     @Test func aChosenIDHasToBeFree() throws {
         let (test, old, path) = try filled()
         #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(id: old.id)) } == .taken)
-        let group = try #require(ArchiveID("group"))
-        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(id: group)) } == .taken)
+        let collection = try #require(ArchiveID("collection"))
+        #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(id: collection)) } == .taken)
         let chosen = try #require(ArchiveID("chosen"))
         #expect(try test.store.importFile(at: path, options: ImportOptions(id: chosen)).archive.id == chosen)
     }

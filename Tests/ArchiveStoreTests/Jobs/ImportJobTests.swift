@@ -140,7 +140,7 @@ struct ImportJobTests {
         _ = try test.runAll()
         #expect(try test.jobs()[0].state == .done)
         #expect(FileManager.default.fileExists(atPath: path) == (mode != .move))
-        #expect(try test.store.resolver.archive(matching: "a").storage.isLinked == (mode == .reference))
+        #expect(try test.store.resolver.archive(matching: "a").storage.isLinked == (mode == .link))
     }
 
     @Test func aMoveWhoseOriginalWasDeletedAlreadyIsDone() throws {

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Jobs that are run: hashing of referenced files.
+/// Jobs that are run: hashing of linked files.
 struct JobRunnerTests {
-    @Test func aReferencedFileIsHashed() async throws {
+    @Test func aLinkedFileIsHashed() async throws {
         let test = try TestStore()
-        let (path, archive) = try test.makeReference("a", payload: 3 << 20)
+        let (path, archive) = try test.makeLinkedArchive("a", payload: 3 << 20)
         #expect(archive.sha256 == nil)
         let seen = Mutex<[UInt64]>([])
         let job = try #require(
@@ -55,7 +55,7 @@ struct JobRunnerTests {
 
     @Test func aPauseStopsAndAResumeGoesOnWhereItWas() async throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a", payload: 4 << 20)
+        let (path, _) = try test.makeLinkedArchive("a", payload: 4 << 20)
         let runner = JobRunner(test.store)
         let other = try test.reopened()
         let id = try test.job().id
@@ -73,7 +73,7 @@ struct JobRunnerTests {
 
     @Test func aCancelledJobIsNotFinished() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a", payload: 4 << 20)
+        _ = try test.makeLinkedArchive("a", payload: 4 << 20)
         let other = try test.reopened()
         let id = try test.job().id
         let (job, _) = try run(JobRunner(test.store)) { _ = try other.jobs.change(id, .cancel) }
@@ -86,7 +86,7 @@ struct JobRunnerTests {
 
     @Test func aStoppedProcessLeavesTheJobWaiting() async throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a", payload: 3 << 20)
+        let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         var calls = 0
         let job = try JobRunner(test.store).runNext(stop: {
             calls += 1
@@ -101,14 +101,14 @@ struct JobRunnerTests {
 
     @Test func aFileThatIsAwayIsHashedWhenItIsBack() async throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a")
-        let (_, other) = try test.makeReference("b", seed: 2)
+        let (path, _) = try test.makeLinkedArchive("a")
+        let (_, other) = try test.makeLinkedArchive("b", seed: 2)
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
         let runner = JobRunner(test.store)
         #expect(try test.runAll(runner).map(\.archiveID) == [other.id], "others do not wait for it")
         let job = try test.jobs()[0]
         #expect(job.state == .waiting)
-        #expect(job.reason == "its volume is away")
+        #expect(job.reason == "its file is unavailable")
         #expect(job.attempt == 0)
         // A folder in its place is not the file.
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -123,12 +123,12 @@ struct JobRunnerTests {
 
     @Test func aVolumeThatGoesWhileItIsReadIsWaitedFor() async throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a", payload: 3 << 20)
+        let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         let runner = JobRunner(test.store)
         // The file that is open is read to its end; that it is not in its place any more is found there.
         let (job, _) = try run(runner) { try FileManager.default.moveItem(atPath: path, toPath: path + ".away") }
         #expect(job?.state == .waiting)
-        #expect(job?.reason == "its volume is away")
+        #expect(job?.reason == "its file is unavailable")
         #expect(job?.attempt == 0)
         #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
@@ -138,7 +138,7 @@ struct JobRunnerTests {
 
     @Test func aChangedFileFailsTheJob() throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a", payload: 3 << 20)
+        let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         let (job, _) = try run(JobRunner(test.store)) {
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try file.seekToEnd()
@@ -153,12 +153,12 @@ struct JobRunnerTests {
 
     @Test func aFileThatIsReadAnewMeanwhileIsHashedAnew() async throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a", payload: 3 << 20)
+        let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         let other = try test.reopened()
         let runner = JobRunner(test.store)
         let (job, _) = try run(runner) {
             try Data(GeneratedArchive(seed: 9).bytes()).write(to: URL(fileURLWithPath: path))
-            _ = try other.importReference(to: path)
+            _ = try other.importLink(to: path)
         }
         #expect(job?.state == .waiting)
         #expect(try test.runAll(runner).map(\.state) == [.done])
@@ -168,7 +168,7 @@ struct JobRunnerTests {
 
     @Test func aRemovedArchiveNeedsNoHash() throws {
         let test = try TestStore()
-        let (_, archive) = try test.makeReference("a")
+        let (_, archive) = try test.makeLinkedArchive("a")
         try test.store.remove(archive.id)
         let job = try #require(try test.runAll().first)
         #expect(job.state == .cancelled)
@@ -177,7 +177,7 @@ struct JobRunnerTests {
 
     @Test func whatADeadProcessRanIsRunAgain() async throws {
         let test = try TestStore()
-        let (path, _) = try test.makeReference("a")
+        let (path, _) = try test.makeLinkedArchive("a")
         _ = try test.store.jobs.claim(try test.job().id, owner: deadOwner())
         let job = try #require(try test.runAll().first)
         #expect(job.state == .done)
@@ -187,7 +187,7 @@ struct JobRunnerTests {
 
     @Test func twoRunnersNeverRunOneJobTwice() async throws {
         let test = try TestStore()
-        for number in 1...30 { _ = try test.makeReference("\(number)", seed: UInt64(number)) }
+        for number in 1...30 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let runners = [JobRunner(test.store), JobRunner(try test.reopened()), JobRunner(try test.reopened())]
         let ran = try await withThrowingTaskGroup(of: [Int64].self) { group in
             for runner in runners {
@@ -210,7 +210,7 @@ struct JobRunnerTests {
     /// A catalog that cannot be written: here one that refuses.
     @Test func whatTheCatalogCouldNotTakeIsRunAgain() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let runner = JobRunner(test.store)
         try test.store.catalog.writing {
             try $0.execute(

@@ -18,7 +18,7 @@ struct JobStatesTests {
     @Test(arguments: JobChange.allCases, Job.State.allCases)
     func onlyWhatMakesSenseIsPossible(_ change: JobChange, in state: Job.State) throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         try test.set(id, to: state)
         let expected = Self.following[change]?[state]
@@ -43,7 +43,7 @@ struct JobStatesTests {
 
     @Test func ofSeveralWhoClaimAJobOneGetsIt() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         let claimed = try test.store.jobs.claim(id, owner: "one")
         #expect(claimed?.state == .running)
@@ -58,7 +58,7 @@ struct JobStatesTests {
     @Test(arguments: [JobChange.pause, .cancel])
     func whoRunsAJobLearnsThatItWasStopped(_ change: JobChange) throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         _ = try test.store.jobs.claim(id, owner: "one")
         let changed = try test.reopened().jobs.change(id, change)
@@ -74,7 +74,7 @@ struct JobStatesTests {
 
     @Test func anEndOfSomebodyElsesJobDoesNotCount() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         _ = try test.store.jobs.claim(id, owner: "one")
         try test.store.jobs.end(id, owner: "two", .done(nil, bytes: nil))
@@ -83,7 +83,7 @@ struct JobStatesTests {
 
     @Test func aRetryIsAFreshStart() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         _ = try test.store.jobs.claim(id, owner: "one")
         _ = try test.store.jobs.setProgress(of: id, owner: "one", done: 5)
@@ -99,11 +99,11 @@ struct JobStatesTests {
 
     @Test func aJobOfADeadProcessWaitsAgainAndFailsAfterThreeDeaths() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         for death in 1...3 {
             _ = try test.store.jobs.claim(id, owner: deadOwner(), done: 9)
-            #expect(try test.store.jobs.takeBackOrphaned() == 1)
+            #expect(try test.store.jobs.requeueOrphaned() == 1)
             let job = try test.job()
             #expect(job.state == (death < 3 ? .waiting : .failed))
             #expect(job.reason?.hasPrefix("the process that ran it ended") == true)
@@ -112,21 +112,21 @@ struct JobStatesTests {
         }
         #expect(try test.job().errorCode == "interrupted")
         #expect(try test.job().finishedAt != nil)
-        #expect(try test.store.jobs.takeBackOrphaned() == 0)
+        #expect(try test.store.jobs.requeueOrphaned() == 0)
         // Who tries again gets three more.
         _ = try test.store.jobs.change(id, .retry)
         _ = try test.store.jobs.claim(id, owner: deadOwner())
-        try test.store.jobs.takeBackOrphaned()
+        try test.store.jobs.requeueOrphaned()
         #expect(try test.job().state == .waiting)
     }
 
     @Test func anOrderlyStopInBetweenCountsAsLife() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
         for _ in 0..<5 {
             _ = try test.store.jobs.claim(id, owner: deadOwner())
-            try test.store.jobs.takeBackOrphaned()
+            try test.store.jobs.requeueOrphaned()
             _ = try test.store.jobs.claim(id, owner: "one")
             try test.store.jobs.end(id, owner: "one", .waiting(reason: "the server stopped"))
         }
@@ -135,17 +135,17 @@ struct JobStatesTests {
 
     @Test func aJobOfALivingProcessIsLeftAlone() throws {
         let test = try TestStore()
-        _ = try test.makeReference("a")
+        _ = try test.makeLinkedArchive("a")
         var owner: JobOwner? = try JobOwner(layout: test.layout)
         let name = try #require(owner?.name)
         #expect(names(in: test.layout.incoming) == ["runner-\(name)"])
         _ = try test.store.jobs.claim(try test.job().id, owner: name)
-        #expect(try test.reopened().jobs.takeBackOrphaned() == 0)
+        #expect(try test.reopened().jobs.requeueOrphaned() == 0)
         #expect(try test.store.repair() == RepairReport())
         #expect(names(in: test.layout.incoming) == ["runner-\(name)"], "sweeping leaves it alone")
         owner = nil
         #expect(names(in: test.layout.incoming) == [])
-        #expect(try test.reopened().jobs.takeBackOrphaned() == 1)
+        #expect(try test.reopened().jobs.requeueOrphaned() == 1)
         withExtendedLifetime(owner) {}
     }
 
@@ -161,7 +161,7 @@ struct JobStatesTests {
         let jobs = test.store.jobs
         let id = try jobs.addImport(ImportOrder(path: nil), subject: "a.wacz", total: 5, owner: deadOwner())
         #expect(code { _ = try jobs.change(id, .pause) } == .notPossible)
-        try test.store.jobs.takeBackOrphaned()
+        try test.store.jobs.requeueOrphaned()
         let job = try test.job()
         #expect(job.state == .failed)
         #expect(job.reason?.contains("send or import it again") == true)
@@ -209,7 +209,7 @@ struct JobStatesTests {
 
     @Test func theListHasWhatRunsFirstThenTheNewest() throws {
         let test = try TestStore()
-        for number in 1...4 { _ = try test.makeReference("\(number)", seed: UInt64(number)) }
+        for number in 1...4 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let ids = try test.jobs().map(\.id)
         try test.set(ids[1], to: .running, owner: "one")
         try test.set(ids[3], to: .done)
@@ -222,7 +222,7 @@ struct JobStatesTests {
 
     @Test func onlyJobsThatAreOverAreForgotten() throws {
         let test = try TestStore()
-        for number in 1...3 { _ = try test.makeReference("\(number)", seed: UInt64(number)) }
+        for number in 1...3 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let ids = try test.jobs().map(\.id)
         let jobs = test.store.jobs
         try test.set(ids[2], to: .failed)
@@ -232,7 +232,7 @@ struct JobStatesTests {
             #expect { try jobs.forget(id) } throws: { ($0 as? StoreError)?.code == code }
         }
         // The number is not given again.
-        _ = try test.makeReference("4", seed: 4)
+        _ = try test.makeLinkedArchive("4", seed: 4)
         #expect(try test.jobs().map(\.id) == [ids[0], ids[1], ids[2] + 1])
     }
 }

@@ -7,10 +7,12 @@ import Testing
 
 extension TestStore {
     /// A file outside of the store, and the archive that refers to it.
-    func makeReference(_ name: String, seed: UInt64 = 1, payload: Int = 0) throws -> (path: String, archive: Archive) {
+    func makeLinkedArchive(
+        _ name: String, seed: UInt64 = 1, payload: Int = 0
+    ) throws -> (path: String, archive: Archive) {
         let path = try folder.write(
             GeneratedArchive(payloadSize: payload, seed: seed).bytes(), to: "elsewhere/\(name).wacz")
-        return (path, try store.importReference(to: path).archive)
+        return (path, try store.importLink(to: path).archive)
     }
 
     /// All jobs, oldest first.

@@ -105,13 +105,13 @@ struct PortTests {
         #expect(error?.code == .taken)
     }
 
-    @Test func groupsHavePortsToo() throws {
+    @Test func collectionsHavePortsToo() throws {
         let library = try Library(count: 1)
-        let group = try library.store.collections.make(title: "Both", members: library.ids)
-        let replayable = try #require(try library.store.resolver.replayable(id: group.id))
+        let collection = try library.store.collections.make(title: "Both", members: library.ids)
+        let replayable = try #require(try library.store.resolver.replayable(id: collection.id))
         let port = try library.store.ports.choices(for: replayable).others[0]
-        try library.store.ports.keep(port, for: group.id)
-        #expect(try library.store.collections.group(id: group.id)?.port == port)
+        try library.store.ports.keep(port, for: collection.id)
+        #expect(try library.store.collections.collection(id: collection.id)?.port == port)
         #expect(try library.store.ports.choices(for: library.replayable(0)).own == nil)
     }
 

@@ -24,18 +24,18 @@ struct HousekeepingTests {
         #expect(try housekeeping.step(now: start + .seconds(94)) == nil)
     }
 
-    @Test func aGroupThatIsWrittenByHandIsSeen() throws {
+    @Test func aCollectionThatIsWrittenByHandIsSeen() throws {
         let test = try TestStore()
         let path = try test.folder.write(GeneratedArchive().bytes(), to: "a.wacz")
         let archive = try test.store.importFile(at: path).archive
-        let group = try test.store.collections.make(title: "Two", members: [archive.id])
-        let document = try contents(of: test.layout.group(group.id))
-        try test.store.collections.remove(group.id)
+        let collection = try test.store.collections.make(title: "Two", members: [archive.id])
+        let document = try contents(of: test.layout.collection(collection.id))
+        try test.store.collections.remove(collection.id)
         var housekeeping = Housekeeping(test.store)
         _ = try housekeeping.step(now: start)
-        try test.folder.write(document, to: "store/groups/\(group.id).json")
-        #expect(try housekeeping.step(now: start + .seconds(11))?.updated == [group.id])
-        #expect(try test.store.collections.group(id: group.id)?.title == "Two")
+        try test.folder.write(document, to: "store/collections/\(collection.id).json")
+        #expect(try housekeeping.step(now: start + .seconds(11))?.updated == [collection.id])
+        #expect(try test.store.collections.collection(id: collection.id)?.title == "Two")
     }
 
     @Test func onlyWhatNobodyHoldsAndIsNotNewIsAbandoned() throws {
@@ -62,7 +62,7 @@ struct HousekeepingTests {
 
     @Test func filesElsewhereAreLetGo() throws {
         let test = try TestStore()
-        let (path, archive) = try test.makeReference("a")
+        let (path, archive) = try test.makeLinkedArchive("a")
         let request = try #require(OpenArchives.Request(path: archive.id.text, query: nil))
         weak let file = try test.store.openArchives.file(for: request)
         #expect(file != nil)

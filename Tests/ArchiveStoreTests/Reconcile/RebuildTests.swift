@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// The catalog made anew from `files/` and `groups/`: everything is as before. Pages of the catalog that are overwritten one by one
+/// The catalog made anew from `files/` and `collections/`: everything is as before. Pages of the catalog that are overwritten one by one
 /// are in Tests/FaultTests.
 struct RebuildTests {
     /// Archives of every kind, with everything that can be said of them.
@@ -19,19 +19,19 @@ struct RebuildTests {
         _ = try store.importFile(at: try test.file("1/same.wacz", seed: 101))
         _ = try store.importFile(at: try test.file("2/same.wacz", seed: 102))
         let away = try test.file("away.wacz", seed: 103)
-        _ = try store.importReference(to: away)
+        _ = try store.importLink(to: away)
         let hashed = try test.file("hashed.wacz", seed: 104, layout: .unsorted)
-        let archive = try store.importReference(to: hashed).archive
+        let archive = try store.importLink(to: hashed).archive
         _ = try store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(hashed))
         var edited = try #require(try store.catalog.allArchives().first { $0.id.text == "plain" })
-        edited = try store.edit(edited.id, ArchiveWords(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
+        edited = try store.edit(edited.id, ArchiveMetadata(title: "Ü \"mine\"", tags: ["b", "a"], notes: "Two\nlines"))
         edited.port = 8101
         try store.committer.save(edited)
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
-        let group = try store.collections.make(
+        let collection = try store.collections.make(
             title: "Some", members: try ["plain", "away", "same"].map { try #require(ArchiveID($0)) },
-            words: ArchiveWords(tags: ["g"], notes: "of a group"))
-        #expect(group.id.text == "some")
+            words: ArchiveMetadata(tags: ["g"], notes: "of a collection"))
+        #expect(collection.id.text == "some")
         return test
     }
 
@@ -49,7 +49,7 @@ struct RebuildTests {
         let (store, report) = try ArchiveStore.rebuild(at: test.layout.root)
         #expect(report.repair.problems.isEmpty)
         #expect(report.archives == 14)
-        #expect(report.groups == 1)
+        #expect(report.collections == 1)
         #expect(report.isOldOneDamaged == (catalog == "damaged"))
         let rebuilt = TestStore(folder: test.folder, store: store)
         #expect(try rebuilt.everything() == before)

@@ -9,7 +9,7 @@ import WebArchive
 struct ArchiveLookupsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let layout: GeneratedArchive.Layout
-        let way: ArchiveLookups.Way
+        let way: ArchiveLookups.IndexStrategy
         /// Part of the reason; `nil` for none.
         var reason: String?
         var testDescription: String { layout.rawValue }
@@ -36,13 +36,13 @@ struct ArchiveLookupsTests {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(9), layout: c.layout).bytes()
         let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
-        #expect(archive.lookups?.way == c.way)
+        #expect(archive.lookups?.strategy == c.way)
         #expect(archive.lookups?.reason?.contains(c.reason ?? "") == (c.reason == nil ? nil : true))
         try await test.expectWhole()
         try expectEveryCapture(of: archive, in: test.store, count: 9)
         let indexed = try test.store.openArchives.lookups(archive)
-        #expect(indexed.trustsOrder)
-        #expect(try indexed.wacz.indexAccess(trustsOrder: true) == .search)
+        #expect(indexed.assumesSorted)
+        #expect(try indexed.wacz.indexAccess(assumesSorted: true) == .search)
         // Another process reads the same from the catalog.
         let other = try test.reopened()
         #expect(try other.catalog.archive(key: archive.key) == archive)
@@ -75,7 +75,7 @@ struct ArchiveLookupsTests {
         let bytes = GeneratedArchive(pages: [], layout: .missing).bytes()
         let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
         #expect(archive.captureCount == 0)
-        #expect(archive.lookups == ArchiveLookups(way: .empty))
+        #expect(archive.lookups == ArchiveLookups(strategy: .empty))
         #expect(try test.store.captures(of: archive, url: "http://example.org/", limit: 10).isEmpty)
         #expect(try test.store.openArchives.lookups(archive).wacz.indexAccess() == .search)
         try await test.expectWhole()

@@ -22,7 +22,9 @@ struct CaptureLookupTests {
 
     private func text(_ url: String, at digits: String? = nil, in archive: Archive) throws -> String? {
         let request = ArchiveStore.CaptureRequest(url: url, time: digits.flatMap { CaptureTimestamp(digits: $0) })
-        return try store.resolver.openCapture(request, in: [archive], allowsStandIn: true).map { try self.text(of: $0) }
+        return try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: true).map {
+            try self.text(of: $0)
+        }
     }
 
     private func text(of capture: OpenCapture) throws -> String {
@@ -62,7 +64,7 @@ struct CaptureLookupTests {
                     "http://a.example/two", of: "http://a.example/one", at: "2024-01-02T00:00:00Z", digest: Self.digest),
             ]), as: "crawl")
         let request = ArchiveStore.CaptureRequest(url: "http://a.example/two", time: nil)
-        let capture = try #require(try store.resolver.openCapture(request, in: [archive], allowsStandIn: false))
+        let capture = try #require(try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false))
         #expect(try text(of: capture) == "payload", "the digest decides, not the date")
         #expect(capture.fields["X-Visit"] == "second")
         #expect(capture.payloadCapture?.url == "http://a.example/one")
@@ -81,7 +83,7 @@ struct CaptureLookupTests {
         let archive = try add(RecordedArchive([earlier, later]), as: "crawl")
         let request = ArchiveStore.CaptureRequest(
             url: "http://a.example/", time: CaptureTimestamp(digits: "20240301000000"))
-        let capture = try #require(try store.resolver.openCapture(request, in: [archive], allowsStandIn: false))
+        let capture = try #require(try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false))
         #expect(capture.status == 200)
         #expect(capture.entry.timestamp == "20240301000000")
         #expect(try text(of: capture) == "payload")
@@ -141,7 +143,7 @@ struct CaptureLookupTests {
         let archive = try add(RecordedArchive([moved, page, lonely]), as: "crawl")
         func status(_ url: String) throws -> Int? {
             let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: "20240101000000"))
-            return try store.resolver.openCapture(request, in: [archive], allowsStandIn: false)?.status
+            return try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false)?.status
         }
         // From http the browser goes on to https; from there the redirect would lead to itself.
         #expect(try status("http://a.example/") == 301)
@@ -158,7 +160,7 @@ struct CaptureLookupTests {
         let archive = try add(RecordedArchive([Record("http://a.example/x.js?v=1", "script")]), as: "crawl")
         #expect(try text("http://a.example/x.js?v=2", in: archive) == "script")
         let request = ArchiveStore.CaptureRequest(url: "http://a.example/x.js?v=2", time: nil)
-        #expect(try store.resolver.openCapture(request, in: [archive], allowsStandIn: false) == nil)
+        #expect(try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false) == nil)
         #expect(try text("http://a.example/other.js?v=2", in: archive) == nil)
     }
 
@@ -170,7 +172,7 @@ struct CaptureLookupTests {
                 _ = try store.resolver.closestCapture(request, in: [archive], isWanted: { false })
             }
             #expect(throws: WebArchiveError.self) {
-                _ = try store.resolver.openCapture(request, in: [archive], allowsStandIn: true, isWanted: { false })
+                _ = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: true, isWanted: { false })
             }
         }
     }
@@ -204,7 +206,7 @@ struct CaptureLookupTests {
         }
         let archive = try add(RecordedArchive([resource, Record("http://a.example/")]), as: "crawl")
         let request = ArchiveStore.CaptureRequest(url: "urn:thing:1", time: nil)
-        let capture = try #require(try store.resolver.openCapture(request, in: [archive], allowsStandIn: false))
+        let capture = try #require(try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false))
         #expect(capture.status == 200)
         #expect(capture.mime == "text/plain")
         #expect(try text(of: capture) == "text")

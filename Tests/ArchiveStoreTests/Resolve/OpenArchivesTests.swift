@@ -25,7 +25,7 @@ struct OpenArchivesTests {
         let (test, archives) = try filled(40)
         let first = try archives.map { try test.store.openArchives.lookups($0).wacz }
         let request = ArchiveStore.CaptureRequest(url: "http://example.org/1", time: nil)
-        #expect(try test.store.resolver.openCapture(request, in: archives, allowsStandIn: false) != nil)
+        #expect(try test.store.resolver.openCapture(request, in: archives, allowsFuzzyMatch: false) != nil)
         for (archive, wacz) in zip(archives, first) {
             #expect(try opening(test.store.openArchives, archive) == ObjectIdentifier(wacz.source as AnyObject))
         }
@@ -81,14 +81,14 @@ struct OpenArchivesTests {
         let (archive, url) = try damagedArchive(in: test)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, trust: .zero)
         let before = try open.lookups(archive)
-        #expect(try before.wacz.captures(ofURL: url, trustsOrder: before.trustsOrder).map(\.url) == [url])
-        #expect(try open.lookups(archive).wacz.indexAccess(trustsOrder: true) != .search)
+        #expect(try before.wacz.captures(ofURL: url, assumesSorted: before.assumesSorted).map(\.url) == [url])
+        #expect(try open.lookups(archive).wacz.indexAccess(assumesSorted: true) != .search)
         let other = try test.reopened()
         #expect(try other.prepareLookups().prepared == [archive.id])
         #expect(try test.store.catalog.archive(key: archive.key) == archive)
         let after = try open.lookups(archive)
-        #expect(try after.wacz.indexAccess(trustsOrder: after.trustsOrder) == .search)
-        #expect(try after.wacz.captures(ofURL: url, trustsOrder: after.trustsOrder).map(\.url) == [url])
+        #expect(try after.wacz.indexAccess(assumesSorted: after.assumesSorted) == .search)
+        #expect(try after.wacz.captures(ofURL: url, assumesSorted: after.assumesSorted).map(\.url) == [url])
         #expect(try opening(open, archive) == ObjectIdentifier(after.wacz.source as AnyObject), "opened once")
     }
 
@@ -117,12 +117,12 @@ struct OpenArchivesTests {
         bytes[bytes.count / 2] ^= 0x10
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let index = OpenArchives(layout: test.layout, catalog: test.store.catalog)
-        #expect(try index.lookups(archive).trustsOrder)
+        #expect(try index.lookups(archive).assumesSorted)
         let urls = (0..<Self.manyPages).map { "http://example.org/\($0)" }
         let wacz = try index.wacz(of: archive)
         let found = try urls.first { url in
-            _ = try wacz.captures(ofURL: url, trustsOrder: true)
-            return try wacz.indexAccess(trustsOrder: true) != .search
+            _ = try wacz.captures(ofURL: url, assumesSorted: true)
+            return try wacz.indexAccess(assumesSorted: true) != .search
         }
         return (archive, try #require(found))
     }

@@ -74,7 +74,7 @@ struct WriterKeysTests {
     private func text(_ url: String, in archive: Archive) -> String? {
         let request = ArchiveStore.CaptureRequest(url: url, time: nil)
         do {
-            let capture = try store.resolver.openCapture(request, in: [archive], allowsStandIn: false)
+            let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false)
             return try capture.map { String(decoding: try $0.body.open(decoded: true).read(upTo: 1000), as: UTF8.self) }
         } catch {
             return "\(error)"
@@ -96,7 +96,7 @@ struct WriterKeysTests {
     @Test(arguments: URLKeys.writers)
     func everyCaptureAndRevisitIsFoundByItsOwnURL(_ writer: String) throws {
         let archive = try archive(by: writer)
-        #expect(archive.lookups?.way == .inPlace)
+        #expect(archive.lookups?.strategy == .inPlace)
         for (number, row) in rows.enumerated() {
             #expect(text(row.url, in: archive) == "body \(number)", "\(row.url)")
             #expect(text("http://revisits.example/\(number)", in: archive) == "body \(number)", "\(row.url)")

@@ -80,7 +80,7 @@ class Host:
     def replay_origin(self, identifier):
         """With ports it is open from then on."""
         if self.origins == "ports":
-            kind = "groups" if identifier in self.group_ids() else "archives"
+            kind = "collections" if identifier in self.collection_ids() else "archives"
             return self.change("POST", f"/api/{kind}/{identifier}/origin")["replayOrigin"]
         return f"http://{identifier}.replayhost.localhost:{self.port}"
 
@@ -128,19 +128,19 @@ class Host:
         assert status in (200, 201), body
         return json.loads(body)
 
-    def make_group(self, title, *members, **words):
-        """Returns the group's id."""
-        return self.change("POST", "/api/groups", {"title": title, "members": members, **words})["id"]
+    def make_collection(self, title, *members, **words):
+        """Returns the collection's id."""
+        return self.change("POST", "/api/collections", {"title": title, "members": members, **words})["id"]
 
     def archives(self):
         status, _, body = self.request("GET", "/api/archives")
         assert status == 200, body
         return json.loads(body)["archives"]
 
-    def group_ids(self):
-        status, _, body = self.request("GET", "/api/groups")
+    def collection_ids(self):
+        status, _, body = self.request("GET", "/api/collections")
         assert status == 200, body
-        return [group["id"] for group in json.loads(body)["groups"]]
+        return [collection["id"] for collection in json.loads(body)["collections"]]
 
     def archive(self, identifier):
         return next(archive for archive in self.archives() if archive["id"] == identifier)

@@ -75,9 +75,9 @@ struct HostPolicyTests {
         let id = try #require(ArchiveID("crawl"))
         let (other, standard) = (HostPolicy(port: 8080), HostPolicy(port: 80))
         #expect(other.controlOrigins == ["http://localhost:8080", "http://replayhost.localhost:8080"])
-        #expect(other.replayOrigin(of: id, ownPort: 20_000) == "http://crawl.replayhost.localhost:8080")
+        #expect(other.replayOrigin(of: id, replayPort: 20_000) == "http://crawl.replayhost.localhost:8080")
         #expect(standard.controlOrigins == ["http://localhost", "http://replayhost.localhost"])
-        #expect(standard.replayOrigin(of: id, ownPort: nil) == "http://crawl.replayhost.localhost")
+        #expect(standard.replayOrigin(of: id, replayPort: nil) == "http://crawl.replayhost.localhost")
     }
 
     /// PRODUCT.md: with ports everything is on `localhost`.
@@ -98,7 +98,7 @@ struct HostPolicyTests {
         ("other.replayhost.localhost:20000", "misdirected"), ("evil.example:20000", "misdirected"),
     ])
     func anOwnPortHasOneName(host: String, expected: String) throws {
-        let own = HostPolicy.OwnPort(tenant: .archive(try #require(ArchiveID("crawl"))), port: 20_000)
+        let own = HostPolicy.ReplayPort(tenant: .archive(try #require(ArchiveID("crawl"))), port: 20_000)
         for origins in HostPolicy.Origins.allCases {
             #expect(role([host], HostPolicy(port: 8080, origins: origins, replaying: own)) == expected)
         }
@@ -108,11 +108,11 @@ struct HostPolicyTests {
         let id = try #require(ArchiveID("crawl"))
         let library = HostPolicy(port: 8080, origins: .ports)
         #expect(library.controlOrigins == ["http://localhost:8080"])
-        #expect(library.replayOrigin(of: id, ownPort: nil) == nil)
-        #expect(library.replayOrigin(of: id, ownPort: 20_000) == "http://localhost:20000")
+        #expect(library.replayOrigin(of: id, replayPort: nil) == nil)
+        #expect(library.replayOrigin(of: id, replayPort: 20_000) == "http://localhost:20000")
         let own = HostPolicy(port: 8080, origins: .auto, replaying: .init(tenant: .archive(id), port: 20_000))
         #expect(own.controlOrigins == ["http://localhost:8080"])
-        #expect(own.replayOrigin(of: id, ownPort: nil) == "http://localhost:20000")
+        #expect(own.replayOrigin(of: id, replayPort: nil) == "http://localhost:20000")
     }
 
     // PRODUCT.md: COLL is the id, a hyphen and 12 hex digits; one segment or more follows.

@@ -67,7 +67,7 @@ struct APITests {
             #expect(one["verification"] as? String == "not-yet-verified")
             let inList = try json(try await server.ask("GET", "/api/archives"))
             let listed = try #require((inList["archives"] as? [[String: Any]])?.first)
-            #expect(Set(one.keys).symmetricDifference(listed.keys) == ["findings", "groups"])
+            #expect(Set(one.keys).symmetricDifference(listed.keys) == ["findings", "collections"])
             #expect(try await server.ask("GET", "/api/archives/none").status == 404)
 
             let all = try json(try await server.ask("GET", "/api/archives/sample/pages"))

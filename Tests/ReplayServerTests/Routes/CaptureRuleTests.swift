@@ -36,7 +36,7 @@ struct CaptureRuleTests {
         let line = try connection.ask(
             "GET", "/c/\(id)/cdx?url=\(url)&closest=\(time.isEmpty ? "9999" : time)&limit=1&output=json", host: host)
         let opened = try store.resolver.openCapture(
-            ArchiveStore.CaptureRequest(url: question.url, time: wanted), in: [archive], allowsStandIn: false)
+            ArchiveStore.CaptureRequest(url: question.url, time: wanted), in: [archive], allowsFuzzyMatch: false)
         var answers: [String: String?] = [
             "API": named(try object("/api/archives/\(id)/captures?url=\(url)&closest=\(time)&limit=1")["closest"]),
             "CDX": line.body.isEmpty ? nil : named(try line.object()),

@@ -80,7 +80,7 @@ struct CaptureTests {
             }
             let person = try await server.ask(
                 "GET", "/c/crawl/2024/http://a.example/", [("Sec-Fetch-Mode", "navigate")])
-            let collection = try #require(try server.store.archive(named: "crawl")).collection
+            let collection = try #require(try server.store.archive(named: "crawl")).replayCollection
             #expect(person["location"] == "http://\(server.host(of: "crawl"))/\(collection)/2024mp_/http://a.example/")
         }
     }
@@ -187,7 +187,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func aGroupWithoutArchivesHasNoCaptures() async throws {
+    @Test func aCollectionWithoutArchivesHasNoCaptures() async throws {
         try await withCaptures([Record("http://a.example/")]) { server in
             _ = try server.store.collections.make(title: "Empty", members: [])
             let lines = try await server.ask("GET", "/c/empty/cdx?url=http://a.example/")

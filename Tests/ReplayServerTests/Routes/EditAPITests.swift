@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people say of archives and groups, changed over `/api`.
+/// What people say of archives and collections, changed over `/api`.
 struct EditAPITests {
     @Test func anArchivesWordsAreChanged() async throws {
         try await withServer { server in
@@ -44,7 +44,7 @@ struct EditAPITests {
             try await server.place(patternBytes(10), as: "file")
             let answer = try await server.ask("PATCH", "/api/archives/file", json: body)
             #expect(answer.status == 400)
-            #expect(["bad-body", "bad-words"].contains(try answer.errorCode()))
+            #expect(["bad-body", "invalid-metadata"].contains(try answer.errorCode()))
             #expect(answer.text.contains(words), "\(answer.text)")
             #expect(try server.store.archive(named: "file")?.title == "file")
         }
@@ -75,14 +75,15 @@ struct EditAPITests {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let id = try #require(ArchiveID("file"))
-            _ = try server.store.collections.make(title: "Group", members: [id])
+            _ = try server.store.collections.make(title: "Collection", members: [id])
             let type = ("Content-Type", "application/json")
             let (origin, token) = (("Origin", server.origin), ("Replayhost-Token", server.token))
             let archive = ("Origin", "http://file.replayhost.localhost:\(server.port)")
             for fields in [[type], [type, origin], [type, token], [type, archive, token]] {
                 for (method, path) in [
-                    ("PATCH", "/api/archives/file"), ("POST", "/api/groups"), ("PATCH", "/api/groups/group"),
-                    ("DELETE", "/api/groups/group"),
+                    ("PATCH", "/api/archives/file"), ("POST", "/api/collections"),
+                    ("PATCH", "/api/collections/collection"),
+                    ("DELETE", "/api/collections/collection"),
                 ] {
                     let body = Array(#"{"title":"changed","members":[]}"#.utf8)
                     let answer = try await server.ask(method, path, fields, body: body)
@@ -90,11 +91,11 @@ struct EditAPITests {
                     #expect(try answer.errorCode() == "forbidden")
                 }
             }
-            #expect(try server.store.collections.details().map(\.group.title) == ["Group"])
+            #expect(try server.store.collections.details().map(\.collection.title) == ["Collection"])
             #expect(try server.store.archive(named: "file")?.title == "file")
             // An archive's own origin has no such addresses at all.
-            let host = server.host(of: "group")
-            #expect(try await server.ask("GET", "/api/groups", host: host).status == 404)
+            let host = server.host(of: "collection")
+            #expect(try await server.ask("GET", "/api/collections", host: host).status == 404)
         }
     }
 }

@@ -17,7 +17,7 @@ struct JobRouteTests {
         try await withServer { server in
             let empty = try await server.ask("GET", "/api/jobs")
             #expect(try json(empty)["jobs"] as? [String] == [])
-            _ = try ArchiveStore(at: server.store.layout.root).importReference(to: path)
+            _ = try ArchiveStore(at: server.store.layout.root).importLink(to: path)
             let isDone = try await eventually { try server.store.resolver.archive(matching: "a").sha256 != nil }
             #expect(isDone)
             #expect(try server.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
@@ -44,14 +44,14 @@ struct JobRouteTests {
         let elsewhere = try TemporaryFolder()
         let path = try elsewhere.write(GeneratedArchive().bytes(), to: "a.wacz")
         let prepare = { (store: ArchiveStore) in
-            _ = try store.importReference(to: path)
+            _ = try store.importLink(to: path)
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
         }
         try await withServer(prepare: { store, _ in try prepare(store) }) { server in
-            let isAway = try await eventually {
-                try server.store.jobs.job(id: 1)?.reason == "its volume is away"
+            let isExplained = try await eventually {
+                try server.store.jobs.job(id: 1)?.reason == "its file is unavailable"
             }
-            #expect(isAway)
+            #expect(isExplained)
             #expect(try await server.ask("DELETE", "/api/jobs/1", server.authority).status == 409)
             for (name, state) in [
                 ("pause", "paused"), ("resume", "waiting"), ("cancel", "cancelled"), ("retry", "waiting"),
@@ -77,7 +77,7 @@ struct JobRouteTests {
             for number in 1...8 {
                 let path = elsewhere.path("\(number).wacz")
                 try GeneratedArchive(seed: UInt64(number)).write(withHole: 3 << 30, to: path)
-                _ = try store.importReference(to: path)
+                _ = try store.importLink(to: path)
             }
         }
         var stopped: ArchiveStore?

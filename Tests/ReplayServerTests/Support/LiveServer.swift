@@ -26,7 +26,7 @@ struct LiveServer: Sendable {
     }
 
     /// Opens the port of an archive of its own.
-    func openOwnPort(_ id: String) async throws -> Int {
+    func openReplayPort(_ id: String) async throws -> Int {
         let answer = try await ask("POST", "/api/archives/\(id)/origin", authority)
         let origin = try answer.object()["replayOrigin"] as? String
         guard let port = origin?.split(separator: ":").last.flatMap({ Int($0) }), answer.status == 200 else {
@@ -71,7 +71,7 @@ struct LiveServer: Sendable {
 ///
 /// - Parameter prepare: Fills store and assets before the server starts.
 func withServer(
-    origins: HostPolicy.Origins = .auto, limits: OwnPorts.Limits = OwnPorts.Limits(),
+    origins: HostPolicy.Origins = .auto, limits: ReplayPorts.Limits = ReplayPorts.Limits(),
     prepare: (ArchiveStore, TemporaryFolder) throws -> Void = { _, _ in },
     _ body: (LiveServer) async throws -> Void
 ) async throws {
@@ -140,5 +140,5 @@ extension ArchiveStore {
         return outcome
     }
 
-    func importReference(to path: String) throws -> ImportOutcome { try importFile(at: path, mode: .reference) }
+    func importLink(to path: String) throws -> ImportOutcome { try importFile(at: path, mode: .link) }
 }

@@ -1,5 +1,5 @@
-/** What is in one archive or group: its facts, what is said of it, its pages, and a way to any address in it. */
-import { awayWords, isAway } from "../components/availability.js";
+/** What is in one archive or collection: its facts, what is said of it, its pages, and a way to any address in it. */
+import { unavailabilityText, isUnavailable } from "../components/availability.js";
 import { findingList } from "../components/findings.js";
 import { errorBlock, withCode } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
@@ -15,51 +15,51 @@ import { wordsSection } from "./words.js";
 
 const pagesShown = 100;
 // Findings that only say what stands in large letters above them.
-const awayFindings = ["file-offline", "file-changed", "file-missing"];
+const unavailableFindings = ["file-unavailable", "file-changed", "file-missing"];
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} thing a group with its members as archives
- * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Group) => void} onChanged
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing a collection with its members as archives
+ * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
  * @returns {HTMLElement}
  */
 export function createArchivePage(thing, onChanged) {
     const title = plain(thing.title) || thing.id;
     const description = plain(thing.description, 600);
-    const findings = (thing.findings ?? []).filter(({ code }) => !awayFindings.includes(code));
-    const isGroup = thing.kind === "group";
+    const findings = (thing.findings ?? []).filter(({ code }) => !unavailableFindings.includes(code));
+    const isCollection = thing.kind === "collection";
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
             make("span", { class: "here", "aria-current": "page", text: title })]),
         make("main", { class: "column" },
             make("div", { class: "title-row" },
-                make("div", {}, make("h1", { text: title, tabindex: "-1" }), isGroup && make("p", { class: "quiet",
-                    text: `A group of ${counted(thing.members.length, "archive")}, replayed as one` }),
+                make("div", {}, make("h1", { text: title, tabindex: "-1" }), isCollection && make("p", { class: "quiet",
+                    text: `A collection of ${counted(thing.members.length, "archive")}, replayed as one` }),
                 description && make("p", { text: description })),
-                thing.mainPage && !isAway(thing) && make("a", { class: "button primary", href: mainAddress(thing),
+                thing.mainPage && !isUnavailable(thing) && make("a", { class: "button primary", href: mainAddress(thing),
                     text: "Visit the main page" })),
-            awayNotice(thing),
+            unavailableNotice(thing),
             wordsSection(thing, onChanged),
             factList(thing),
-            !isAway(thing) && addressForm(thing),
-            !isAway(thing) && isolationHelp(thing),
-            isGroup && memberSection(thing, onChanged),
+            !isUnavailable(thing) && addressForm(thing),
+            !isUnavailable(thing) && isolationHelp(thing),
+            isCollection && memberSection(thing, onChanged),
             findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
                 make("h2", { id: "findings-title", text: "Findings" }),
                 make("p", { class: "quiet", text: "What the import found in this file that is not as it should be." }),
                 findingList(findings)),
             thing.pageCount > 0 ? pageSection(thing) : noPages(thing),
-            isGroup && dissolveSection(thing)));
+            isCollection && dissolveSection(thing)));
     queueMicrotask(showBanners);
     return element;
 }
 
-function awayNotice(thing) {
-    const text = awayWords(thing);
+function unavailableNotice(thing) {
+    const text = unavailabilityText(thing);
     return text && make("div", { class: "notice warning", role: "status" }, make("p", {}, ...withCode(text)));
 }
 
 function factList(thing) {
-    const rows = thing.kind === "group" ? groupFacts(thing) : archiveFacts(thing);
+    const rows = thing.kind === "collection" ? collectionFacts(thing) : archiveFacts(thing);
     const facts = [
         ["Captured", span(thing.firstCapture, thing.lastCapture) || "unknown"],
         ["Holds", [thing.pageCount !== undefined && counted(thing.pageCount, "page"),
@@ -80,36 +80,36 @@ function archiveFacts(archive) {
         ["Imported", [archive.importedAt && moment(archive.importedAt),
             archive.originalName && `as ${plain(archive.originalName)}`].filter(Boolean).join(", ")],
         ["File", version + size(archive.size)],
-        ["Stays at", archive.reference && make("code", { text: plain(archive.reference, 400) })],
+        ["Stays at", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
         ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
-            : archive.reference && "not known yet: the file is read for it in the background"],
+            : archive.linkedPath && "not known yet: the file is read for it in the background"],
         ["Verification", verification],
-        ["In groups", archive.groups?.length > 0 && archive.groups.flatMap((id, index) => [index > 0 ? ", " : "",
-            make("a", { href: pagesAddress({ kind: "group", id }), text: id })])],
+        ["In collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
+            make("a", { href: pagesAddress({ kind: "collection", id }), text: id })])],
     ];
 }
 
-function groupFacts(group) {
+function collectionFacts(collection) {
     return [
-        ["Made", [group.createdAt && moment(group.createdAt),
-            group.originalName && `from ${plain(group.originalName)}`].filter(Boolean).join(", ")],
-        ["Files", size(group.size)],
+        ["Made", [collection.createdAt && moment(collection.createdAt),
+            collection.originalName && `from ${plain(collection.originalName)}`].filter(Boolean).join(", ")],
+        ["Files", size(collection.size)],
     ];
 }
 
-function dissolveSection(group) {
+function dissolveSection(collection) {
     const problems = make("div");
     async function dissolve() {
-        if (!await confirmRemoval(group)) return;
+        if (!await confirmRemoval(collection)) return;
         try {
-            await api.remove(group);
+            await api.remove(collection);
             location.assign("/");
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "The group was not removed"));
+            problems.replaceChildren(errorBlock(error, "The collection was not removed"));
         }
     }
     return make("section", {}, problems,
-        make("button", { type: "button", class: "danger", text: "Remove this group…", on: { click: dissolve } }),
+        make("button", { type: "button", class: "danger", text: "Remove this collection…", on: { click: dissolve } }),
         make("p", { class: "quiet below", text: "Its archives stay in the library." }));
 }
 

@@ -1,11 +1,11 @@
-/** One archive or group that is open: its page and its viewer, of which one is in front. */
+/** One archive or collection that is open: its page and its viewer, of which one is in front. */
 import { errorBlock } from "../components/messages.js";
 import { canReplay, pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { replaysOnPorts } from "../core/origins.js";
 import { chosenWay, pagesAddress, readRoute } from "../core/routes.js";
-import { openOwnPort } from "../replay/own-port.js";
+import { openReplayPort } from "../replay/replay-port.js";
 import { createViewer } from "../viewer/viewer.js";
 import { createArchivePage } from "./archive-page.js";
 
@@ -21,7 +21,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
     let page = null;
     let open = true;
     // Where it is replayed, when it has a port of its own; of the viewer that is open.
-    let ownPort = null;
+    let replayPort = null;
     let ownOrigin = "";
     const shown = {};
     shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
@@ -83,7 +83,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
     /** Shows it as it is after a change, with a viewer of what it holds now. */
     function change(now) {
         if (!open) return;
-        if (now.title !== archive.title || now.collection !== archive.collection) {
+        if (now.title !== archive.title || now.replayCollection !== archive.replayCollection) {
             viewer?.close();
             viewer = null;
         }
@@ -117,14 +117,14 @@ export function showArchive(root, firstRoute, { onRefused }) {
     }
 
     async function openPort() {
-        if (ownPort) return;
-        ownPort = openOwnPort(archive, move);
+        if (replayPort) return;
+        replayPort = openReplayPort(archive, move);
         try {
-            const origin = await ownPort.origin;
+            const origin = await replayPort.origin;
             if (open) move(origin);
         } catch (error) {
-            ownPort.close();
-            ownPort = null;
+            replayPort.close();
+            replayPort = null;
             page = null;
             if (open) showUnknown(error);
             shown.reject(error);
@@ -157,7 +157,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             open = false;
             shown.reject(new Error("another archive or view was opened before the page was there"));
             viewer?.close();
-            ownPort?.close();
+            replayPort?.close();
             root.replaceChildren();
         },
     };

@@ -1,12 +1,12 @@
-/** Title, tags and notes: what people say of an archive or a group, shown and changed. */
+/** Title, tags and notes: what people say of an archive or a collection, shown and changed. */
 import { errorBlock } from "../components/messages.js";
 import { tagList } from "../components/tag-list.js";
 import * as api from "../core/api.js";
 import { announce, make, plain, plainLines } from "../core/dom.js";
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} thing
- * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Group) => void} onChanged
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing
+ * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
  * @returns {HTMLElement}
  */
 export function wordsSection(thing, onChanged) {

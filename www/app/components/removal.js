@@ -1,9 +1,9 @@
-/** Asks before an archive or a group is removed. */
+/** Asks before an archive or a collection is removed. */
 import { make, plain } from "../core/dom.js";
 import { size } from "../core/format.js";
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} thing
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing
  * @returns {Promise<boolean>} whether it may be removed
  */
 export function confirmRemoval(thing) {
@@ -26,11 +26,11 @@ export function confirmRemoval(thing) {
 }
 
 function consequence(thing) {
-    if (thing.kind === "group") {
-        return "The group is dissolved, with its title, tags and notes. Its archives stay in the library.";
+    if (thing.kind === "collection") {
+        return "The collection is dissolved, with its title, tags and notes. Its archives stay in the library.";
     }
     const name = plain(thing.originalName ?? thing.id);
-    if (thing.storage === "referenced") {
+    if (thing.storage === "linked") {
         return "The library forgets the archive, with its title, tags and notes. The file "
             + `“${name}” stays where it is.`;
     }

@@ -1,4 +1,4 @@
-/** The tags of an archive or a group. */
+/** The tags of an archive or a collection. */
 import { make, plain } from "../core/dom.js";
 import { tagAddress } from "../core/routes.js";
 

@@ -10,14 +10,14 @@
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
  *   consequence?: string}} Finding
  * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
- *   availability?: "here"|"offline"|"changed"|"missing", reference?: string, groups?: string[], pageCount?: number,
- *   captureCount?: number, collection: string, file: string, replayOrigin?: string,
+ *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number,
+ *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string}} Archive
- * @typedef {{kind: "group", id: string, title: string, tags?: string[], notes?: string, size: number,
- *   members: (string|Archive)[], availability?: "here"|"partly"|"offline", pageCount?: number, captureCount?: number,
- *   collection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},
- *   createdAt?: string}} Group members are ids in a list of groups
+ * @typedef {{kind: "collection", id: string, title: string, tags?: string[], notes?: string, size: number,
+ *   members: (string|Archive)[], availability?: "available"|"partly"|"unavailable", pageCount?: number, captureCount?: number,
+ *   replayCollection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},
+ *   createdAt?: string}} Collection members are ids in a list of collections
  * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
@@ -41,7 +41,7 @@ export class HostError extends Error {
 }
 
 export const serverAway = () => new HostError({
-    code: "server-away",
+    code: "server-unavailable",
     what: "the replayhost server does not answer",
     hint: "start it again, for example with `replayhost serve`, and try again",
 });
@@ -89,7 +89,7 @@ const urlBytesMax = 16_384;
 const isTooLong = (url) => url.length > urlBytesMax || new TextEncoder().encode(url).length > urlBytesMax;
 
 const read = async (address, options) => (await request(address, options)).json();
-const path = ({ kind, id }) => `/api/${kind === "group" ? "groups" : "archives"}/${encodeURIComponent(id)}`;
+const path = ({ kind, id }) => `/api/${kind === "collection" ? "collections" : "archives"}/${encodeURIComponent(id)}`;
 const ofKind = (kind) => (thing) => ({ ...thing, kind });
 
 /** A request that changes something. */
@@ -122,17 +122,17 @@ export const health = () => read("/api/health");
 /** @returns {Promise<Archive[]>} */
 export const archives = async () => (await read("/api/archives")).archives.map(ofKind("archive"));
 
-/** @returns {Promise<Group[]>} members as ids */
-export const groups = async () => (await read("/api/groups")).groups.map(ofKind("group"));
+/** @returns {Promise<Collection[]>} members as ids */
+export const collections = async () => (await read("/api/collections")).collections.map(ofKind("collection"));
 
 /**
  * @param {import("./routes.js").Place} place of an archive, the id or an original file name without `.wacz`
- * @returns {Promise<Archive|Group>}
+ * @returns {Promise<Archive|Collection>}
  */
 export const details = async (place) => ofKind(place.kind)(await read(path(place)));
 
 /**
- * Opens the port on which an archive or a group is replayed, and keeps it open for some minutes.
+ * Opens the port on which an archive or a collection is replayed, and keeps it open for some minutes.
  *
  * @param {import("./routes.js").Place} place
  * @returns {Promise<string>} the origin there
@@ -191,24 +191,24 @@ export async function nearestCapture(id, url, timestamp) {
 }
 
 /**
- * @param {import("./routes.js").Place} place an archive, or a group, whose archives stay
+ * @param {import("./routes.js").Place} place an archive, or a collection, whose archives stay
  * @returns {Promise<Response>}
  */
 export const remove = (place) => change("DELETE", path(place));
 
 /**
  * @param {import("./routes.js").Place} place
- * @param {Change} changes what is absent stays as it is; `members` only of a group
- * @returns {Promise<Archive|Group>} as it is then
+ * @param {Change} changes what is absent stays as it is; `members` only of a collection
+ * @returns {Promise<Archive|Collection>} as it is then
  */
 export const edit = async (place, changes) =>
     ofKind(place.kind)(await (await change("PATCH", path(place), changes)).json());
 
 /**
  * @param {{title: string, members: string[]}} wanted
- * @returns {Promise<Group>}
+ * @returns {Promise<Collection>}
  */
-export const makeGroup = async (wanted) => ofKind("group")(await (await change("POST", "/api/groups", wanted)).json());
+export const makeCollection = async (wanted) => ofKind("collection")(await (await change("POST", "/api/collections", wanted)).json());
 
 /** @returns {Promise<Job[]>} */
 export const jobs = async () => (await read("/api/jobs")).jobs;

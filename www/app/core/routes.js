@@ -6,16 +6,16 @@
  *     /?archive=/archives/NAME.wacz                  an archive at its main page
  *     /?archive=/archives/NAME.wacz#view=pages       what is in the archive
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  the viewer at that page
- *     /?group=ID                                     a group, with the same three views: it has no file of its own
+ *     /?collection=ID                                     a collection, with the same three views: it has no file of its own
  *
  * `&replay=ranges` or `&replay=lookups` behind the archive chooses the way to replay, and stays on the addresses that
- * are made while it is there. A group is replayed by lookups only.
+ * are made while it is there. A collection is replayed by lookups only.
  */
 
 /**
- * @typedef {{kind: "archive"|"group", id: string}} Place what is replayed on one origin
+ * @typedef {{kind: "archive"|"collection", id: string}} Place what is replayed on one origin
  * @typedef {{kind: "library", tag: string}} LibraryRoute
- * @typedef {{kind: "archive"|"group", name: string, view: "main"|"pages"|"page", url?: string,
+ * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"pages"|"page", url?: string,
  *   timestamp?: string}} PlaceRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */
@@ -63,12 +63,13 @@ function isControlHost(name) {
 export function readRoute(here) {
     const query = new URLSearchParams(here.search);
     const fragment = new URLSearchParams(here.hash.slice(1));
-    const [archive, group] = [query.get("archive"), query.get("group")];
-    if (archive === null && group === null) return { kind: "library", tag: fragment.get("tag") ?? "" };
-    const kind = archive === null ? "group" : "archive";
+    // Links of version 0.1.0 say `group`.
+    const [archive, collection] = [query.get("archive"), query.get("collection") ?? query.get("group")];
+    if (archive === null && collection === null) return { kind: "library", tag: fragment.get("tag") ?? "" };
+    const kind = archive === null ? "collection" : "archive";
     let name;
     try {
-        name = archive === null ? groupName(group) : archiveName(archive, here);
+        name = archive === null ? collectionName(collection) : archiveName(archive, here);
     } catch (error) {
         return { kind: "unknown", reason: error.message };
     }
@@ -80,9 +81,9 @@ export function readRoute(here) {
     return { kind, name, view: fragment.get("view") === "pages" ? "pages" : "main" };
 }
 
-function groupName(id) {
+function collectionName(id) {
     if (/^[a-z0-9-]{1,63}$/.test(id)) return id;
-    throw new Error(`"${id}" is no id of a group; needed are characters a to z, 0 to 9 and hyphens`);
+    throw new Error(`"${id}" is no id of a collection; needed are characters a to z, 0 to 9 and hyphens`);
 }
 
 /**
@@ -101,7 +102,7 @@ export function chosenWay(here) {
 export function mainAddress({ kind, id }) {
     const way = chosenWay(location);
     const name = encodeURIComponent(id);
-    return `/?${kind === "group" ? `group=${name}` : `archive=/archives/${name}.wacz`}${way ? `&replay=${way}` : ""}`;
+    return `/?${kind === "collection" ? `collection=${name}` : `archive=/archives/${name}.wacz`}${way ? `&replay=${way}` : ""}`;
 }
 
 /**

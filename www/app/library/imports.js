@@ -67,9 +67,9 @@ export function createImports({ onImported, openArchive }) {
     return { element, add, busy: () => running, has: (name) => names.has(name) };
 }
 
-/** What an import brought: an archive, or the group of those that one file held. */
-function placeOf({ archive, group }) {
-    return archive ? { kind: "archive", id: archive.id } : { kind: "group", id: group };
+/** What an import brought: an archive, or the collection of those that one file held. */
+function placeOf({ archive, collection }) {
+    return archive ? { kind: "archive", id: archive.id } : { kind: "collection", id: collection };
 }
 
 function createRow(file, { onDrop, onDismiss }) {

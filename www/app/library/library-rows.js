@@ -1,5 +1,5 @@
-/** One archive or one group in the library. */
-import { awayMark, awayWords, isAway } from "../components/availability.js";
+/** One archive or one collection in the library. */
+import { unavailabilityMark, unavailabilityText, isUnavailable } from "../components/availability.js";
 import { findingSummary, worstFinding } from "../components/findings.js";
 import { withCode } from "../components/messages.js";
 import { tagList } from "../components/tag-list.js";
@@ -8,23 +8,23 @@ import { counted, day, moment, size, span } from "../core/format.js";
 import { mainAddress, pagesAddress } from "../core/routes.js";
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} thing a group with its members as archives
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing a collection with its members as archives
  * @param {string} tag the one that the library is filtered by
- * @param {(thing: import("../core/api.js").Archive|import("../core/api.js").Group) => void} onRemove
+ * @param {(thing: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onRemove
  * @returns {HTMLElement}
  */
 export function libraryRow(thing, tag, onRemove) {
     const title = plain(thing.title) || thing.id;
-    const away = isAway(thing);
+    const unavailable = isUnavailable(thing);
     return make("li", {},
         make("div", { class: "about" },
-            make("h2", {}, make("a", { href: away ? pagesAddress(thing) : mainAddress(thing), text: title })),
+            make("h2", {}, make("a", { href: unavailable ? pagesAddress(thing) : mainAddress(thing), text: title })),
             ...facts(thing),
             tagList(thing.tags, tag),
             marks(thing),
-            away && make("p", { class: "away" }, ...withCode(awayWords(thing)))),
+            unavailable && make("p", { class: "unavailable" }, ...withCode(unavailabilityText(thing)))),
         make("div", { class: "actions" },
-            !away && make("a", { class: "button", href: mainAddress(thing), text: "Visit",
+            !unavailable && make("a", { class: "button", href: mainAddress(thing), text: "Visit",
                 "aria-label": `Visit ${title}` }),
             make("a", { class: "button", href: pagesAddress(thing), text: "Pages",
                 "aria-label": `Pages of ${title}` }),
@@ -33,7 +33,7 @@ export function libraryRow(thing, tag, onRemove) {
 }
 
 /**
- * The same while archives are chosen for a group.
+ * The same while archives are chosen for a collection.
  *
  * @param {import("../core/api.js").Archive} archive
  * @param {Set<string>} chosen ids, kept up to date
@@ -57,7 +57,7 @@ export function choiceRow(archive, chosen, onChange) {
 
 function facts(thing) {
     const captured = span(thing.firstCapture, thing.lastCapture);
-    const since = thing.kind === "group" ? thing.createdAt : thing.importedAt;
+    const since = thing.kind === "collection" ? thing.createdAt : thing.importedAt;
     const holds = [
         thing.pageCount === undefined ? "" : counted(thing.pageCount, "page"),
         thing.captureCount === undefined ? "" : counted(thing.captureCount, "capture"),
@@ -68,18 +68,18 @@ function facts(thing) {
         make("p", { class: "quiet" },
             captured ? `Captured ${captured}` : "Time of capture unknown",
             since && make("span", { title: moment(since) },
-                ` · ${thing.kind === "group" ? "made" : "imported"} ${day(since)}`)),
+                ` · ${thing.kind === "collection" ? "made" : "imported"} ${day(since)}`)),
     ];
 }
 
 function marks(thing) {
-    const away = awayMark(thing);
+    const unavailable = unavailabilityMark(thing);
     const findings = findingSummary(thing.findingCounts);
     return make("p", { class: "marks" },
-        thing.kind === "group" && make("span", { class: "mark",
-            text: `group of ${counted(thing.members.length, "archive")}` }),
-        away && make("span", { class: `mark ${away === "changed" || away === "missing" ? "error" : "warning"}`,
-            text: away, title: awayWords(thing).replaceAll("`", "") }),
+        thing.kind === "collection" && make("span", { class: "mark",
+            text: `collection of ${counted(thing.members.length, "archive")}` }),
+        unavailable && make("span", { class: `mark ${unavailable === "changed" || unavailable === "missing" ? "error" : "warning"}`,
+            text: unavailable, title: unavailabilityText(thing).replaceAll("`", "") }),
         findings && make("a", { class: `mark ${worstFinding(thing.findingCounts)}`, href: pagesAddress(thing),
             text: findings }),
         thing.verification === "not-yet-verified" && make("span", { class: "mark", text: "not yet verified",

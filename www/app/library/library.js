@@ -1,4 +1,4 @@
-/** The library: every archive and group of the store, and the way in for new ones. */
+/** The library: every archive and collection of the store, and the way in for new ones. */
 import { errorBlock } from "../components/messages.js";
 import { confirmRemoval } from "../components/removal.js";
 import { pageHeader, sayServerStopped } from "../components/shell.js";
@@ -7,7 +7,7 @@ import { announce, arrange, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, size } from "../core/format.js";
 import { pagesAddress } from "../core/routes.js";
-import { createGroupForm } from "./group-form.js";
+import { createCollectionForm } from "./collection-form.js";
 import { acceptDrops, createImports } from "./imports.js";
 import { choiceRow, libraryRow } from "./library-rows.js";
 import { createWork } from "./work.js";
@@ -22,7 +22,7 @@ const filterFrom = 10;
 export function showLibrary(root, firstRoute, { navigate }) {
     document.title = "replayhost";
     document.body.dataset.view = "library";
-    let known = { archives: [], groups: [] };
+    let known = { archives: [], collections: [] };
     let { tag } = firstRoute;
     let open = true;
     let reading = null;
@@ -50,16 +50,16 @@ export function showLibrary(root, firstRoute, { navigate }) {
     // Which of the two buttons there is shows once the list is here: one that goes again would take the focus with it.
     const headPick = pick();
     headPick.hidden = true;
-    const groupForm = createGroupForm({
-        onMade: (group) => navigate(pagesAddress(group)),
+    const collectionForm = createCollectionForm({
+        onMade: (collection) => navigate(pagesAddress(collection)),
         onEnd: () => {
             list();
-            groupButton.focus();
+            collectionButton.focus();
         },
     });
-    const groupButton = make("button", { type: "button", text: "Make a group…", hidden: true, on: {
+    const collectionButton = make("button", { type: "button", text: "Make a collection…", hidden: true, on: {
         click: () => {
-            groupForm.begin();
+            collectionForm.begin();
             list();
         },
     } });
@@ -71,8 +71,8 @@ export function showLibrary(root, firstRoute, { navigate }) {
         make("main", { class: "column" },
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: "Library", tabindex: "-1" }), summary),
-                make("div", { class: "head-actions" }, headPick, groupButton), picker),
-            imports.element, work.element, problems, groupForm.element, filterBox, tagNote, body));
+                make("div", { class: "head-actions" }, headPick, collectionButton), picker),
+            imports.element, work.element, problems, collectionForm.element, filterBox, tagNote, body));
 
     /** Reads the library anew; somebody who asks while it is being read is answered by one more reading. */
     function refresh() {
@@ -86,11 +86,11 @@ export function showLibrary(root, firstRoute, { navigate }) {
 
     async function read() {
         try {
-            const [archives, groups] = await Promise.all([api.archives(), api.groups()]);
+            const [archives, collections] = await Promise.all([api.archives(), api.collections()]);
             const byID = new Map(archives.map((archive) => [archive.id, archive]));
-            const withMembers = groups.map((group) =>
-                ({ ...group, members: group.members.map((id) => byID.get(id)).filter(Boolean) }));
-            known = { archives, groups: withMembers };
+            const withMembers = collections.map((collection) =>
+                ({ ...collection, members: collection.members.map((id) => byID.get(id)).filter(Boolean) }));
+            known = { archives, collections: withMembers };
             problems.replaceChildren();
             if (open) list();
         } catch (error) {
@@ -100,7 +100,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     }
 
     function list(isSpoken = false) {
-        const all = groupForm.isOpen ? known.archives : newestFirst(known);
+        const all = collectionForm.isOpen ? known.archives : newestFirst(known);
         const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
         const shown = all.filter((thing) => (!tag || thing.tags?.includes(tag)) && hasWords(thing, words));
         showHead(all, words);
@@ -112,15 +112,15 @@ export function showLibrary(root, firstRoute, { navigate }) {
     }
 
     function showHead(all, words) {
-        const { archives, groups } = known;
+        const { archives, collections } = known;
         const isSorted = all.some((thing) => thing.tags?.length || thing.notes);
         filterBox.hidden = words.length === 0 && (all.length < 2 || all.length <= filterFrom && !isSorted);
-        headPick.hidden = archives.length === 0 || groupForm.isOpen;
-        groupButton.hidden = archives.length < 2 || groupForm.isOpen;
+        headPick.hidden = archives.length === 0 || collectionForm.isOpen;
+        collectionButton.hidden = archives.length < 2 || collectionForm.isOpen;
         const bytes = archives.reduce((sum, archive) => sum + archive.size, 0);
-        const count = [counted(archives.length, "archive"), groups.length > 0 && counted(groups.length, "group"),
+        const count = [counted(archives.length, "archive"), collections.length > 0 && counted(collections.length, "collection"),
             size(bytes)].filter(Boolean).join(", ");
-        summary.textContent = archives.length + groups.length > 0 ? count : "";
+        summary.textContent = archives.length + collections.length > 0 ? count : "";
         tagNote.hidden = !tag;
         const former = tagNote.dataset.tag;
         if (tag && former !== tag) {
@@ -138,10 +138,10 @@ export function showLibrary(root, firstRoute, { navigate }) {
 
     /** A row that would show the same as before stays as it is, and whoever is at one of its buttons stays there. */
     function row(thing) {
-        const state = JSON.stringify([groupForm.isOpen, tag, thing]);
+        const state = JSON.stringify([collectionForm.isOpen, tag, thing]);
         const key = `${thing.kind} ${thing.id}`;
         if (rows.get(key)?.state !== state) {
-            const element = groupForm.isOpen ? choiceRow(thing, groupForm.chosen, groupForm.update)
+            const element = collectionForm.isOpen ? choiceRow(thing, collectionForm.chosen, collectionForm.update)
                 : libraryRow(thing, tag, removeThing);
             rows.set(key, { state, element });
         }
@@ -201,11 +201,11 @@ export function showLibrary(root, firstRoute, { navigate }) {
     };
 }
 
-/** Archives by their import, groups by when they were made. */
-function newestFirst({ archives, groups }) {
-    const time = (thing) => Date.parse((thing.kind === "group" ? thing.createdAt : thing.importedAt) ?? "") || 0;
-    // Both come newest first; of two in the same second the group is the newer one.
-    return [...groups, ...archives].sort((one, other) => time(other) - time(one));
+/** Archives by their import, collections by when they were made. */
+function newestFirst({ archives, collections }) {
+    const time = (thing) => Date.parse((thing.kind === "collection" ? thing.createdAt : thing.importedAt) ?? "") || 0;
+    // Both come newest first; of two in the same second the collection is the newer one.
+    return [...collections, ...archives].sort((one, other) => time(other) - time(one));
 }
 
 function hasWords({ title, tags, notes }, words) {

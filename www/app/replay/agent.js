@@ -14,18 +14,18 @@ class AgentFailure extends Error {
     /**
      * @param {string} code as {@link failureText} knows it
      * @param {string} origin the archive's
-     * @param {string} id the archive's, or the group's
+     * @param {string} id the archive's, or the collection's
      */
     constructor(code, origin, id) {
         const { code: known, what, hint } = failureText(code, origin, id);
         super(what);
         this.code = known;
-        this.hint = known === "server-away" ? `${hint} This page will then load automatically.` : hint;
+        this.hint = known === "server-unavailable" ? `${hint} This page will then load automatically.` : hint;
     }
 }
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onProgress: (text: string) => void, onRestored: () => void, onTitle: (title: string) => void,
  *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void}} listener `onTitle`: the page's
@@ -84,7 +84,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
             if (text) onProgress(text);
         },
         ready: ({ collection, way: used }) => {
-            if (collection !== archive.collection) {
+            if (collection !== archive.replayCollection) {
                 settle("reject", failure("file-missing"));
                 return;
             }
@@ -118,7 +118,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
 
     window.addEventListener("message", hear);
     keepWaiting(begin(), silenceSecondsMax);
-    clearOrigin(origin, archive.collection).then(() => {
+    clearOrigin(origin, archive.replayCollection).then(() => {
         frame.src = address;
     });
 

@@ -35,7 +35,7 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
     }
     window.addEventListener("message", hear);
 
-    const address = (url, timestamp) => `${origin}/${archive.collection}/${timestamp}mp_/${url}`;
+    const address = (url, timestamp) => `${origin}/${archive.replayCollection}/${timestamp}mp_/${url}`;
 
     return {
         element,
@@ -115,7 +115,7 @@ export function archivedAddress(href, archive) {
     if (typeof href !== "string" || href.length > urlCharactersMax) return null;
     const origin = new URL(archive.replayOrigin).origin;
     const path = href.startsWith(`${origin}/`) ? href.slice(origin.length) : href;
-    const start = `/${archive.collection}/`;
+    const start = `/${archive.replayCollection}/`;
     if (!path.startsWith(start)) return null;
     const match = /^(?::[\w-]+\/)?(\d*)(?:[a-z]+_)?\/(.+)$/s.exec(path.slice(start.length));
     return match && { timestamp: match[1], url: wellFormed(match[2]) };

@@ -44,24 +44,24 @@ const failures = {
         what: "The file of this archive is not there",
         hint: "It was removed from the library, or the drive it is on is not connected. `replayhost list` says which.",
     },
-    "file-offline": {
+    "file-unavailable": {
         what: "The file of this archive is not where it was",
         hint: "Attach the volume that holds it, or put the file back, and try again. Nothing else of the archive is "
             + "lost.",
     },
     "file-changed": {
         what: "The file of this archive was changed since it was read",
-        hint: "Put it back as it was, or read it anew with `replayhost import --reference`.",
+        hint: "Put it back as it was, or read it anew with `replayhost import --link`.",
     },
     "captures-refused": {
-        what: "The server does not look up captures of this group",
+        what: "The server does not look up captures of this collection",
         hint: "Look at what `replayhost serve` printed, and try again.",
     },
     "file-refused": {
         what: "The server did not give out the file of this archive",
         hint: "Look at what `replayhost serve` printed, and run `replayhost doctor`.",
     },
-    "server-away": {
+    "server-unavailable": {
         what: "The replayhost server does not answer",
         hint: "It may have been stopped. Start it again, for example with `replayhost serve`.",
     },
@@ -79,7 +79,7 @@ const failures = {
 /**
  * @param {string} code what failed; an unknown code counts as a silent engine
  * @param {string} origin the archive's
- * @param {string} id the archive's, or the group's
+ * @param {string} id the archive's, or the collection's
  * @returns {{code: string, what: string, hint: string}} `what`: without a full stop
  */
 export function failureText(code, origin, id) {

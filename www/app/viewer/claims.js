@@ -13,7 +13,7 @@ const settleMilliseconds = 250;
 // What the server calls the documents that it sends in place of a capture that is not there, or cannot be read.
 const serverTitles = ["Not in this archive", "This capture cannot be read"];
 // What the server calls it when the files that hold a capture are not at hand.
-const awayCodes = ["archive-offline", "archive-changed"];
+const unavailableCodes = ["archive-unavailable", "archive-changed"];
 
 /**
  * @typedef {object} Listener
@@ -23,14 +23,14 @@ const awayCodes = ["archive-offline", "archive-changed"];
  * @property {() => void} onUnconfirmed a page is there whose URL isn't in the index
  * @property {(url: string, indexed: import("../core/api.js").Capture|undefined) => Promise<void>} onAbsent
  * @property {(list: import("../core/api.js").CaptureList, inFrame: boolean) => void} onFile a PDF, or what no frame shows
- * @property {(url: string, timestamp: string, error: Error) => void} onAway the files went away meanwhile
+ * @property {(url: string, timestamp: string, error: Error) => void} onUnavailable the files went away meanwhile
  * @property {(error: Error) => void} onDoubt the index couldn't be asked
  * @property {() => void} onTitle
  * @property {(fragment: string) => void} onFragment
  */
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {ReturnType<typeof import("../replay/agent.js").createAgent>} agent
  * @param {ReturnType<typeof import("./lookups.js").createLookups>} lookups
  * @param {Listener} listener
@@ -40,7 +40,7 @@ export function createClaims(archive, agent, lookups, listener) {
     let claimed = "";
     let title = "";
     // The last report of a capture whose files were away.
-    let away = null;
+    let unavailable = null;
     // Whether a document came since the frame was sent somewhere.
     let isThere = false;
     const claims = newestOnly(check);
@@ -87,23 +87,23 @@ export function createClaims(archive, agent, lookups, listener) {
         try {
             await (report.kind === "not-found" ? checkAbsence(report) : confirm(report));
         } catch (error) {
-            if (awayCodes.includes(error.code)) sayAway(report, error);
+            if (unavailableCodes.includes(error.code)) sayUnavailable(report, error);
             else listener.onDoubt(error);
         }
     }
 
-    function sayAway(report, error) {
-        away = report;
-        listener.onAway(report.url, report.timestamp, error);
+    function sayUnavailable(report, error) {
+        unavailable = report;
+        listener.onUnavailable(report.url, report.timestamp, error);
     }
 
     /** Once it was said that the files are away, somebody tries again: they may be back when the next report is checked. */
-    const isSaidAway = ({ url }) => away !== null && away.isStill() && sameDocument(away.url, url);
+    const isSaidUnavailable = ({ url }) => unavailable !== null && unavailable.isStill() && sameDocument(unavailable.url, url);
 
     async function confirm(report) {
         const { url } = report;
         let list = await lookups.capturesOf(url, report.timestamp);
-        if (serverTitles.includes(report.title) && isSaidAway(report)) return;
+        if (serverTitles.includes(report.title) && isSaidUnavailable(report)) return;
         // A request with a body may have been captured at an address, and none without. A document that was seen in the
         // frame, and did not only claim to be there, is the engine's or the server's word when nothing was captured.
         if ((!list.closest || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
@@ -145,10 +145,10 @@ export function createClaims(archive, agent, lookups, listener) {
             list = await lookups.capturesOf(url, timestamp);
             await lookups.nearest(url, timestamp);
         } catch (error) {
-            sayAway(report, error);
+            sayUnavailable(report, error);
             return;
         }
-        if (isSaidAway(report)) return;
+        if (isSaidUnavailable(report)) return;
         if (isStill() && sameDocument(url, claimed)) await listener.onAbsent(url, list.closest);
     }
 

@@ -1,11 +1,11 @@
-/** The captures that a viewer asks its archive or group for. The last answers are remembered. */
+/** The captures that a viewer asks its archive or collection for. The last answers are remembered. */
 import * as api from "../core/api.js";
 import { encodedAddress, withoutFragment } from "../core/captures.js";
 import { createMemory } from "../core/newest.js";
 
 const answersMax = 50;
 
-/** @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive */
+/** @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive */
 export function createLookups(archive) {
     const lists = createMemory(answersMax);
     const standIns = createMemory(answersMax);

@@ -1,5 +1,5 @@
 /** What the viewer shows in place of a page: progress, absence, failure. */
-import { awayWords } from "../components/availability.js";
+import { unavailabilityText } from "../components/availability.js";
 import { withCode, words } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
 import * as api from "../core/api.js";
@@ -45,7 +45,7 @@ export function failurePanel(title, error, retry, archive) {
 /**
  * Says that an address was not captured, and shows what of the same host is there.
  *
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive as it is now: what is away is said as well
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive as it is now: what is away is said as well
  * @param {string} url as the index spells it, when it is indexed; else untrusted, and shown as text
  * @param {boolean} indexed whether the index lists a capture that the engine could not show all the same
  * @returns {HTMLElement}
@@ -64,7 +64,7 @@ export function absencePanel(archive, url, indexed) {
                 + (isNamed ? "; " : ".")
             : `“${title}” has no capture of it. Nothing was fetched from the network.`,
         ...(isNamed ? withCode(`\`replayhost info ${archive.id}\` tells more.`) : [])),
-        awayWords(archive) && make("p", {}, ...withCode(awayWords(archive))),
+        unavailabilityText(archive) && make("p", {}, ...withCode(unavailabilityText(archive))),
         nearby,
         make("p", { class: "panel-actions" },
             history.length > 1

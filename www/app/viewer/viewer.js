@@ -1,9 +1,9 @@
 /**
- * The viewer of one archive or group: toolbar, agent and replay frame together.
+ * The viewer of one archive or collection: toolbar, agent and replay frame together.
  *
  * `navigation.js` decides where it is; here that is shown, and what happens is told to it.
  */
-import { awayWords, isAway } from "../components/availability.js";
+import { unavailabilityText, isUnavailable } from "../components/availability.js";
 import * as api from "../core/api.js";
 import { completeAddress, decodeName, fragmentOf, isPDF, sameDocument, slashHint, withoutFragment } from "../core/captures.js";
 import { announce, make, plain } from "../core/dom.js";
@@ -27,7 +27,7 @@ const serverSeconds = 3;
 
 const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
 const neverConfirmed = (kind) => `The URL of this page isn't in the index of this ${kind}, so it isn't shown.`;
-const lookupsOnly = "A group is replayed by lookups only: “replay=ranges” in the address has no effect here.";
+const lookupsOnly = "A collection is replayed by lookups only: “replay=ranges” in the address has no effect here.";
 const restored = "The browser had cleared what replay needs; it was set up again.";
 const late = () => Object.assign(new Error(`The page didn't load within ${arrivalSecondsMax} seconds.`), {
     hint: "Your computer may be busy, or the page may be too large for the browser. If it loads later, it appears here.",
@@ -43,13 +43,13 @@ const late = () => Object.assign(new Error(`The page didn't load within ${arriva
 const nothing = Object.freeze({ url: "", page: null, hint: "" });
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
  * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
  */
 export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     const archiveTitle = plain(archive.title) || archive.id;
-    const isGroup = archive.kind === "group";
+    const isCollection = archive.kind === "collection";
     const lookups = createLookups(archive);
     const steps = createSteps();
     const toolbar = createToolbar(archive, {
@@ -59,7 +59,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         onTime: (timestamp) => visit(place.page.url, timestamp),
         list: (part) => api.captures(archive, place.page.url, part),
     });
-    const agent = createAgent(archive, isGroup ? "" : chosenWay, {
+    const agent = createAgent(archive, isCollection ? "" : chosenWay, {
         onProgress: showProgress,
         onRestored: sayRestored,
         onFile: (href) => claims.lookAtFile(href),
@@ -75,7 +75,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         onUnconfirmed: showUnconfirmed,
         onAbsent: (url, indexed) => showAbsence(url, indexed, true),
         onFile: (list, inFrame) => showFile(list, inFrame, !inFrame),
-        onAway: (url, timestamp, error) => fail(error, () => visit(url, timestamp, { step: "replace" }), { url, timestamp }),
+        onUnavailable: (url, timestamp, error) => fail(error, () => visit(url, timestamp, { step: "replace" }), { url, timestamp }),
         onDoubt: (error) => showHint(`${unconfirmed} (${plain(error.message)})`),
         onTitle: showTitle,
         onFragment: (fragment) => {
@@ -161,7 +161,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
 
     /** @param {string} [copied] what a button beside it copies */
     function showHint(text, copied = "") {
-        hint.textContent = text || (isGroup && chosenWay === "ranges" ? lookupsOnly : "");
+        hint.textContent = text || (isCollection && chosenWay === "ranges" ? lookupsOnly : "");
         hint.hidden = !hint.textContent;
         if (copied && navigator.clipboard) {
             hint.append(" ", make("button", { type: "button", class: "quiet-button", text: "Copy",
@@ -202,7 +202,7 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         // One failure is reported several times; its panel, which somebody may be about to click, stays.
         const isSame = place.panel?.isEqualNode(panel) === true;
         go("fail", { panel: isSame ? place.panel : panel, inFrame: went !== undefined, ...went });
-        if (error.code === "server-away") retryWhenServerIsBack();
+        if (error.code === "server-unavailable") retryWhenServerIsBack();
         // What is late may come all the same.
         if (!error.isOfPage) onFailed(error);
     }
@@ -232,8 +232,8 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         if (inFrame && !sameDocument(url, expected.url) && repair()) return;
         const { timestamp } = place;
         retry = () => visit(url, timestamp, { step: "replace" });
-        if (isAway(now)) {
-            fail(new Error(awayWords(now)), retry, inFrame ? { url, timestamp } : undefined);
+        if (isUnavailable(now)) {
+            fail(new Error(unavailabilityText(now)), retry, inFrame ? { url, timestamp } : undefined);
             return;
         }
         const isShown = place.name === "absent" && !place.over && sameDocument(place.url, url);

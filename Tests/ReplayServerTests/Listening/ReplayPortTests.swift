@@ -6,8 +6,8 @@ import Testing
 @testable import ReplayServer
 
 /// Archives on ports of their own.
-struct OwnPortTests {
-    /// A library of two archives and a group of both. Each time they are other files: the same would be tried on the same ports.
+struct ReplayPortTests {
+    /// A library of two archives and a collection of both. Each time they are other files: the same would be tried on the same ports.
     private static func fill(_ store: ArchiveStore, _ folder: TemporaryFolder) throws {
         for name in ["one", "other"] {
             let file = try folder.write(
@@ -19,7 +19,7 @@ struct OwnPortTests {
     }
 
     private func withPorts(
-        origins: HostPolicy.Origins = .ports, limits: OwnPorts.Limits = OwnPorts.Limits(),
+        origins: HostPolicy.Origins = .ports, limits: ReplayPorts.Limits = ReplayPorts.Limits(),
         _ body: (LiveServer) async throws -> Void
     ) async throws {
         try await withServer(origins: origins, limits: limits, prepare: Self.fill, body)
@@ -40,8 +40,8 @@ struct OwnPortTests {
     @Test func anArchiveIsOnItsOwnPortAlone() async throws {
         try await withPorts { server in
             #expect(try await server.ask("GET", "/api/archives/one").object()["replayOrigin"] == nil)
-            let port = try await server.openOwnPort("one")
-            #expect(try await server.openOwnPort("one") == port)
+            let port = try await server.openReplayPort("one")
+            #expect(try await server.openReplayPort("one") == port)
             let listed = try await server.ask("GET", "/api/archives/one").object()
             #expect(listed["replayOrigin"] as? String == "http://localhost:\(port)")
             for isIPv6 in [false, true] {
@@ -62,7 +62,7 @@ struct OwnPortTests {
     @Test(arguments: ["replayhost.localhost", "one.replayhost.localhost", "evil.example"])
     func otherNamesAreRefusedThere(name: String) async throws {
         try await withPorts { server in
-            let port = try await server.openOwnPort("one")
+            let port = try await server.openReplayPort("one")
             #expect(try await ask("/", port: port, host: "\(name):\(port)").status == 421)
             #expect(try await ask("/archives/one.wacz", port: port, host: "\(name):\(port)").status == 421)
         }
@@ -70,7 +70,7 @@ struct OwnPortTests {
 
     @Test func aBareAddressIsSentToTheName() async throws {
         try await withPorts { server in
-            let port = try await server.openOwnPort("one")
+            let port = try await server.openReplayPort("one")
             for path in ["/x?y=1", "/archives/one.wacz", "/c/one/cdx?url=x"] {
                 let answer = try await ask(path, port: port, host: "127.0.0.1:\(port)")
                 #expect(answer.status == 307)
@@ -101,7 +101,7 @@ struct OwnPortTests {
             for fields in [[], [("Origin", server.origin)], [("Replayhost-Token", server.token)]] {
                 #expect(try await server.ask("POST", "/api/archives/one/origin", fields).status == 403)
             }
-            let own = try await server.openOwnPort("one")
+            let own = try await server.openReplayPort("one")
             let foreign = [("Origin", "http://localhost:\(own)"), ("Replayhost-Token", server.token)]
             #expect(try await server.ask("POST", "/api/archives/other/origin", foreign).status == 403)
             #expect(try await server.ask("POST", "/api/archives/nobody/origin", server.authority).status == 404)
@@ -121,9 +121,9 @@ struct OwnPortTests {
         }
     }
 
-    @Test func groupsAreOnPortsAsWell() async throws {
+    @Test func collectionsAreOnPortsAsWell() async throws {
         try await withPorts { server in
-            let answer = try await server.ask("POST", "/api/groups/both/origin", server.authority)
+            let answer = try await server.ask("POST", "/api/collections/both/origin", server.authority)
             let origin = try #require(try answer.object()["replayOrigin"] as? String)
             let port = try #require(origin.split(separator: ":").last.flatMap { Int($0) })
             #expect(try await ask("/", port: port).status == 200)
@@ -150,7 +150,7 @@ struct OwnPortTests {
             #expect(try await ask("/api/archives", port: port).status == 404)
             let again = try await server.ask("GET", "/stock")
             #expect(again["location"] == "http://localhost:\(port)/")
-            #expect(try await server.openOwnPort("one") != port)
+            #expect(try await server.openReplayPort("one") != port)
         }
     }
 
@@ -172,12 +172,12 @@ struct OwnPortTests {
                 try store.ports.keep(taken.number, for: try #require(ArchiveID("one")))
             }
         ) { server in
-            let port = try await server.openOwnPort("one")
+            let port = try await server.openReplayPort("one")
             #expect(port != taken.number)
             #expect(Ports.range.contains(port))
             #expect(try await ask("/", port: port).status == 200)
             #expect(try server.store.catalog.archive(id: try #require(ArchiveID("one")))?.port == port)
-            let other = try await server.openOwnPort("other")
+            let other = try await server.openReplayPort("other")
             #expect(other != taken.number && other != port)
         }
     }
@@ -185,7 +185,7 @@ struct OwnPortTests {
     /// Removed, and another file under the same id: what the first one stored in the browser is not for the second.
     @Test func anotherArchiveOfTheSameIDHasAnotherPort() async throws {
         try await withPorts { server in
-            let before = try await server.openOwnPort("one")
+            let before = try await server.openReplayPort("one")
             let id = try #require(ArchiveID("one"))
             try server.store.remove(id)
             let answer = try await ask("/", port: before)
@@ -198,20 +198,20 @@ struct OwnPortTests {
                 let answer = try await ask(path, port: before)
                 #expect(answer.status == 404, "\(path)")
             }
-            #expect(try await server.openOwnPort("one") != before)
+            #expect(try await server.openReplayPort("one") != before)
             try await expectClosed(before)
         }
     }
 
     @Test func whatNobodyUsesIsClosedAndOpensAgainOnTheSamePort() async throws {
-        var limits = OwnPorts.Limits()
+        var limits = ReplayPorts.Limits()
         (limits.idle, limits.pause) = (.milliseconds(200), .milliseconds(10))
         try await withPorts(limits: limits) { server in
-            let port = try await server.openOwnPort("one")
+            let port = try await server.openReplayPort("one")
             try await expectClosed(port)
             var wasConnected = false
             for _ in 0..<100 where !wasConnected {
-                #expect(try await server.openOwnPort("one") == port)
+                #expect(try await server.openReplayPort("one") == port)
                 wasConnected = try await onThread {
                     func ask(_ connection: HTTPConnection) throws -> Int {
                         try connection.ask("GET", "/", host: "localhost:\(port)").status
@@ -232,11 +232,11 @@ struct OwnPortTests {
     }
 
     @Test func withTooManyTheOldestIsClosed() async throws {
-        var limits = OwnPorts.Limits()
+        var limits = ReplayPorts.Limits()
         limits.openMax = 1
         try await withPorts(limits: limits) { server in
-            let first = try await server.openOwnPort("one")
-            _ = try await server.openOwnPort("other")
+            let first = try await server.openReplayPort("one")
+            _ = try await server.openReplayPort("other")
             try await expectClosed(first)
         }
     }

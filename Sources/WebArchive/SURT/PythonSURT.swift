@@ -1,5 +1,5 @@
 /// A URL as Python's `surt` 0.3.1 understands it; the expected keys in the tests come from that program.
-struct ReferenceURL {
+struct PythonSURT {
     private let scheme: String
     /// Lower case, `www.` still there; empty when the URL has none.
     private let host: String
@@ -118,7 +118,7 @@ struct ReferenceURL {
         let decoded = PercentEncoding.decodedRepeatedly(path)
         let resolved = hasHost ? resolved(decoded) : decoded
         let lowered = PercentEncoding.encoded(resolved, keeping: isKept).map { HTTPURLParts.lower($0) }
-        return SessionNumbers.removed(fromPath: lowered)
+        return SessionIDs.removed(fromPath: lowered)
     }
 
     private static func resolved(_ path: [UInt8]) -> [UInt8] {
@@ -138,7 +138,7 @@ struct ReferenceURL {
 
     private static func canonicalQuery(_ query: [UInt8]) -> [UInt8] {
         let escaped = PercentEncoding.encoded(PercentEncoding.decodedRepeatedly(query), keeping: isKept)
-        let lowered = SessionNumbers.removed(fromQuery: escaped).map { HTTPURLParts.lower($0) }
+        let lowered = SessionIDs.removed(fromQuery: escaped).map { HTTPURLParts.lower($0) }
         let separator = UInt8(ascii: "&")
         let sorted = lowered.split(separator: separator, omittingEmptySubsequences: false).sorted { left, right in
             // Names first, so that `a=2` comes before `a-b=1`, and `a` before `a=`.

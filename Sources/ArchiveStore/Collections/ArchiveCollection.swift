@@ -1,7 +1,7 @@
 package import Foundation
 
 /// Archives that are replayed as one: a page and what it needs come from whichever of them has the closest capture.
-package struct ArchiveGroup: Sendable, Hashable {
+package struct ArchiveCollection: Sendable, Hashable {
     package var id: ArchiveID
     package var title: String
     package var notes: String
@@ -9,14 +9,14 @@ package struct ArchiveGroup: Sendable, Hashable {
     /// In the order in which they were added.
     package var members: [ArchiveID]
     package var createdAt: Date
-    /// The package of packages that it came from, by its file name; `nil` for a group that a person made.
+    /// The package of packages that it came from, by its file name; `nil` for a collection that a person made.
     package var originalName: String?
     /// Where it is replayed when each archive has a port of its own; `nil` until it was.
     package var port: Int?
 }
 
-/// `ID.json` in `groups/`. The catalog's groups are rebuilt from these.
-struct GroupDocument: Codable, Hashable {
+/// `ID.json` in `collections/`. The catalog's collections are rebuilt from these.
+struct CollectionDocument: Codable, Hashable {
     var format = 1
     var id: String
     var title: String
@@ -28,23 +28,23 @@ struct GroupDocument: Codable, Hashable {
     var originalName: String?
     var port: Int?
 
-    init(_ group: ArchiveGroup) {
-        id = group.id.text
-        title = group.title
-        notes = group.notes.isEmpty ? nil : group.notes
-        tags = group.tags.isEmpty ? nil : group.tags
-        members = group.members.map(\.text)
-        createdAt = RFC3339.preciseText(of: group.createdAt)
-        originalName = group.originalName
-        port = group.port
+    init(_ collection: ArchiveCollection) {
+        id = collection.id.text
+        title = collection.title
+        notes = collection.notes.isEmpty ? nil : collection.notes
+        tags = collection.tags.isEmpty ? nil : collection.tags
+        members = collection.members.map(\.text)
+        createdAt = RFC3339.preciseText(of: collection.createdAt)
+        originalName = collection.originalName
+        port = collection.port
     }
 
     /// - Throws: `StoreError` `unusable` for a document that another version wrote, or nobody.
-    func group(at path: String) throws -> ArchiveGroup {
+    func collection(at path: String) throws -> ArchiveCollection {
         guard format == 1, let id = ArchiveID(id), let createdAt = RFC3339.date(createdAt) else {
-            throw StoreError(.unusable, "the group is not one that this version wrote", place: path)
+            throw StoreError(.unusable, "the collection is not one that this version wrote", place: path)
         }
-        return ArchiveGroup(
+        return ArchiveCollection(
             id: id, title: title, notes: notes ?? "", tags: tags ?? [], members: members.compactMap { ArchiveID($0) },
             createdAt: createdAt, originalName: originalName, port: port)
     }

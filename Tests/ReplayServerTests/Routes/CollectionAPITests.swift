@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `/api/groups`, as docs/json.md says it.
-struct GroupAPITests {
+/// `/api/collections`, as docs/json.md says it.
+struct CollectionAPITests {
     /// Two archives of two pages each: `first` has `/0` and `/1`, `other` has `/1` and `/2`.
     private static func withTwoArchives(_ body: (LiveServer) async throws -> Void) async throws {
         try await withServer { server in
@@ -21,14 +21,28 @@ struct GroupAPITests {
     }
 
     private func make(_ server: LiveServer, _ json: String) async throws -> [String: Any] {
-        let answer = try await server.ask("POST", "/api/groups", json: json)
+        let answer = try await server.ask("POST", "/api/collections", json: json)
         #expect(answer.status == 201)
         return try answer.object()
     }
 
     private static let both = #"{"title": "Both of them", "members": ["other", "first"]}"#
 
-    @Test func aGroupIsMadeOfArchivesAndShownWithThem() async throws {
+    /// RFC 9110 §15.4.9: method and body stay the same.
+    @Test func requestsForGroupsAreSentOn() async throws {
+        try await Self.withTwoArchives { server in
+            for (method, path) in [
+                ("GET", ""), ("POST", ""), ("GET", "/both/captures?url=http://a.example/%20b"), ("PATCH", "/both"),
+                ("DELETE", "/both"), ("GET", "/both/pages"), ("POST", "/both/origin"),
+            ] {
+                let answer = try await server.ask(method, "/api/groups\(path)", server.authority)
+                #expect(answer.status == 308)
+                #expect(answer["Location"] == "/api/collections\(path)")
+            }
+        }
+    }
+
+    @Test func aCollectionIsMadeOfArchivesAndShownWithThem() async throws {
         try await Self.withTwoArchives { server in
             let made = try await make(
                 server,
@@ -37,15 +51,15 @@ struct GroupAPITests {
             #expect(
                 Set(made.keys) == [
                     "id", "title", "tags", "notes", "members", "createdAt", "captureCount", "pageCount", "size",
-                    "firstCapture", "lastCapture", "mainPage", "collection", "replayOrigin", "availability",
+                    "firstCapture", "lastCapture", "mainPage", "replayCollection", "replayOrigin", "availability",
                 ])
             #expect(made["id"] as? String == "pair")
             #expect(made["title"] as? String == "Both")
             #expect(made["tags"] as? [String] == ["sea"])
             #expect(made["notes"] as? String == "a\nb")
-            #expect(made["availability"] as? String == "here")
+            #expect(made["availability"] as? String == "available")
             #expect(made["replayOrigin"] as? String == "http://pair.replayhost.localhost:\(server.port)")
-            #expect((made["collection"] as? String)?.hasPrefix("pair-") == true)
+            #expect((made["replayCollection"] as? String)?.hasPrefix("pair-") == true)
 
             let archives = try #require(
                 try await server.ask("GET", "/api/archives").object()["archives"] as? [[String: Any]])
@@ -61,15 +75,16 @@ struct GroupAPITests {
             let times = archives.compactMap { $0["firstCapture"] as? String }
             #expect(made["firstCapture"] as? String == times.min())
 
-            let again = try await server.ask("GET", "/api/groups/pair").object()
+            let again = try await server.ask("GET", "/api/collections/pair").object()
             #expect(NSDictionary(dictionary: again) == NSDictionary(dictionary: made))
-            let groups = try await server.ask("GET", "/api/groups").object()["groups"] as? [[String: Any]]
-            let listed = try #require(groups?.first)
-            #expect(groups?.count == 1)
+            let collections =
+                try await server.ask("GET", "/api/collections").object()["collections"] as? [[String: Any]]
+            let listed = try #require(collections?.first)
+            #expect(collections?.count == 1)
             #expect(listed["members"] as? [String] == ["other", "first"])
             #expect(Set(listed.keys) == Set(made.keys))
             let first = try await server.ask("GET", "/api/archives/first").object()
-            #expect(first["groups"] as? [String] == ["pair"])
+            #expect(first["collections"] as? [String] == ["pair"])
         }
     }
 
@@ -77,7 +92,7 @@ struct GroupAPITests {
         try await Self.withTwoArchives { server in
             _ = try await make(server, Self.both)
             func pages(_ query: String) async throws -> (total: Int?, titles: [String], archives: [String]) {
-                let answer = try await server.ask("GET", "/api/groups/both-of-them/pages\(query)").object()
+                let answer = try await server.ask("GET", "/api/collections/both-of-them/pages\(query)").object()
                 let pages = answer["pages"] as? [[String: Any]] ?? []
                 return (
                     answer["total"] as? Int, pages.compactMap { $0["title"] as? String },
@@ -97,11 +112,12 @@ struct GroupAPITests {
             let none = try await pages("?q=%25")
             #expect(none.total == 0)
             #expect(
-                try await server.ask("GET", "/api/groups/both-of-them/pages?limit=0").errorCode() == "bad-parameter")
-            #expect(try await server.ask("GET", "/api/groups/first/pages").status == 404)
-            // A group of other archives has none of these.
+                try await server.ask("GET", "/api/collections/both-of-them/pages?limit=0").errorCode()
+                    == "bad-parameter")
+            #expect(try await server.ask("GET", "/api/collections/first/pages").status == 404)
+            // A collection of other archives has none of these.
             _ = try await make(server, #"{"title":"Alone","members":["first"]}"#)
-            let alone = try await server.ask("GET", "/api/groups/alone/pages").object()
+            let alone = try await server.ask("GET", "/api/collections/alone/pages").object()
             #expect(alone["total"] as? Int == 2)
         }
     }
@@ -116,22 +132,22 @@ struct GroupAPITests {
                     at: try server.folder.write(RecordedArchive(records).bytes(), to: "\(name).wacz"))
             }
             _ = try await make(server, #"{"title":"Years","members":["odd","even"]}"#)
-            let answer = try await server.ask("GET", "/api/groups/years/captures?url=\(url)&limit=3").object()
+            let answer = try await server.ask("GET", "/api/collections/years/captures?url=\(url)&limit=3").object()
             let captures = try #require(answer["captures"] as? [[String: Any]])
             let times = captures.compactMap { ($0["timestamp"] as? String)?.prefix(4) }
             #expect(times == ["2021", "2022", "2023"])
             #expect(captures.compactMap { $0["archive"] as? String } == ["odd", "even", "odd"])
-            let missing = try await server.ask("GET", "/api/groups/years/captures")
+            let missing = try await server.ask("GET", "/api/collections/years/captures")
             #expect(try missing.errorCode() == "bad-parameter")
             let alone = try await server.ask("GET", "/api/archives/odd/captures?url=\(url)").object()
             #expect((alone["captures"] as? [[String: Any]])?.map { $0["archive"] == nil } == [true, true])
         }
     }
 
-    @Test func aGroupIsChangedAndRemovedAndItsArchivesStay() async throws {
+    @Test func aCollectionIsChangedAndRemovedAndItsArchivesStay() async throws {
         try await Self.withTwoArchives { server in
             _ = try await make(server, Self.both)
-            let path = "/api/groups/both-of-them"
+            let path = "/api/collections/both-of-them"
             let before = try await server.ask("GET", path).object()
             let words = try await server.ask("PATCH", path, json: #"{"title":"Pair","tags":["x","y"],"notes":"n"}"#)
             #expect(words.status == 200)
@@ -143,7 +159,7 @@ struct GroupAPITests {
             #expect((after["members"] as? [[String: Any]])?.map { $0["id"] as? String } == ["first"])
             #expect(after["createdAt"] as? String == before["createdAt"] as? String)
             // What the engine kept of another set of files must not be used.
-            #expect(after["collection"] as? String != before["collection"] as? String)
+            #expect(after["replayCollection"] as? String != before["replayCollection"] as? String)
 
             #expect(try await server.ask("DELETE", path, server.authority).status == 204)
             #expect(try await server.ask("GET", path).status == 404)
@@ -160,20 +176,20 @@ struct GroupAPITests {
         (#"{"title":"T","members":["first"],"id":"other"}"#, 409, "taken"),
         (#"{"title":"T","members":["first"],"id":"Ill formed"}"#, 400, "bad-id"),
         (#"{"title":"T","members":["first"],"id":"api"}"#, 400, "bad-id"),
-        (#"{"title":"  ","members":["first"]}"#, 400, "bad-words"),
+        (#"{"title":"  ","members":["first"]}"#, 400, "invalid-metadata"),
         (#"{"members":["first"]}"#, 400, "bad-body"), (#"{"title":"T"}"#, 400, "bad-body"),
         (#"{"title":"T","members":"first"}"#, 400, "bad-body"),
     ])
-    func whatIsNoGroupIsRefused(json: String, status: Int, code: String) async throws {
+    func whatIsNoCollectionIsRefused(json: String, status: Int, code: String) async throws {
         try await Self.withTwoArchives { server in
-            let answer = try await server.ask("POST", "/api/groups", json: json)
+            let answer = try await server.ask("POST", "/api/collections", json: json)
             #expect(answer.status == status)
             #expect(try answer.errorCode() == code)
             #expect(try server.store.collections.details().isEmpty)
         }
     }
 
-    @Test func aGroupTellsHowMuchOfItIsHere() async throws {
+    @Test func aCollectionTellsHowMuchOfItIsHere() async throws {
         try await withServer { server in
             let page = GeneratedArchive.Page(url: "http://example.org/0")
             var paths: [String] = []
@@ -181,24 +197,24 @@ struct GroupAPITests {
                 let path = try server.folder.write(
                     GeneratedArchive(pages: [page], seed: seed).bytes(), to: "\(name).wacz")
                 paths.append(path)
-                _ = try server.store.importReference(to: path)
+                _ = try server.store.importLink(to: path)
             }
             _ = try await make(server, Self.both)
-            let captures = "/api/groups/both-of-them/captures?url=http://example.org/0"
+            let captures = "/api/collections/both-of-them/captures?url=http://example.org/0"
             func state() async throws -> (String?, Int) {
-                let group = try await server.ask("GET", "/api/groups/both-of-them").object()
-                return (group["availability"] as? String, try await server.ask("GET", captures).status)
+                let collection = try await server.ask("GET", "/api/collections/both-of-them").object()
+                return (collection["availability"] as? String, try await server.ask("GET", captures).status)
             }
-            #expect(try await state() == ("here", 200))
+            #expect(try await state() == ("available", 200))
             try FileManager.default.moveItem(atPath: paths[0], toPath: paths[0] + ".away")
             #expect(try await state() == ("partly", 200))
             let left = try await server.ask("GET", captures).object()
             #expect((left["captures"] as? [[String: Any]])?.map { $0["archive"] as? String } == ["other"])
             try FileManager.default.moveItem(atPath: paths[1], toPath: paths[1] + ".away")
-            #expect(try await state() == ("offline", 503))
-            #expect(try await server.ask("GET", captures).errorCode() == "archive-offline")
+            #expect(try await state() == ("unavailable", 503))
+            #expect(try await server.ask("GET", captures).errorCode() == "archive-unavailable")
             for path in paths { try FileManager.default.moveItem(atPath: path + ".away", toPath: path) }
-            #expect(try await state() == ("here", 200))
+            #expect(try await state() == ("available", 200))
         }
     }
 
@@ -207,9 +223,10 @@ struct GroupAPITests {
             _ = try await make(server, Self.both)
             let lost = try #require(try server.store.archive(named: "other"))
             try FileManager.default.removeItem(atPath: server.store.layout.file(lost.key))
-            let group = try await server.ask("GET", "/api/groups/both-of-them").object()
-            #expect(group["availability"] as? String == "partly")
-            let captures = try await server.ask("GET", "/api/groups/both-of-them/captures?url=http://example.org/1")
+            let collection = try await server.ask("GET", "/api/collections/both-of-them").object()
+            #expect(collection["availability"] as? String == "partly")
+            let captures = try await server.ask(
+                "GET", "/api/collections/both-of-them/captures?url=http://example.org/1")
             #expect(
                 (try captures.object()["captures"] as? [[String: Any]])?.map { $0["archive"] as? String } == ["first"])
         }

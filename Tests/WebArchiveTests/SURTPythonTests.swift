@@ -3,7 +3,7 @@ import Testing
 @testable import WebArchive
 
 /// What `surt.surt(url)` of the `surt` package 0.3.1 (PyPI, Python 3.11) returns for each URL.
-private enum ReferenceKeys {
+private enum PythonKeys {
     static let session = "AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbb"
     static let table: [(url: String, key: String)] = [
         ("http://example.org", "org,example)/"),
@@ -154,13 +154,13 @@ private enum ReferenceKeys {
     ]
 }
 
-struct SURTReferenceTests {
-    @Test(arguments: ReferenceKeys.table)
-    func referenceKeyIsThatOfTheModule(_ url: String, _ key: String) {
-        #expect(SURT.referenceKey(for: url) == key)
+struct SURTPythonTests {
+    @Test(arguments: PythonKeys.table)
+    func pythonKeyIsThatOfTheModule(_ url: String, _ key: String) {
+        #expect(SURT.pythonKey(for: url) == key)
     }
 
-    @Test(arguments: ReferenceKeys.table)
+    @Test(arguments: PythonKeys.table)
     func keyOfTheModuleIsACandidate(_ url: String, _ key: String) {
         #expect(SURT.candidates(for: url).contains(key))
     }
@@ -188,7 +188,7 @@ struct SURTReferenceTests {
     @Test func candidatesAreFew() {
         #expect(SURT.candidates(for: "https://example.org/a/b.html") == ["org,example)/a/b.html"])
         let worst =
-            "http://user:x@www.xn--bcher-kva.example:81/A/./B%41/caf\u{E9}/?Z=1&a=%2d&sid=\(ReferenceKeys.session)"
+            "http://user:x@www.xn--bcher-kva.example:81/A/./B%41/caf\u{E9}/?Z=1&a=%2d&sid=\(PythonKeys.session)"
         #expect(SURT.candidates(for: worst).count <= 40)
     }
 

@@ -1,7 +1,7 @@
 /// Work that goes on after the call that began it has returned: what `start` begins and `stop` ends. Its owner awaits it.
 ///
 /// The one place where a task has no parent.
-struct OwnedWork<Value: Sendable>: Sendable {
+struct ManagedTask<Value: Sendable>: Sendable {
     private let task: Task<Value, any Error>
 
     init(_ body: @escaping @Sendable () async throws -> Value) {

@@ -5,30 +5,31 @@ import Testing
 @testable import ArchiveStore
 
 /// Title, tags and notes: what people say, kept in the sidecar first.
-struct WordsTests {
+struct MetadataTests {
     @Test func theSidecarAndTheCatalogSayTheSame() async throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
-        let words = ArchiveWords(title: "  A \u{7}title ", tags: ["b", " a ", "b", ""], notes: "Two\nlines ")
+        let words = ArchiveMetadata(title: "  A \u{7}title ", tags: ["b", " a ", "b", ""], notes: "Two\nlines ")
         let edited = try test.store.edit(archive.id, words)
         #expect((edited.title, edited.tags, edited.notes) == ("A  title", ["b", "a"], "Two\nlines "))
         #expect(try test.store.catalog.archive(id: archive.id) == edited)
         let saved = try Sidecar.read(at: test.layout.sidecar(archive.key)).entry
         #expect((saved.title, saved.tags, saved.notes) == ("A  title", ["b", "a"], "Two\nlines "))
-        #expect(try test.store.edit(edited.id, ArchiveWords(notes: "")).title == "A  title")
+        #expect(try test.store.edit(edited.id, ArchiveMetadata(notes: "")).title == "A  title")
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }
 
     @Test(arguments: [
-        ArchiveWords(title: ""), ArchiveWords(title: " \n"), ArchiveWords(title: String(repeating: "x", count: 1025)),
-        ArchiveWords(tags: [String(repeating: "x", count: 201)]), ArchiveWords(tags: (0...100).map { "\($0)" }),
-        ArchiveWords(notes: String(repeating: "x", count: 262_145)),
+        ArchiveMetadata(title: ""), ArchiveMetadata(title: " \n"),
+        ArchiveMetadata(title: String(repeating: "x", count: 1025)),
+        ArchiveMetadata(tags: [String(repeating: "x", count: 201)]), ArchiveMetadata(tags: (0...100).map { "\($0)" }),
+        ArchiveMetadata(notes: String(repeating: "x", count: 262_145)),
     ])
-    func whatCannotBeKeptIsRefused(_ words: ArchiveWords) throws {
+    func whatCannotBeKeptIsRefused(_ words: ArchiveMetadata) throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
-        #expect(code { try test.store.edit(archive.id, words) } == .badWords)
+        #expect(code { try test.store.edit(archive.id, words) } == .invalidMetadata)
         #expect(try test.store.catalog.allArchives() == [archive])
     }
 

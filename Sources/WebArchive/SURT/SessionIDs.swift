@@ -1,5 +1,5 @@
 /// Session numbers in URLs, which differ from visit to visit and which Python's `surt` therefore leaves out of keys.
-enum SessionNumbers {
+enum SessionIDs {
     /// A query without `jsessionid`, `phpsessid`, `sid`, `ASPSESSIONID…` and `cfid` with `cftoken`.
     static func removed(fromQuery query: [UInt8]) -> [UInt8] {
         var query = query

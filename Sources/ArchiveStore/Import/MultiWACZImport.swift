@@ -7,20 +7,20 @@ import Darwin
 #endif
 
 /// The import of the archives inside of a file that is no archive itself.
-struct PackageImport {
-    private let package: PackageOfPackages
+struct MultiWACZImport {
+    private let package: MultiWACZ
     private let path: String
     private let source: String
     private let importer: Importer
 
     /// - Parameters:
-    ///   - name: For errors, and what the group is named for; the last part of `path` when `nil`.
+    ///   - name: For errors, and what the collection is named for; the last part of `path` when `nil`.
     ///   - source: What the archives will say they came from.
     /// - Returns: `nil` for a file that is no package of packages.
     /// - Throws: `StoreError` `refused` for a package that is an attack.
     init?(at path: String, named name: String? = nil, source: String, importer: Importer) throws(StoreError) {
         do throws(WebArchiveError) {
-            guard let opened = try PackageOfPackages.open(path: path, displayName: name) else { return nil }
+            guard let opened = try MultiWACZ.open(path: path, displayName: name) else { return nil }
             package = opened
         } catch {
             guard error.code == .tooLarge else { return nil }
@@ -31,11 +31,11 @@ struct PackageImport {
 
     private var layout: StoreLayout { importer.store.layout }
 
-    func run(mode: ImportMode) throws -> PackageOutcome {
-        guard mode != .reference else {
+    func run(mode: ImportMode) throws -> MultiWACZOutcome {
+        guard mode != .link else {
             throw StoreError(
                 .refused, "the package holds \(package.members.count) archives, which cannot stay inside of it",
-                place: path, hint: "import it without --reference")
+                place: path, hint: "import it without --link")
         }
         let original = mode == .move ? try MovedFile(path, in: layout) : nil
         let outcome = try importMembers()
@@ -44,14 +44,14 @@ struct PackageImport {
             for member in outcome.members where member.isDuplicate {
                 try importer.checkOwnCopy(of: member.archive, before: path)
             }
-            try original.delete(archive: outcome.group.id)
+            try original.delete(archive: outcome.collection.id)
         }
         return outcome
     }
 
-    /// Copies each member out of the package, once, and makes a group of them last: who is stopped before has whole archives, and
+    /// Copies each member out of the package, once, and makes a collection of them last: who is stopped before has whole archives, and
     /// the next import of the package completes them.
-    private func importMembers() throws -> PackageOutcome {
+    private func importMembers() throws -> MultiWACZOutcome {
         guard importer.options.replaces == nil else {
             throw StoreError(
                 .refused, "the package holds \(package.members.count) archives, which cannot replace one",
@@ -75,9 +75,10 @@ struct PackageImport {
             }
             outcomes.append(try own.commit(incoming))
         }
-        let (group, isNew) = try group(of: outcomes)
-        return PackageOutcome(
-            group: group, members: outcomes, isDuplicate: !isNew && outcomes.allSatisfy(\.isDuplicate), remarks: remarks
+        let (collection, isNew) = try collection(of: outcomes)
+        return MultiWACZOutcome(
+            collection: collection, members: outcomes, isDuplicate: !isNew && outcomes.allSatisfy(\.isDuplicate),
+            remarks: remarks
         )
     }
 
@@ -102,8 +103,8 @@ struct PackageImport {
         return incoming
     }
 
-    /// The group that the members make: one that has these very members, else a new one.
-    private func group(of outcomes: [ImportOutcome]) throws -> (group: ArchiveGroup, isNew: Bool) {
+    /// The collection that the members make: one that has these very members, else a new one.
+    private func collection(of outcomes: [ImportOutcome]) throws -> (collection: ArchiveCollection, isNew: Bool) {
         let (collections, options) = (importer.store.collections, importer.options)
         let members = outcomes.map(\.archive.id)
         let known = try collections.all().first { Set($0.members) == Set(members) }
@@ -111,9 +112,9 @@ struct PackageImport {
         let name = IncomingArchive.cleanName(package.name)
         let stem = IncomingArchive.stem(of: name)
         let own = package.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : String($0.prefix(200)) }
-        let group = try collections.make(
+        let collection = try collections.make(
             id: options.id, title: options.title ?? own ?? stem, idFrom: stem, members: members,
-            words: ArchiveWords(tags: options.tags), originalName: name)
-        return (group, true)
+            words: ArchiveMetadata(tags: options.tags), originalName: name)
+        return (collection, true)
     }
 }

@@ -1,5 +1,5 @@
-/// What a person says about an archive or a group.
-package struct ArchiveWords: Sendable, Hashable, Codable {
+/// What a person says about an archive or a collection.
+package struct ArchiveMetadata: Sendable, Hashable, Codable {
     package var title: String?
     package var tags: [String]?
     package var notes: String?
@@ -13,11 +13,11 @@ package struct ArchiveWords: Sendable, Hashable, Codable {
 
     /// Trimmed, without duplicates, within the bounds of a sidecar.
     ///
-    /// - Throws: `StoreError` `badWords` for a title that is empty, and for what is too long.
-    package func checked() throws -> ArchiveWords {
+    /// - Throws: `StoreError` `invalidMetadata` for a title that is empty, and for what is too long.
+    package func checked() throws -> ArchiveMetadata {
         var words = self
         words.title = title.map(Self.trimmed)
-        if words.title?.isEmpty == true { throw StoreError(.badWords, "the title is empty") }
+        if words.title?.isEmpty == true { throw StoreError(.invalidMetadata, "the title is empty") }
         words.tags = tags.map { tags in
             var seen: Set<String> = []
             return tags.map(Self.trimmed).filter { !$0.isEmpty && seen.insert($0).inserted }
@@ -26,7 +26,7 @@ package struct ArchiveWords: Sendable, Hashable, Codable {
         for tag in words.tags ?? [] { try Self.check(tag, "the tag \"\(tag.prefix(20))\"", bytesMax: 200) }
         guard words.tags?.count ?? 0 <= Self.tagsMax else {
             throw StoreError(
-                .badWords, "\(words.tags?.count ?? 0) tags are given, at most \(Self.tagsMax) are possible")
+                .invalidMetadata, "\(words.tags?.count ?? 0) tags are given, at most \(Self.tagsMax) are possible")
         }
         try Self.check(notes, "the notes", bytesMax: 256 << 10)
         return words
@@ -34,7 +34,7 @@ package struct ArchiveWords: Sendable, Hashable, Codable {
 
     private static func check(_ text: String?, _ name: String, bytesMax: Int) throws {
         guard let size = text?.utf8.count, size > bytesMax else { return }
-        throw StoreError(.badWords, "\(name) has \(size) bytes, at most \(bytesMax) are possible")
+        throw StoreError(.invalidMetadata, "\(name) has \(size) bytes, at most \(bytesMax) are possible")
     }
 
     private static func trimmed(_ text: String) -> String {

@@ -5,8 +5,8 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Groups: how they are kept, and how several archives answer as one.
-struct GroupsTests {
+/// Collections: how they are kept, and how several archives answer as one.
+struct CollectionsTests {
     typealias Record = RecordedArchive.Record
 
     private func filled() throws -> (test: TestStore, ids: [ArchiveID]) {
@@ -17,22 +17,22 @@ struct GroupsTests {
         return (test, ids)
     }
 
-    @Test func aGroupIsItsDocument() async throws {
+    @Test func aCollectionIsItsDocument() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.collections.make(
-            title: "Two of them", members: [ids[0], ids[1], ids[0]], words: ArchiveWords(tags: ["t"], notes: "n"))
-        #expect(group.id.text == "two-of-them")
-        #expect(group.members == [ids[0], ids[1]])
-        let document = try contents(of: test.layout.group(group.id))
+        let collection = try test.store.collections.make(
+            title: "Two of them", members: [ids[0], ids[1], ids[0]], words: ArchiveMetadata(tags: ["t"], notes: "n"))
+        #expect(collection.id.text == "two-of-them")
+        #expect(collection.members == [ids[0], ids[1]])
+        let document = try contents(of: test.layout.collection(collection.id))
         let json = try #require(try JSONSerialization.jsonObject(with: Data(document)) as? [String: Any])
         #expect(json["members"] as? [String] == ["a1", "a2"])
         #expect(json["title"] as? String == "Two of them")
-        #expect(try test.store.collections.all() == [group])
-        let edited = try test.store.collections.edit(group.id, ArchiveWords(title: "New")) { $0 + [ids[2]] }
+        #expect(try test.store.collections.all() == [collection])
+        let edited = try test.store.collections.edit(collection.id, ArchiveMetadata(title: "New")) { $0 + [ids[2]] }
         #expect((edited.title, edited.tags, edited.members) == ("New", ["t"], ids))
-        #expect(try test.store.collections.group(id: group.id) == edited)
+        #expect(try test.store.collections.collection(id: collection.id) == edited)
         try await test.expectWhole()
-        try test.store.collections.remove(group.id)
+        try test.store.collections.remove(collection.id)
         #expect(try test.store.collections.all().isEmpty)
         #expect(try test.store.catalog.allArchives().count == 3)
         try await test.expectWhole()
@@ -41,56 +41,56 @@ struct GroupsTests {
     @Test func idsAreSharedWithArchives() throws {
         let (test, ids) = try filled()
         #expect(code { _ = try test.store.collections.make(id: ids[0], title: "x", members: []) } == .taken)
-        let group = try test.store.collections.make(title: "new", members: ids)
+        let collection = try test.store.collections.make(title: "new", members: ids)
         #expect(try test.store.importFile(at: try test.file("new.wacz", seed: 9)).archive.id.text == "new-2")
-        #expect(code { _ = try test.store.collections.make(title: "y", members: [group.id]) } == .notFound)
+        #expect(code { _ = try test.store.collections.make(title: "y", members: [collection.id]) } == .notFound)
         #expect(try test.store.collections.make(title: "a1", members: []).id.text == "a1-2")
     }
 
-    @Test func aRemovedArchiveLeavesItsGroups() async throws {
+    @Test func aRemovedArchiveLeavesItsCollections() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.collections.make(title: "g", members: ids)
+        let collection = try test.store.collections.make(title: "g", members: ids)
         try test.store.remove(ids[1])
-        #expect(try test.store.collections.group(id: group.id)?.members == [ids[0], ids[2]])
-        // Another archive that gets the id is not in the group.
+        #expect(try test.store.collections.collection(id: collection.id)?.members == [ids[0], ids[2]])
+        // Another archive that gets the id is not in the collection.
         #expect(try test.store.importFile(at: try test.file("a2.wacz", seed: 77)).archive.id == ids[1])
-        #expect(try test.store.collections.group(id: group.id)?.members == [ids[0], ids[2]])
+        #expect(try test.store.collections.collection(id: collection.id)?.members == [ids[0], ids[2]])
         try await test.expectWhole()
     }
 
     @Test func theDocumentIsTheTruth() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.collections.make(title: "g", members: ids)
+        let collection = try test.store.collections.make(title: "g", members: ids)
         // Killed between document and catalog.
-        var newer = group
+        var newer = collection
         newer.title = "newer"
         newer.members = [ids[2]]
-        try StoreDocument.write(GroupDocument(newer), to: test.layout.group(group.id))
-        #expect(try test.store.repair().updated == [group.id])
+        try StoreDocument.write(CollectionDocument(newer), to: test.layout.collection(collection.id))
+        #expect(try test.store.repair().updated == [collection.id])
         #expect(try test.store.collections.all() == [newer])
-        try FileManager.default.removeItem(atPath: test.layout.group(group.id))
-        #expect(try test.store.repair().updated == [group.id])
+        try FileManager.default.removeItem(atPath: test.layout.collection(collection.id))
+        #expect(try test.store.repair().updated == [collection.id])
         #expect(try test.store.collections.all().isEmpty)
         try await test.expectWhole()
     }
 
     @Test func aDamagedDocumentIsWrittenAnew() async throws {
         let (test, ids) = try filled()
-        let group = try test.store.collections.make(title: "g", members: ids)
-        try test.folder.write("{", to: "store/groups/g.json")
-        #expect(try test.store.repair().restoredSidecars == [group.id])
-        #expect(try test.store.collections.all() == [group])
+        let collection = try test.store.collections.make(title: "g", members: ids)
+        try test.folder.write("{", to: "store/collections/g.json")
+        #expect(try test.store.repair().restoredSidecars == [collection.id])
+        #expect(try test.store.collections.all() == [collection])
         try await test.expectWhole()
     }
 
     // Replay as one
 
     private func answer(
-        _ url: String, at digits: String? = nil, in test: TestStore, _ group: ArchiveGroup
+        _ url: String, at digits: String? = nil, in test: TestStore, _ collection: ArchiveCollection
     ) throws -> (text: String, archive: String)? {
         let request = ArchiveStore.CaptureRequest(url: url, time: digits.flatMap { CaptureTimestamp(digits: $0) })
-        let members = try test.store.collections.members(of: group)
-        return try test.store.resolver.openCapture(request, in: members, allowsStandIn: true).map { capture in
+        let members = try test.store.collections.members(of: collection)
+        return try test.store.resolver.openCapture(request, in: members, allowsFuzzyMatch: true).map { capture in
             let reader = try capture.body.open(decoded: true)
             return (String(decoding: try reader.read(upTo: 1000), as: UTF8.self), capture.archive.id.text)
         }
@@ -114,17 +114,21 @@ struct GroupsTests {
                 Record("http://a.example/", "late", timestamp: "20220101000000"),
                 Record("http://a.example/two.js?_=1", "stands in"),
             ])
-        let group = try test.store.collections.make(title: "both", members: [one, two])
+        let collection = try test.store.collections.make(title: "both", members: [one, two])
         #expect(
-            try #require(try answer("http://a.example/", at: "20200601000000", in: test, group)) == ("early", "one"))
-        #expect(try #require(try answer("http://a.example/", at: "20211201000000", in: test, group)) == ("late", "two"))
-        #expect(try #require(try answer("http://a.example/", in: test, group)) == ("late", "two"))
-        #expect(try #require(try answer("http://a.example/one.js", in: test, group)) == ("only here", "one"))
-        #expect(try #require(try answer("http://a.example/two.js?_=2", in: test, group)) == ("stands in", "two"))
-        #expect(try answer("http://a.example/none", in: test, group) == nil)
+            try #require(try answer("http://a.example/", at: "20200601000000", in: test, collection)) == (
+                "early", "one"
+            ))
+        #expect(
+            try #require(try answer("http://a.example/", at: "20211201000000", in: test, collection)) == ("late", "two")
+        )
+        #expect(try #require(try answer("http://a.example/", in: test, collection)) == ("late", "two"))
+        #expect(try #require(try answer("http://a.example/one.js", in: test, collection)) == ("only here", "one"))
+        #expect(try #require(try answer("http://a.example/two.js?_=2", in: test, collection)) == ("stands in", "two"))
+        #expect(try answer("http://a.example/none", in: test, collection) == nil)
     }
 
-    @Test func aRevisitIsResolvedInsideTheGroupAndNotOutside() throws {
+    @Test func aRevisitIsResolvedInsideTheCollectionAndNotOutside() throws {
         let test = try TestStore()
         let digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
         let payload = Record("http://a.example/", "payload", timestamp: "20240101000000").with {
@@ -159,24 +163,26 @@ struct GroupsTests {
             RecordedArchive([Record("http://a.example/", "here", timestamp: "20200101000000")]).bytes(), to: "here.wacz"
         )
         let members = [
-            try test.store.importReference(to: path).archive.id, try test.store.importFile(at: here).archive.id,
+            try test.store.importLink(to: path).archive.id, try test.store.importFile(at: here).archive.id,
         ]
-        let group = try test.store.collections.make(title: "g", members: members)
-        #expect(try #require(try answer("http://a.example/", in: test, group)) == ("away", "away"))
+        let collection = try test.store.collections.make(title: "g", members: members)
+        #expect(try #require(try answer("http://a.example/", in: test, collection)) == ("away", "away"))
         try FileManager.default.removeItem(atPath: path)
-        #expect(try #require(try answer("http://a.example/", in: test, group)) == ("here", "here"))
-        try test.store.collections.edit(group.id, ArchiveWords()) { Array($0.prefix(1)) }
-        let left = try #require(try test.store.collections.group(id: group.id))
-        #expect(code { _ = try answer("http://a.example/", in: test, left) } == .offline)
+        #expect(try #require(try answer("http://a.example/", in: test, collection)) == ("here", "here"))
+        try test.store.collections.edit(collection.id, ArchiveMetadata()) { Array($0.prefix(1)) }
+        let left = try #require(try test.store.collections.collection(id: collection.id))
+        #expect(code { _ = try answer("http://a.example/", in: test, left) } == .unavailable)
     }
 
     @Test func theCollectionIsAnotherOnceAMemberIs() throws {
         let (test, ids) = try filled()
-        let group = try test.store.collections.make(title: "g", members: ids)
-        func collection() throws -> String { try #require(try test.store.resolver.replayable(id: group.id)).collection }
-        let before = try collection()
+        let collection = try test.store.collections.make(title: "g", members: ids)
+        func replayCollection() throws -> String {
+            try #require(try test.store.resolver.replayable(id: collection.id)).replayCollection
+        }
+        let before = try replayCollection()
         #expect(before.wholeMatch(of: /g-[0-9a-f]{12}/) != nil)
         _ = try test.store.importFile(at: try test.file("b.wacz", seed: 50), options: ImportOptions(replaces: ids[0]))
-        #expect(try collection() != before)
+        #expect(try replayCollection() != before)
     }
 }

@@ -8,7 +8,7 @@ import NIOCore
 ///
 /// Only "not captured" is a 404, from which the engine and the viewer know it. What was captured and cannot be read is a 200 that
 /// tells the engine to make a 502 of it: of other errors it would show a page of its own that explains nothing.
-enum NotShownPage {
+enum ReplayErrorPage {
     static func response(to words: ErrorResponse, url: String, archiveTitle: String) -> Response {
         let isAbsent = words.status == .notFound
         let page = html(

@@ -25,7 +25,7 @@ class Volume:
         self.host, self.folder = host, folder
         folder.mkdir()
         self.file = shutil.copy(FIXTURES / "sample.wacz", folder / "sample.wacz")
-        host.add(self.file, "--reference")
+        host.add(self.file, "--link")
 
     def detach(self):
         os.rename(self.folder, f"{self.folder}-away")
@@ -49,7 +49,7 @@ def test_offline_archive_is_marked_and_comes_back(volume, page):
     expect(page.get_by_role("link", name=f"Visit {TITLE}")).to_be_visible()
     volume.detach()
     page.reload()
-    expect(page.get_by_text("offline", exact=True)).to_be_visible()
+    expect(page.get_by_text("unavailable", exact=True)).to_be_visible()
     expect(page.get_by_text(re.compile(NOT_WHERE_IT_WAS))).to_be_visible()
     expect(page.get_by_role("link", name=f"Visit {TITLE}")).to_have_count(0)
     page.get_by_role("link", name=TITLE, exact=True).click()
@@ -127,25 +127,25 @@ def test_archive_that_is_away_is_not_opened(volume, browser, how, words):
     getattr(volume, how)()
     page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz#url={SITE}/species/")
     expect(page.get_by_role("alert")).to_contain_text(words)
-    collection = volume.host.archive("sample")["collection"]
+    collection = volume.host.archive("sample")["replayCollection"]
     page.goto(f"{volume.host.replay_origin('sample')}/{collection}/20241121090006im_/{SITE}/species/")
     expect(page.get_by_text(re.compile(words))).to_be_visible()
 
 
-def test_group_without_one_of_its_archives(volume, browser, tmp_path):
+def test_collection_without_one_of_its_archives(volume, browser, tmp_path):
     """What is here replays; what is not found may be in what is away, and that is said."""
     host, page = volume.host, browser.page
     browser.allow(COMPLAINTS)
     own = "<title>Own</title><h1>Own</h1>"
     host.add(write_archive(tmp_path / "own.wacz", "Own", {"https://own.example/": own}))
-    group = host.make_group("Both", "own", "sample")
+    collection = host.make_collection("Both", "own", "sample")
     volume.detach()
     page.goto(host.home)
     expect(page.get_by_text("partly offline", exact=True)).to_be_visible()
     page.get_by_role("link", name="Visit Both").click()
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_text("Own")
-    page.goto(f"{host.home}/?group={group}#url={SITE}/species/")
+    page.goto(f"{host.home}/?collection={collection}#url={SITE}/species/")
     expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
     expect(page.get_by_text(f"Of 2 archives one is away: “{TITLE}”. What only it has cannot be shown.")).to_be_visible()
     volume.attach()

@@ -1,4 +1,4 @@
-"""Groups: archives that are replayed as one, made, changed and removed in the library."""
+"""Collections: archives that are replayed as one, made, changed and removed in the library."""
 
 import re
 
@@ -39,8 +39,8 @@ def two_archives(host, tmp_path):
 
 
 @pytest.fixture
-def group(two_archives):
-    return two_archives.make_group("Both", "pages", "things")
+def collection(two_archives):
+    return two_archives.make_collection("Both", "pages", "things")
 
 
 def expect_harbour(viewer):
@@ -50,7 +50,7 @@ def expect_harbour(viewer):
 
 
 def test_page_alone_lacks_what_another_archive_has(two_archives, page):
-    """What the group's tests stand on: neither the picture nor the payload of the revisit is in the page's archive."""
+    """What the collection's tests stand on: neither the picture nor the payload of the revisit is in the page's archive."""
     page.goto(f"{two_archives.home}/?archive=/archives/pages.wacz")
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_text("Harbour")
@@ -58,92 +58,92 @@ def test_page_alone_lacks_what_another_archive_has(two_archives, page):
     expect(viewer.read("h1")).to_have_css("color", "rgb(0, 0, 0)")
 
 
-def test_group_is_made_in_the_library_and_replayed_as_one(two_archives, browser):
+def test_collection_is_made_in_the_library_and_replayed_as_one(two_archives, browser):
     """Two archives are chosen and named; a page of one shows with the picture and the revisit's payload of the other."""
     host, page = two_archives, browser.page
     page.goto(host.home)
-    page.get_by_role("button", name="Make a group…").click()
-    page.get_by_label("Title of the group").fill("Both of them")
+    page.get_by_role("button", name="Make a collection…").click()
+    page.get_by_label("Title of the collection").fill("Both of them")
     for title in ["Pages", "Things"]:
         page.get_by_role("checkbox", name=title).check()
     expect(page.get_by_text("2 archives chosen")).to_be_visible()
-    page.get_by_role("button", name="Make the group").click()
+    page.get_by_role("button", name="Make the collection").click()
     expect(page.get_by_role("heading", name="Both of them", level=1)).to_be_visible()
-    expect(page.get_by_text("A group of 2 archives")).to_be_visible()
+    expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour", "Tide"])
 
     page.goto(host.home)
-    expect(page.get_by_text("group of 2 archives", exact=True)).to_be_visible()
+    expect(page.get_by_text("collection of 2 archives", exact=True)).to_be_visible()
     page.get_by_role("link", name="Visit Both of them").click()
     viewer = Viewer(page)
-    viewer.address = page.get_by_role("textbox", name="Address in this group", exact=True)
+    viewer.address = page.get_by_role("textbox", name="Address in this collection", exact=True)
     expect_harbour(viewer)
     viewer.expect_at(f"{EXAMPLE}/", "Harbour", "22 November 2024, 09:00 UTC", "20241122090000")
     viewer.follow("Tide")
     expect(viewer.read("#own")).to_have_text("Low at six.")
     viewer.expect_at(f"{EXAMPLE}/tide", "Tide", "21 November 2024, 09:00 UTC", "20241121090000")
-    assert not [url for url in browser.requests if "/archives/both-of-them" in url], "a group has no file"
+    assert not [url for url in browser.requests if "/archives/both-of-them" in url], "a collection has no file"
     page.reload()
     expect(viewer.read("#own")).to_have_text("Low at six.")
 
 
-def test_uncaptured_address_in_a_group(group, two_archives, page):
-    """The words name the group, what of the host is there, and lead back."""
-    page.goto(f"{two_archives.home}/?group={group}")
+def test_uncaptured_address_in_a_collection(collection, two_archives, page):
+    """The words name the collection, what of the host is there, and lead back."""
+    page.goto(f"{two_archives.home}/?collection={collection}")
     viewer = Viewer(page)
     expect_harbour(viewer)
     viewer.follow("Nowhere")
     expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
     expect(page.get_by_text("“Both” has no capture of it.")).to_be_visible()
     expect(page.locator(".panel .pages a")).to_have_text(["Harbour", "Tide"])
-    page.get_by_role("link", name="Pages of this group").click()
+    page.get_by_role("link", name="Pages of this collection").click()
     expect(page.get_by_role("heading", name="Both", level=1)).to_be_visible()
 
 
-def test_group_is_replayed_by_lookups_whatever_the_address_chooses(group, two_archives, browser):
+def test_collection_is_replayed_by_lookups_whatever_the_address_chooses(collection, two_archives, browser):
     page = browser.page
-    page.goto(f"{two_archives.home}/?group={group}&replay=ranges")
+    page.goto(f"{two_archives.home}/?collection={collection}&replay=ranges")
     expect_harbour(Viewer(page))
-    expect(page.get_by_text("A group is replayed by lookups only")).to_be_visible()
-    assert [url for url in browser.requests if f"/c/{group}/" in url]
+    expect(page.get_by_text("A collection is replayed by lookups only")).to_be_visible()
+    assert [url for url in browser.requests if f"/c/{collection}/" in url]
     assert not [url for url in browser.requests if "/archives/" in url and "/api/" not in url and "?archive" not in url]
 
 
-def test_deep_link_at_the_groups_own_origin(group, two_archives, page):
+def test_deep_link_at_the_collections_own_origin(collection, two_archives, page):
     host = two_archives
-    _, _, body = host.request("GET", f"/api/groups/{group}")
+    _, _, body = host.request("GET", f"/api/collections/{collection}")
     collection = re.search(r'"collection":"([^"]+)"', body.decode())[1]
-    page.goto(f"{host.replay_origin(group)}/{collection}/20241122090000mp_/{EXAMPLE}/")
+    page.goto(f"{host.replay_origin(collection)}/{collection}/20241122090000mp_/{EXAMPLE}/")
     expect_harbour(Viewer(page))
-    expect(page).to_have_url(re.compile(rf"^{re.escape(host.home)}/\?group={group}#url="))
+    expect(page).to_have_url(re.compile(rf"^{re.escape(host.home)}/\?collection={collection}#url="))
 
 
-def test_members_come_and_go(group, two_archives, page, tmp_path):
-    """After each change the pages are those of the members, and replay is of what the group holds then."""
+def test_members_come_and_go(collection, two_archives, page, tmp_path):
+    """After each change the pages are those of the members, and replay is of what the collection holds then."""
     host = two_archives
     host.add(write_archive(tmp_path / "third.wacz", "Third", {"https://third.example/": "<title>Cliff</title><h1>Cliff"}))
-    page.goto(f"{host.home}/?group={group}")
+    page.goto(f"{host.home}/?collection={collection}")
     expect_harbour(Viewer(page))
     page.get_by_role("link", name="Both", exact=True).click()
-    page.get_by_role("button", name="Take Things out of the group").click()
-    expect(page.get_by_text("A group of 1 archive")).to_be_visible()
+    page.get_by_role("button", name="Take Things out of the collection").click()
+    expect(page.get_by_text("A collection of 1 archive")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour"])
     page.get_by_label("Another archive").select_option(label="Third")
-    page.get_by_role("button", name="Add to the group").click()
-    expect(page.get_by_text("A group of 2 archives")).to_be_visible()
+    page.get_by_role("button", name="Add to the collection").click()
+    expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour", "Cliff"])
     page.get_by_role("link", name="Visit the main page").click()
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_css("color", "rgb(0, 0, 0)")
-    viewer.address = page.get_by_role("textbox", name="Address in this group", exact=True)
+    viewer.address = page.get_by_role("textbox", name="Address in this collection", exact=True)
     viewer.visit("third.example")
     expect(viewer.read("h1")).to_have_text("Cliff")
 
 
-def test_group_is_removed_and_its_archives_stay(group, two_archives, page):
+def test_collection_is_removed_and_its_archives_stay(collection, two_archives, page):
     host = two_archives
-    page.goto(f"{host.home}/?group={group}#view=pages")
-    page.get_by_role("button", name="Remove this group…").click()
+    page.goto(f"{host.home}/?collection={collection}#view=pages")
+    page.get_by_role("button", name="Remove this collection…").click()
     expect(page.get_by_role("dialog")).to_contain_text("Its archives stay in the library.")
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("2 archives,")).to_be_visible()
@@ -151,14 +151,14 @@ def test_group_is_removed_and_its_archives_stay(group, two_archives, page):
     assert sorted(host.ids()) == ["pages", "things"]
 
 
-def test_archive_names_its_groups(group, two_archives, page):
+def test_archive_names_its_collections(collection, two_archives, page):
     page.goto(f"{two_archives.home}/?archive=/archives/pages.wacz#view=pages")
-    page.get_by_role("link", name=group, exact=True).click()
-    expect(page.get_by_text("A group of 2 archives")).to_be_visible()
+    page.get_by_role("link", name=collection, exact=True).click()
+    expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
 
 
-def test_unknown_group_is_said_in_words(host, browser):
+def test_unknown_collection_is_said_in_words(host, browser):
     browser.allow("404")
-    for address, words in [("nobody", "No group has the id"), ("Not/an id", "is no id of a group")]:
-        browser.page.goto(f"{host.home}/?group={address}")
+    for address, words in [("nobody", "No collection has the id"), ("Not/an id", "is no id of a collection")]:
+        browser.page.goto(f"{host.home}/?collection={address}")
         expect(browser.page.get_by_text(re.compile(words))).to_be_visible()

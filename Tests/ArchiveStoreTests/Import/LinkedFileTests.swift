@@ -7,11 +7,11 @@ import WebArchive
 @testable import ArchiveStore
 
 /// Files that stay where they are: PRODUCT's provisional key, and what becomes of them when they go, change, or are hashed.
-struct ReferencesTests {
+struct LinkedFileTests {
     private func referred(_ layout: GeneratedArchive.Layout = .plain) throws -> (TestStore, Archive, path: String) {
         let test = try TestStore()
         let path = try test.file("elsewhere.wacz", layout: layout)
-        return (test, try test.store.importReference(to: path).archive, path)
+        return (test, try test.store.importLink(to: path).archive, path)
     }
 
     private func change(_ path: String) throws {
@@ -23,11 +23,11 @@ struct ReferencesTests {
         let (test, archive, path) = try referred()
         #expect(archive.sha256 == nil)
         #expect(archive.key.wholeMatch(of: /ref-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
-        #expect(archive.collection.wholeMatch(of: /elsewhere-[0-9a-f]{12}/) != nil)
+        #expect(archive.replayCollection.wholeMatch(of: /elsewhere-[0-9a-f]{12}/) != nil)
         #expect(archive.pageCount == 3)
         #expect(names(in: test.layout.files) == ["\(archive.key).json"])
         #expect(try test.store.catalog.allArchives() == [archive])
-        #expect(archive.availability(in: test.layout) == .here)
+        #expect(archive.availability(in: test.layout) == .available)
         #expect(try test.store.captures(of: archive, url: "http://example.org/1", limit: 9).count == 1)
         #expect(FileManager.default.fileExists(atPath: path))
         try await test.expectWhole()
@@ -35,17 +35,17 @@ struct ReferencesTests {
 
     @Test func theHashBecomesTheKeyAndTheIDStays() async throws {
         let (test, archive, path) = try referred(.unsorted)
-        try test.store.edit(archive.id, ArchiveWords(title: "Mine", tags: ["a"], notes: "n"))
+        try test.store.edit(archive.id, ArchiveMetadata(title: "Mine", tags: ["a"], notes: "n"))
         let hash = try await sha256ByOpenSSL(path)
         let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: hash)
         #expect(hashed.key == hash)
         #expect(hashed.sha256 == hash)
         #expect(hashed.id == archive.id)
         #expect((hashed.title, hashed.tags, hashed.notes) == ("Mine", ["a"], "n"))
-        #expect(hashed.collection == "elsewhere-\(hash.prefix(12))")
+        #expect(hashed.replayCollection == "elsewhere-\(hash.prefix(12))")
         #expect(hashed.provisionalKey == archive.key)
         #expect(try test.store.catalog.pages(key: hash, limit: 10).total == 3)
-        #expect(try test.store.openArchives.lookups(hashed).trustsOrder, "its index files have moved with it")
+        #expect(try test.store.openArchives.lookups(hashed).assumesSorted, "its index files have moved with it")
         try await test.expectWhole()
         #expect(try test.store.repair() == RepairReport())
     }
@@ -65,7 +65,7 @@ struct ReferencesTests {
     @Test func anUnchangedFileIsNotReadAgain() throws {
         let (test, archive, path) = try referred()
         var steps = 0
-        let again = try test.store.importReference(to: path) { _ in steps += 1 }
+        let again = try test.store.importLink(to: path) { _ in steps += 1 }
         #expect(again.isDuplicate)
         #expect(again.archive == archive)
         #expect(steps == 0)
@@ -74,13 +74,13 @@ struct ReferencesTests {
     @Test func aFileThatIsAwayIsOfflineAndComesBack() throws {
         let (test, archive, path) = try referred()
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
-        #expect(archive.availability(in: test.layout) == .offline)
-        #expect(code { _ = try test.store.openArchives.lookups(archive) } == .offline)
-        #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-offline"))
+        #expect(archive.availability(in: test.layout) == .unavailable)
+        #expect(code { _ = try test.store.openArchives.lookups(archive) } == .unavailable)
+        #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-unavailable"))
         #expect(try test.store.repair() == RepairReport())
         #expect(try test.store.catalog.allArchives() == [archive])
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
-        #expect(archive.availability(in: test.layout) == .here)
+        #expect(archive.availability(in: test.layout) == .available)
         #expect(try test.store.openArchives.lookups(archive).wacz.size == archive.size)
     }
 
@@ -95,11 +95,11 @@ struct ReferencesTests {
         #expect(code { _ = try test.store.committer.finishHashing(key: archive.key, sha256: "0") } == .changed)
         #expect(try test.store.details(of: archive).findings.map(\.code).contains("file-changed"))
 
-        let renewed = try test.store.importReference(to: path)
+        let renewed = try test.store.importLink(to: path)
         #expect(renewed.kind == .replaced)
         #expect(renewed.archive.id == archive.id)
         #expect(renewed.archive.key != archive.key)
-        #expect(renewed.archive.collection != archive.collection)
+        #expect(renewed.archive.replayCollection != archive.replayCollection)
         #expect(renewed.archive.importedAt == archive.importedAt)
         #expect(renewed.archive.pageCount == 4)
         try await test.expectWhole()
@@ -125,9 +125,9 @@ struct ReferencesTests {
     @Test func anImportOfTheSameFileTakesItIn() async throws {
         let (test, archive, path) = try referred(.unsorted)
         let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
-        try test.store.edit(hashed.id, ArchiveWords(title: "Mine"))
+        try test.store.edit(hashed.id, ArchiveMetadata(title: "Mine"))
         let outcome = try test.store.importFile(at: path)
-        #expect(outcome.kind == .takenIn)
+        #expect(outcome.kind == .adopted)
         #expect(outcome.archive.id == archive.id)
         #expect(outcome.archive.title == "Mine")
         #expect(outcome.archive.storage == .managed)
@@ -138,7 +138,7 @@ struct ReferencesTests {
     @Test func aFileOfTheStoreItselfIsRefused() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
-        #expect(code { _ = try test.store.importReference(to: test.layout.file(archive.key)) } == .failed)
+        #expect(code { _ = try test.store.importLink(to: test.layout.file(archive.key)) } == .failed)
     }
 
     @Test func aJobWaitsForEachFileThatIsNotHashed() async throws {
@@ -149,7 +149,7 @@ struct ReferencesTests {
             }
         }
         #expect(try waiting() == 1)
-        _ = try test.store.importReference(to: path)
+        _ = try test.store.importLink(to: path)
         try test.store.jobs.queueHashing(of: archive)
         #expect(try waiting() == 1)
     }

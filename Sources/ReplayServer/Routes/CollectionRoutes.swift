@@ -2,39 +2,41 @@ import ArchiveStore
 import HTTPTypes
 import Hummingbird
 
-/// `/api/groups…`: archives that are replayed as one. Documented in `docs/json.md`.
-struct GroupRoutes: Sendable {
+/// `/api/collections…`: archives that are replayed as one. Documented in `docs/json.md`.
+struct CollectionRoutes: Sendable {
     let site: Site
 
     var routes: RouteCollection<ConnectionContext> {
         RouteCollection(context: ConnectionContext.self)
-            .get { _, _ in try await groups() }
-            .get(":id") { _, context in try await group(context.name()) }
+            .get { _, _ in try await collections() }
+            .get(":id") { _, context in try await collection(context.name()) }
             .get(":id/pages") { request, context in
                 try await pages(of: context.name(), ListParameters(pages: request.uri.queryParameters))
             }
             .get(":id/captures") { request, context in
                 try await site.captures(request, context) { id in
-                    let group = try find(id)
-                    return try .group(group, site.store.collections.members(of: group))
+                    let collection = try find(id)
+                    return try .collection(collection, site.store.collections.members(of: collection))
                 }
             }
             .add(middleware: ChangesNeedToken(site: site))
-            .post { request, _ in try await makeGroup(request) }
+            .post { request, _ in try await makeCollection(request) }
             .patch(":id") { request, context in try await edit(context.name(), request) }
             .delete(":id") { _, context in try await remove(context.name()) }
     }
 
-    private func answer(_ details: GroupDetails, status: HTTPResponse.Status = .ok) throws -> Response {
-        try Responses.json(site.shown(details), status: status)
+    private func answer(_ details: CollectionDetails, status: HTTPResponse.Status = .ok) throws -> Response {
+        try Responses.json(site.resource(details), status: status)
     }
 
-    private func groups() async throws -> Response {
-        let groups = try await site.blocking.long { try site.store.collections.details() }
-        return try Responses.json(["groups": groups.map { site.shown(ListedGroup($0), of: $0.group) }])
+    private func collections() async throws -> Response {
+        let collections = try await site.blocking.long { try site.store.collections.details() }
+        return try Responses.json([
+            "collections": collections.map { site.resource(ListedCollection($0), of: $0.collection) }
+        ])
     }
 
-    private func group(_ id: String) async throws -> Response {
+    private func collection(_ id: String) async throws -> Response {
         try answer(try await site.blocking.long { try site.store.collections.details(of: try find(id)) })
     }
 
@@ -47,8 +49,8 @@ struct GroupRoutes: Sendable {
             })
     }
 
-    /// What a new group is made of.
-    private struct NewGroup: Decodable, Sendable {
+    /// What a new collection is made of.
+    private struct NewCollection: Decodable, Sendable {
         let title: String
         let members: [String]
         let id: String?
@@ -56,22 +58,22 @@ struct GroupRoutes: Sendable {
         let notes: String?
     }
 
-    private func makeGroup(_ request: Request) async throws -> Response {
-        let wanted: NewGroup = try await JSONBody.read(request)
+    private func makeCollection(_ request: Request) async throws -> Response {
+        let wanted: NewCollection = try await JSONBody.read(request)
         let details = try await site.blocking.long {
             let id = try wanted.id.map { text in
                 guard let id = ArchiveID(text) else { throw Self.badID(text) }
                 return id
             }
-            let group = try site.store.collections.make(
+            let collection = try site.store.collections.make(
                 id: id, title: wanted.title, members: try Self.members(wanted.members),
-                words: ArchiveWords(tags: wanted.tags, notes: wanted.notes))
-            return try site.store.collections.details(of: group)
+                words: ArchiveMetadata(tags: wanted.tags, notes: wanted.notes))
+            return try site.store.collections.details(of: collection)
         }
         return try answer(details, status: .created)
     }
 
-    /// What is absent stays as it is; `members` are all that the group has then.
+    /// What is absent stays as it is; `members` are all that the collection has then.
     private struct Change: Decodable, Sendable {
         let title: String?
         let tags: [String]?
@@ -81,11 +83,11 @@ struct GroupRoutes: Sendable {
 
     private func edit(_ id: String, _ request: Request) async throws -> Response {
         let change: Change = try await JSONBody.read(request)
-        let words = ArchiveWords(title: change.title, tags: change.tags, notes: change.notes)
+        let words = ArchiveMetadata(title: change.title, tags: change.tags, notes: change.notes)
         let details = try await site.blocking.long {
             let members = try change.members.map(Self.members)
-            let group = try site.store.collections.edit(try find(id).id, words) { members ?? $0 }
-            return try site.store.collections.details(of: group)
+            let collection = try site.store.collections.edit(try find(id).id, words) { members ?? $0 }
+            return try site.store.collections.details(of: collection)
         }
         return try answer(details)
     }
@@ -95,11 +97,11 @@ struct GroupRoutes: Sendable {
         return Responses.empty(.noContent)
     }
 
-    private func find(_ id: String) throws -> ArchiveGroup {
-        guard let known = ArchiveID(id), let group = try site.store.collections.group(id: known) else {
-            throw ErrorResponse(.notFound, code: "not-found", "no group has the id \"\(id.prefix(100))\"")
+    private func find(_ id: String) throws -> ArchiveCollection {
+        guard let known = ArchiveID(id), let collection = try site.store.collections.collection(id: known) else {
+            throw ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
         }
-        return group
+        return collection
     }
 
     private static func members(_ ids: [String]) throws -> [ArchiveID] {
@@ -115,5 +117,21 @@ struct GroupRoutes: Sendable {
         ErrorResponse(
             .badRequest, code: "bad-id", "\"\(text.prefix(100))\" cannot be an id",
             hint: "an id has at most 63 characters a to z, 0 to 9 and single hyphens between them")
+    }
+}
+
+/// `/api/groups…`, as version 0.1.0 called collections: every request is sent on, with its method and its body.
+enum FormerCollectionRoutes {
+    static var routes: RouteCollection<ConnectionContext> {
+        let routes = RouteCollection(context: ConnectionContext.self)
+        for method in [HTTPRequest.Method.get, .post, .patch, .delete] {
+            for path in ["", "**"] { routes.on(RouterPath(path), method: method) { request, _ in sentOn(request) } }
+        }
+        return routes
+    }
+
+    private static func sentOn(_ request: Request) -> Response {
+        let rest = request.uri.string.dropFirst("/api/groups".count)
+        return Response(status: .permanentRedirect, headers: [.location: "/api/collections\(rest)"])
     }
 }

@@ -1,7 +1,7 @@
 /// A ZIP that holds WACZ files instead of captures, as crawl services hand out a crawl of several.
 ///
 /// Source: the profile `multi-wacz-package` of the Webrecorder tools; its members are stored at the root or in a folder.
-public struct PackageOfPackages: Sendable {
+public struct MultiWACZ: Sendable {
     /// The name to use in error texts.
     public let name: String
     /// What its `datapackage.json` says; `nil` when it has none that can be read.
@@ -22,7 +22,7 @@ public struct PackageOfPackages: Sendable {
     /// - Throws: What `ZIPDirectory` throws for what is no whole ZIP, or a hostile one.
     public static func open(
         path: String, displayName: String? = nil, limits: Limits = .standard
-    ) throws(WebArchiveError) -> PackageOfPackages? {
+    ) throws(WebArchiveError) -> MultiWACZ? {
         let source = try FileByteSource(path: path, name: displayName)
         let directory = try ZIPDirectory(source: source, limits: limits)
         let safe = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
@@ -38,7 +38,7 @@ public struct PackageOfPackages: Sendable {
                 resource.hash.flatMap { hash in name.map { ($0, hash) } }
             }
         }
-        return PackageOfPackages(
+        return MultiWACZ(
             name: source.name, dataPackage: dataPackage, members: members, directory: directory,
             statedHashes: Dictionary(stated) { first, _ in first })
     }

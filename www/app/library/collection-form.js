@@ -1,20 +1,20 @@
-/** Making a group: a title, and archives that are chosen in the library's list. */
+/** Making a collection: a title, and archives that are chosen in the library's list. */
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make } from "../core/dom.js";
 import { counted } from "../core/format.js";
 
 /**
- * @param {{onMade: (group: import("../core/api.js").Group) => void, onEnd: () => void}} listener `onEnd`: it was given up
+ * @param {{onMade: (collection: import("../core/api.js").Collection) => void, onEnd: () => void}} listener `onEnd`: it was given up
  */
-export function createGroupForm({ onMade, onEnd }) {
+export function createCollectionForm({ onMade, onEnd }) {
     const chosen = new Set();
-    const title = make("input", { type: "text", id: "group-title", required: true, maxlength: 300,
+    const title = make("input", { type: "text", id: "collection-title", required: true, maxlength: 300,
         autocomplete: "off" });
     const count = make("p", { class: "quiet", role: "status" });
     const problems = make("div");
-    const submit = make("button", { type: "submit", class: "primary", text: "Make the group" });
-    const element = make("form", { class: "group-form sheet", hidden: true, "aria-labelledby": "group-form-title", on: {
+    const submit = make("button", { type: "submit", class: "primary", text: "Make the collection" });
+    const element = make("form", { class: "collection-form sheet", hidden: true, "aria-labelledby": "collection-form-title", on: {
         submit: (event) => {
             event.preventDefault();
             send();
@@ -23,10 +23,10 @@ export function createGroupForm({ onMade, onEnd }) {
             if (event.key === "Escape") end();
         },
     } },
-    make("h2", { id: "group-form-title", text: "A group of archives" }),
+    make("h2", { id: "collection-form-title", text: "A collection of archives" }),
     make("p", { class: "quiet", text: "They are replayed as one: a page and what it needs come from whichever of them "
         + "has the capture closest in time. Choose them in the list below." }),
-    make("label", { for: title.id, text: "Title of the group" }), title,
+    make("label", { for: title.id, text: "Title of the collection" }), title,
     count, problems,
     make("div", { class: "form-actions" }, submit,
         make("button", { type: "button", text: "Cancel", on: { click: end } })));
@@ -47,12 +47,12 @@ export function createGroupForm({ onMade, onEnd }) {
         }
         submit.disabled = true;
         try {
-            const group = await api.makeGroup({ title: title.value, members: [...chosen] });
-            announce("The group was made.");
+            const collection = await api.makeCollection({ title: title.value, members: [...chosen] });
+            announce("The collection was made.");
             element.hidden = true;
-            onMade(group);
+            onMade(collection);
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "The group was not made"));
+            problems.replaceChildren(errorBlock(error, "The collection was not made"));
         }
         submit.disabled = false;
     }

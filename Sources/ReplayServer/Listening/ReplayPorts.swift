@@ -2,9 +2,9 @@ import ArchiveStore
 import HTTPTypes
 import Logging
 
-/// The ports on which archives and groups (and the stock interface) are when each has one to itself: opened when somebody wants to look at it, closed
+/// The ports on which archives and collections (and the stock interface) are when each has one to itself: opened when somebody wants to look at it, closed
 /// when nobody has for a while.
-package actor OwnPorts {
+package actor ReplayPorts {
     package struct Limits: Sendable {
         /// With more of them open, those that were used longest ago are closed, if nobody is connected to them.
         package var openMax = 100
@@ -17,7 +17,7 @@ package actor OwnPorts {
     }
 
     /// Starts to answer on a port, for what is replayed there alone.
-    typealias Start = @Sendable (LoopbackPort, HostPolicy.OwnPort) async throws -> PortListener
+    typealias Start = @Sendable (LoopbackPort, HostPolicy.ReplayPort) async throws -> PortListener
 
     private struct Open {
         let port: Int
@@ -31,9 +31,9 @@ package actor OwnPorts {
     private let start: Start
     private var open: [HostPolicy.Tenant: Open] = [:]
     /// Those that are about to be opened: whoever asks meanwhile waits for the same.
-    private var opening: [HostPolicy.Tenant: OwnedWork<Int>] = [:]
+    private var opening: [HostPolicy.Tenant: ManagedTask<Int>] = [:]
     /// Those that are about to be closed: their ports are ours until then.
-    private var closing: [HostPolicy.Tenant: OwnedWork<Void>] = [:]
+    private var closing: [HostPolicy.Tenant: ManagedTask<Void>] = [:]
     /// What a store that cannot be written would have been told.
     private var unwritten: [HostPolicy.Tenant: Int] = [:]
     private var isStopped = false
@@ -46,7 +46,7 @@ package actor OwnPorts {
         self.start = start
     }
 
-    /// Opens the port of an archive or a group, or leaves it open.
+    /// Opens the port of an archive or a collection, or leaves it open.
     ///
     /// - Returns: Its number: the one that the store keeps for it, or another when that belongs to another program now.
     /// - Throws: `ErrorResponse` `no-port`, `StoreError`.
@@ -70,7 +70,7 @@ package actor OwnPorts {
             return known.port
         }
         if let other = opening[tenant] { return try await other.value }
-        let work = OwnedWork { try await self.openPort(for: tenant, kept: kept, choices: choices) }
+        let work = ManagedTask { try await self.openPort(for: tenant, kept: kept, choices: choices) }
         opening[tenant] = work
         defer { opening[tenant] = nil }
         return try await work.value
@@ -96,7 +96,7 @@ package actor OwnPorts {
             }
             if number != own { try await keep(number, for: tenant, former: kept) }
             let listener = try await start(
-                port, HostPolicy.OwnPort(tenant: tenant, port: number, isKept: !store.isReadOnly))
+                port, HostPolicy.ReplayPort(tenant: tenant, port: number, isKept: !store.isReadOnly))
             // The server may have stopped while the listener came up.
             guard !isStopped else {
                 await listener.stop(within: .zero)
@@ -182,7 +182,7 @@ package actor OwnPorts {
     private func close(_ tenant: HostPolicy.Tenant) async {
         guard let one = open.removeValue(forKey: tenant) else { return }
         logger.debug("a port is closed", metadata: ["archive": "\(tenant)", "port": "\(one.port)"])
-        let work = OwnedWork { await one.listener.stop(within: .zero) }
+        let work = ManagedTask { await one.listener.stop(within: .zero) }
         closing[tenant] = work
         await work.finish()
         closing[tenant] = nil

@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 /// Files that stay elsewhere, and are away or changed when somebody asks for them.
-struct AwayFileTests {
+struct UnavailableFileTests {
     /// On the archive's own origin no 503: the engine asks again for minutes after one.
     @Test func aFileThatIsAwayOrChangedIsSaidToBeSoOnEachOrigin() async throws {
         try await withServer { server in
             let file = try server.folder.write(GeneratedArchive().bytes(), to: "tide.wacz")
-            _ = try server.store.importReference(to: file)
+            _ = try server.store.importLink(to: file)
             let away = file + ".away"
             func statuses() async throws -> [Int] {
                 var statuses: [Int] = []
@@ -25,7 +25,7 @@ struct AwayFileTests {
             #expect(try await statuses() == [503, 503, 404, 404])
             let words = try await server.ask("GET", "/archives/tide.wacz", host: server.host(of: "tide"))
             #expect(words.text.contains("is offline"))
-            #expect(words["Replayhost-Error"] == "archive-offline")
+            #expect(words["Replayhost-Error"] == "archive-unavailable")
             #expect(!words.text.contains(server.folder.path))
             try FileManager.default.moveItem(atPath: away, toPath: file)
             #expect(try await statuses() == [200, 200, 200, 200])
@@ -41,9 +41,9 @@ struct AwayFileTests {
         }
     }
 
-    @Test func aGroupsOriginGivesOutNoFile() async throws {
+    @Test func aCollectionsOriginGivesOutNoFile() async throws {
         try await withServer { server in
-            // The archive `coast` was imported under the name that is the group's id.
+            // The archive `coast` was imported under the name that is the collection's id.
             try await server.place(patternBytes(10), as: "coast", originalName: "tide.wacz")
             let (coast, tide) = (try #require(ArchiveID("coast")), try #require(ArchiveID("tide")))
             _ = try server.store.collections.make(id: tide, title: "Tide", members: [coast])

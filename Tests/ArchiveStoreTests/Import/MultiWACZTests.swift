@@ -4,8 +4,8 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Packages of packages, as crawl services hand them out: a group of the archives in them.
-struct PackagesTests {
+/// Packages of packages, as crawl services hand them out: a collection of the archives in them.
+struct MultiWACZTests {
     private struct Package {
         let test: TestStore
         let path: String
@@ -27,20 +27,20 @@ struct PackagesTests {
         return Package(test: test, path: try test.folder.write(bytes, to: "crawl.wacz"), members: members)
     }
 
-    private func outcome(_ result: ImportResult) throws -> PackageOutcome {
+    private func outcome(_ result: ImportResult) throws -> MultiWACZOutcome {
         guard case .package(let outcome) = result else { throw StoreError(.failed, "that was one archive") }
         return outcome
     }
 
     @Test(arguments: [false, true])
-    func theMembersBecomeArchivesAndAGroup(areDeflated: Bool) async throws {
+    func theMembersBecomeArchivesAndACollection(areDeflated: Bool) async throws {
         let package = try await package(areDeflated: areDeflated)
         let store = package.test.store
         let outcome = try outcome(try store.importAny(at: package.path))
-        #expect(outcome.group.id.text == "crawl")
-        #expect(outcome.group.title == "Both")
-        #expect(outcome.group.originalName == "crawl.wacz")
-        #expect(outcome.group.members.map(\.text) == ["one", "two"])
+        #expect(outcome.collection.id.text == "crawl")
+        #expect(outcome.collection.title == "Both")
+        #expect(outcome.collection.originalName == "crawl.wacz")
+        #expect(outcome.collection.members.map(\.text) == ["one", "two"])
         #expect(outcome.remarks.isEmpty)
         for (member, path) in zip(outcome.members, package.members) {
             let hash = try await sha256ByOpenSSL(path)
@@ -53,7 +53,7 @@ struct PackagesTests {
 
         let again = try self.outcome(try store.importAny(at: package.path))
         #expect(again.isDuplicate)
-        #expect(again.group == outcome.group)
+        #expect(again.collection == outcome.collection)
         #expect(try store.collections.all().count == 1)
     }
 
@@ -68,13 +68,13 @@ struct PackagesTests {
         #expect(error?.hint == "extract the ZIP, and import the WACZ files in it")
     }
 
-    @Test func titleIDAndTagsAreTheGroups() async throws {
+    @Test func titleIDAndTagsAreTheCollections() async throws {
         let package = try await package(title: nil)
         let options = ImportOptions(title: "Mine", id: ArchiveID("chosen"), tags: ["t"])
         let outcome = try outcome(try package.test.store.importAny(at: package.path, options: options))
-        #expect(outcome.group.id.text == "chosen")
-        #expect(outcome.group.title == "Mine")
-        #expect(outcome.group.tags == ["t"])
+        #expect(outcome.collection.id.text == "chosen")
+        #expect(outcome.collection.title == "Mine")
+        #expect(outcome.collection.tags == ["t"])
         #expect(outcome.members.map(\.archive.title) == [TestStore.title, TestStore.title])
     }
 
@@ -87,7 +87,7 @@ struct PackagesTests {
 
     @Test func itCannotStayWhereItIs() async throws {
         let package = try await package()
-        #expect(code { _ = try package.test.store.importAny(at: package.path, mode: .reference) } == .refused)
+        #expect(code { _ = try package.test.store.importAny(at: package.path, mode: .link) } == .refused)
         try await package.test.expectWhole()
     }
 
@@ -128,6 +128,6 @@ struct PackagesTests {
         #expect(try store.catalog.allArchives().map(\.id.text) == ["one"])
         #expect(try store.collections.all().isEmpty)
         try await package.test.expectWhole()
-        #expect(try outcome(try store.importAny(at: package.path)).group.members.map(\.text) == ["one", "two"])
+        #expect(try outcome(try store.importAny(at: package.path)).collection.members.map(\.text) == ["one", "two"])
     }
 }

@@ -4,11 +4,11 @@ import * as api from "../core/api.js";
 const repeatSeconds = 60;
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Group} archive
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {(origin: string) => void} onMoved the port was lost to another program, and there is a new one
  * @returns {{origin: Promise<string>, close: () => void}} `origin` rejects when there is no port to be had
  */
-export function openOwnPort(archive, onMoved) {
+export function openReplayPort(archive, onMoved) {
     let ended = false;
     let origin = "";
 

@@ -1,4 +1,4 @@
-#include "CRE2.h"
+#include "RE2Shim.h"
 
 #include <re2/re2.h>
 

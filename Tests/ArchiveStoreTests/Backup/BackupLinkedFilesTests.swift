@@ -5,26 +5,26 @@ import Testing
 @testable import ArchiveStore
 
 /// Archives whose files the store only refers to.
-struct BackupReferencesTests {
-    private let included = BackupOptions(includesReferences: true)
+struct BackupLinkedFilesTests {
+    private let included = BackupOptions(includesLinkedFiles: true)
 
     @Test func theirFilesStayWhereTheyAreAndThatIsCounted() throws {
         let made = try BackedUpStore()
-        let archive = try made.refer("far", seed: 1)
+        let archive = try made.link("far", seed: 1)
         let report = try made.store.backUp(to: made.folder)
         #expect((report.elsewhere.count, report.elsewhere.bytes) == (1, archive.size))
         #expect((report.archives, report.copied.count) == (1, 0))
         #expect(names(in: made.folder + "/files") == [])
         let before = try StoreFacts(made.store)
         let (there, restored) = try made.restored()
-        #expect(restored.offline == [])
+        #expect(restored.unavailable == [])
         #expect(try StoreFacts(there) == before)
     }
 
     @Test(arguments: [false, true])
     func theyAreCopiedWhenAskedForAndOnlyOnce(isHashed: Bool) async throws {
         let made = try BackedUpStore()
-        let archive = try made.refer("far", seed: 1)
+        let archive = try made.link("far", seed: 1)
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
         if isHashed { _ = try made.store.committer.finishHashing(key: archive.key, sha256: hash) }
         let first = try made.store.backUp(to: made.folder, options: included)
@@ -43,40 +43,40 @@ struct BackupReferencesTests {
 
     @Test func aFileThatIsAwayIsSaidAndTheRestGoesOn() throws {
         let made = try BackedUpStore()
-        let away = try made.refer("away", seed: 1)
-        try made.refer("here", seed: 2)
+        let away = try made.link("away", seed: 1)
+        try made.link("here", seed: 2)
         try FileManager.default.removeItem(atPath: made.test.folder.path("elsewhere/away.wacz"))
         let report = try made.store.backUp(to: made.folder, options: included)
-        #expect(report.problems.map(\.code) == [.offline])
+        #expect(report.problems.map(\.code) == [.unavailable])
         #expect((report.archives, report.copied.count, report.elsewhere.count) == (2, 1, 1))
         let (there, restored) = try made.restored()
-        #expect(restored.offline == [away.id])
+        #expect(restored.unavailable == [away.id])
         #expect(restored.problems == [])
         let known = try #require(try there.catalog.archive(id: away.id))
         #expect(known.title == "away")
         #expect(known.captureCount == 2)
-        #expect(known.availability(in: there.layout) == .offline)
+        #expect(known.availability(in: there.layout) == .unavailable)
     }
 
     @Test(arguments: [false, true])
     func oneThatIsGoneIsRestoredFromItsCopyUnderItsID(isHashed: Bool) async throws {
         let made = try BackedUpStore()
-        var archive = try made.refer("far", seed: 1)
+        var archive = try made.link("far", seed: 1)
         let path = made.test.folder.path("elsewhere/far.wacz")
         let hash = try await sha256ByOpenSSL(path)
         if isHashed { archive = try made.store.committer.finishHashing(key: archive.key, sha256: hash) }
-        try made.store.edit(archive.id, ArchiveWords(title: "Said", tags: ["t"], notes: "n"))
+        try made.store.edit(archive.id, ArchiveMetadata(title: "Said", tags: ["t"], notes: "n"))
         _ = try made.store.collections.make(title: "g", members: [archive.id])
         _ = try made.store.backUp(to: made.folder, options: included)
         try FileManager.default.removeItem(atPath: path)
         let (there, report) = try made.restored()
-        #expect(report.takenIn == [archive.id])
-        #expect((report.offline, report.restored.count) == ([], 1))
+        #expect(report.adopted == [archive.id])
+        #expect((report.unavailable, report.restored.count) == ([], 1))
         let found = try #require(try there.catalog.archive(id: archive.id))
         #expect((found.key, found.sha256, found.storage, found.provisionalKey) == (hash, hash, .managed, nil))
         #expect((found.title, found.tags, found.notes) == ("Said", ["t"], "n"))
         #expect(found.importedAt == archive.importedAt)
-        #expect(found.availability(in: there.layout) == .here)
+        #expect(found.availability(in: there.layout) == .available)
         #expect(try there.collections.all().map(\.members) == [[archive.id]])
         let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
         #expect((again.alreadyThere, again.restored.count, again.archives) == (1, 0, 1))
@@ -86,37 +86,37 @@ struct BackupReferencesTests {
     /// The file at the path is another one by now: it is not shown as what it was.
     @Test func oneThatWasChangedIsRestoredFromItsCopy() async throws {
         let made = try BackedUpStore()
-        let archive = try made.refer("far", seed: 1)
+        let archive = try made.link("far", seed: 1)
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
         _ = try made.store.backUp(to: made.folder, options: included)
         try made.test.folder.write(
             GeneratedArchive(title: "longer than it was", seed: 2).bytes(), to: "elsewhere/far.wacz")
         let (there, report) = try made.restored()
-        #expect(report.takenIn == [archive.id])
+        #expect(report.adopted == [archive.id])
         #expect(try there.catalog.allArchives().map(\.key) == [hash])
     }
 
     /// A file that the store has, and refers to elsewhere as well: two archives, one key.
     @Test func twoOfTheSameBytesStayTwo() async throws {
         let made = try BackedUpStore()
-        let reference = try made.refer("far", seed: 1)
+        let linked = try made.link("far", seed: 1)
         let path = made.test.folder.path("elsewhere/far.wacz")
         let own = try made.store.importFile(at: path).archive
-        _ = try made.store.committer.finishHashing(key: reference.key, sha256: own.key)
+        _ = try made.store.committer.finishHashing(key: linked.key, sha256: own.key)
         let first = try made.store.backUp(to: made.folder, options: included)
         #expect((first.archives, first.copied.count) == (2, 1))
         try FileManager.default.removeItem(atPath: path)
         let (there, report) = try made.restored()
-        #expect(report.offline == [reference.id])
-        #expect(report.takenIn == [])
-        #expect(try Set(there.catalog.allArchives().map(\.id)) == [reference.id, own.id])
+        #expect(report.unavailable == [linked.id])
+        #expect(report.adopted == [])
+        #expect(try Set(there.catalog.allArchives().map(\.id)) == [linked.id, own.id])
         #expect(try there.repair() == RepairReport())
     }
 
     /// A job has found out the hash after the backup: it is that archive all the same.
     @Test func oneThatWasHashedSinceIsTheSame() async throws {
         let made = try BackedUpStore()
-        let archive = try made.refer("far", seed: 1)
+        let archive = try made.link("far", seed: 1)
         _ = try made.store.backUp(to: made.folder)
         let (there, _) = try made.restored()
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))

@@ -1,0 +1,243 @@
+import ArchiveStore
+import ArgumentParser
+import WebArchive
+
+/// `replayhost collection …`
+struct CollectionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collection",
+        abstract: "Collections: archives that are replayed as one.",
+        discussion: """
+            A page and what it needs come from whichever archive of the collection has the closest capture. An archive may be \
+            in several collections; it stays an archive of its own. `replayhost edit` changes a collection's title, tags and notes.
+
+            Examples:
+              replayhost collection create "The harbour" harbour-2023 harbour-2024
+              replayhost collection list
+            """,
+        subcommands: [Create.self, List.self, Info.self, Add.self, Drop.self, Remove.self], defaultSubcommand: List.self
+    )
+
+    /// `replayhost collection create TITLE ID…`
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a collection of archives.",
+            discussion: """
+                Example:
+                  replayhost collection create "The harbour" harbour-2023 harbour-2024
+                """)
+
+        @Argument(help: "The title.")
+        var title: String
+
+        @Argument(help: ArgumentHelp("Ids of archives, or unique beginnings of them.", valueName: "member"))
+        var members: [String]
+
+        @Option(name: .long, help: ArgumentHelp("An id instead of one made of the title.", valueName: "id"))
+        var id: String?
+
+        @OptionGroup var common: CommonOptions
+
+        func validate() throws {
+            if let id, ArchiveID(id) == nil {
+                throw ValidationError("--id \"\(id)\" cannot be one; an id has 1 to 63 of a-z, 0-9 and single hyphens")
+            }
+        }
+
+        func run() throws {
+            let store = try common.openStoreToChange()
+            let members = try members.map { try store.resolver.archive(matching: $0).id }
+            let collection = try store.collections.make(
+                id: id.flatMap { ArchiveID($0) }, title: title, members: members)
+            try CollectionCommand.tell(collection, "made", store, common)
+        }
+    }
+
+    /// `replayhost collection list`
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the collections, newest first.",
+            discussion: """
+                Example:
+                  replayhost collection list --json
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            common.sayWhichStore()
+            let store = try common.openStoreIfAny()
+            let collections =
+                try store.map { store in try store.collections.details() } ?? []
+            if common.json {
+                for collection in collections { Terminal.write(Terminal.json(ListedCollection(collection))) }
+                return
+            }
+            if collections.isEmpty {
+                return common.remark("no collections yet; replayhost collection create makes one")
+            }
+            var table = Table(["ID", "TITLE", "MEMBERS", "STATE"], cut: ["TITLE", "MEMBERS"])
+            for details in collections {
+                table.add([
+                    details.collection.id.text, String(Terminal.safe(details.collection.title).prefix(40)),
+                    details.members.map(\.archive.id.text).joined(separator: ", "), details.availability.rawValue,
+                ])
+            }
+            for line in table.lines() { Terminal.write(line) }
+        }
+    }
+
+    /// `replayhost collection info ID`
+    struct Info: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show one collection.",
+            discussion: """
+                Example:
+                  replayhost collection info the-harbour
+                """)
+
+        @Argument(help: "The collection's id, or the unique beginning of one.")
+        var id: String
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            let store = try common.openExistingStore()
+            let details = try store.collections.details(of: try store.collections.collection(matching: id))
+            if common.json { return Terminal.write(Terminal.json(details)) }
+            let collection = details.collection
+            Terminal.write("id:      \(collection.id)")
+            Terminal.write("title:   \(Terminal.safe(collection.title))")
+            if !collection.tags.isEmpty {
+                Terminal.write("tags:    \(Terminal.safe(collection.tags.joined(separator: ", ")))")
+            }
+            if !collection.notes.isEmpty { Terminal.write("notes:   \(Terminal.safe(collection.notes))") }
+            Terminal.write("created: \(RFC3339.text(of: collection.createdAt))")
+            for member in details.members {
+                let state = member.availability == .available ? "" : " (\(member.availability.rawValue))"
+                Terminal.write("member:  \(member.archive.id), \(Terminal.safe(member.archive.title))\(state)")
+            }
+        }
+    }
+
+    /// `replayhost collection add ID MEMBER…`
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put archives into a collection.",
+            discussion: """
+                Example:
+                  replayhost collection add the-harbour harbour-2025
+                """)
+
+        @Argument(help: "The collection's id, or the unique beginning of one.")
+        var id: String
+
+        @Argument(help: ArgumentHelp("Ids of archives, or unique beginnings of them.", valueName: "member"))
+        var members: [String]
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            let store = try common.openStoreToChange()
+            let added = try members.map { try store.resolver.archive(matching: $0).id }
+            let collection = try store.collections.edit(
+                try store.collections.collection(matching: id).id, ArchiveMetadata()
+            ) {
+                $0 + added
+            }
+            try CollectionCommand.tell(collection, "changed", store, common)
+        }
+    }
+
+    /// `replayhost collection drop ID MEMBER…`
+    struct Drop: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take archives out of a collection; they stay in the store.",
+            discussion: """
+                Example:
+                  replayhost collection drop the-harbour harbour-2023
+                """)
+
+        @Argument(help: "The collection's id, or the unique beginning of one.")
+        var id: String
+
+        @Argument(help: ArgumentHelp("Ids of archives, or unique beginnings of them.", valueName: "member"))
+        var members: [String]
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            let store = try common.openStoreToChange()
+            let dropped = try members.map { try store.resolver.archive(matching: $0).id }
+            let collection = try store.collections.collection(matching: id)
+            if let stranger = dropped.first(where: { !collection.members.contains($0) }) {
+                throw StoreError(.notFound, "\"\(stranger)\" is not in the collection", place: collection.id.text)
+            }
+            let changed = try store.collections.edit(collection.id, ArchiveMetadata()) {
+                $0.filter { !dropped.contains($0) }
+            }
+            try CollectionCommand.tell(changed, "changed", store, common)
+        }
+    }
+
+    /// `replayhost collection remove ID`
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a collection; its archives stay in the store.",
+            discussion: """
+                Asks first; --yes doesn't.
+
+                Example:
+                  replayhost collection remove the-harbour --yes
+                """)
+
+        @Argument(help: "The collection's id, or the unique beginning of one.")
+        var id: String
+
+        @Flag(name: .long, help: "Don't ask.")
+        var yes = false
+
+        @OptionGroup var common: CommonOptions
+
+        private struct Removed: Encodable {
+            let id: String
+            let removed: Bool
+        }
+
+        func run() throws {
+            let store = try common.openStoreToChange()
+            let collection = try store.collections.collection(matching: id)
+            if !yes {
+                Terminal.ask("Remove the collection \(collection.id) (\(collection.title))? [y/N]")
+                guard let answer = readLine() else {
+                    throw StoreError(
+                        .failed, "not removed: nobody is there to be asked", place: collection.id.text,
+                        hint: "give --yes")
+                }
+                guard ["y", "yes"].contains(answer.lowercased()) else {
+                    Terminal.writeError("not removed")
+                    throw ExitStatus.failed
+                }
+            }
+            try store.collections.remove(collection.id)
+            common.tell(Removed(id: collection.id.text, removed: true), "\(collection.id): removed (its archives stay)")
+        }
+    }
+
+    private static func tell(
+        _ collection: ArchiveCollection, _ verb: String, _ store: ArchiveStore, _ common: CommonOptions
+    ) throws {
+        let members = collection.members.map(\.text).joined(separator: ", ")
+        common.tell(
+            try store.collections.details(of: collection),
+            "\(collection.id): \(verb) (\(Terminal.safe(collection.title)): \(members.isEmpty ? "no member" : members))"
+        )
+    }
+}
+
+/// `replayhost group …`: the name of `collection` in version 0.1.0.
+struct GroupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "group", shouldDisplay: false, subcommands: CollectionCommand.configuration.subcommands,
+        defaultSubcommand: CollectionCommand.List.self)
+}
