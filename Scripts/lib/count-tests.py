@@ -62,27 +62,32 @@ def pytest_suite(name, report, code):
     return settled(suite, code)
 
 
-def step(name, title, results):
-    """A step without a count: silent when it succeeded or was not run, one failure when not."""
-    path = results / f"{name}.code"
-    code = int(path.read_text()) if path.exists() else 0
-    return [] if code == 0 else [Suite(title, failed=1, remark=f"see {results / name}.log")]
+# What a run is called in the count. A run that isn't here is counted under its own name.
+TITLES = {
+    "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
+    "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
+    "browser": "Browser tests", "browser-viewer": "Browser tests of the viewer",
+    "browser-namespaces": "Browser tests of isolation", "browser-own-ports": "Browser tests of ports",
+    "browser-ports": "Browser tests, again with ports",
+}
+
+
+def suites_of(name, results):
+    """The suites of one run: steps without a count appear only when they failed."""
+    title, code = TITLES.get(name, name), int((results / f"{name}.code").read_text())
+    log = results / f"{name}.log"
+    if name in ("format", "build"):
+        return [] if code == 0 else [Suite(title, failed=1, remark=f"see {log}")]
+    if name in ("swift", "address", "thread"):
+        return [swift_suite(title, log.read_text(errors="replace"), code)]
+    return [pytest_suite(title, results / f"{name}.xml", code)]
 
 
 def main():
     results = Path(sys.argv[1])
-    suites = step("format", "Format", results) + step("build", "Build", results)
-    for name, title in [("swift", "Swift tests"), ("address", "Swift tests under AddressSanitizer"),
-            ("thread", "Swift tests under ThreadSanitizer")]:
-        if (results / f"{name}.code").exists():
-            code = int((results / f"{name}.code").read_text())
-            suites.append(swift_suite(title, (results / f"{name}.log").read_text(errors="replace"), code))
-    for name, title in [("faults", "Fault tests"), ("packaging", "Packaging tests"), ("browser", "Browser tests"),
-            ("browser-own-ports", "Browser tests of ports and isolation"),
-            ("browser-ports", "Browser tests, again with ports")]:
-        if (results / f"{name}.code").exists():
-            code = int((results / f"{name}.code").read_text())
-            suites.append(pytest_suite(title, results / f"{name}.xml", code))
+    runs = {path.stem for path in results.glob("*.code")}
+    names = [name for name in TITLES if name in runs] + sorted(runs - TITLES.keys())
+    suites = [suite for name in names for suite in suites_of(name, results)]
     print()
     for suite in suites:
         print(suite)

@@ -28,3 +28,17 @@ def test_soak_and_bench_find_what_they_import(script):
          "\n".join(own_imports(script))],
         cwd=CHECKOUT, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize("name", ["browser", "a-new-run"])
+@pytest.mark.parametrize("failures, code", [(0, 0), (1, 1)])
+def test_every_run_is_counted(tmp_path, name, failures, code):
+    """Also a run whose name the count doesn't know."""
+    (tmp_path / f"{name}.code").write_text(str(code))
+    (tmp_path / f"{name}.log").write_text("")
+    (tmp_path / f"{name}.xml").write_text(
+        f'<testsuites><testsuite tests="3" failures="{failures}" errors="0" skipped="1"/></testsuites>')
+    script = next(script for script in SCRIPTS if script.name == "count-tests.py")
+    counted = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True)
+    assert counted.stdout.splitlines()[-1] == f"{2 - failures} passed, {failures} failed, 1 skipped"
+    assert counted.returncode == code
