@@ -207,7 +207,7 @@ MEMENTO = [
     at("20241031154914id_/file:///screenshot.png", archive="published"),
 ]
 #: What explains a difference, by the query as it stands in the table.
-FUZZY = "if nothing matches, pywb lists similar URLs; replayhost lists what you asked for"
+FUZZY = "if nothing matches, pywb lists similar URLs; replayhost lists only captures of the requested URL"
 BAD = "replayhost refuses an invalid value with a message, pywb ignores it"
 PAGES = "pywb pages only ZipNum indexes and ignores the parameter otherwise; replayhost pages every index"
 LOCATION = "pywb's `id_` redirects to the live web, replayhost to the capture of the target"
@@ -228,7 +228,7 @@ WHY = {
     f"/cdx?url={EDGE}/*&page=1": PAGES,
     f"/cdx?url={EDGE}/*&page=x": PAGES,
     f"/cdx?url={EDGE}/gz&collapse=digest": "pywb ignores `collapse`; replayhost collapses as the Wayback CDX server does",
-    f"/cdx?url={EDGE}/gz&resolveRevisits=true": "replayhost doesn't support this and says so; mementos resolve revisits",
+    f"/cdx?url={EDGE}/gz&resolveRevisits=true": "replayhost refuses this with a message; mementos resolve revisits",
     f"/cdx?url={EDGE}/post": FUZZY,
     f"/cdx?url={EDGE}/thing": "replayhost lists responses to all methods, pywb those with the plain key (the fourth is a PUT)",
     "/cdx?url=file:///screenshot.png (published)": "pywb searches for `com,file:///…` and misses the capture",
@@ -360,7 +360,7 @@ def main(files):
     faults = []
     for title, rows, found in tables:
         same = sum(row.split(" | ")[-2] == "yes" for row in rows)
-        print(f"## {title}\n\n{len(rows)} requests, {same} with the same answer.\n")
+        print(f"## {title}\n\n{len(rows)} requests, {same} with the same response.\n")
         print("| request | pywb 2.10.0 | replayhost | same | difference |\n| --- | --- | --- | --- | --- |")
         print("\n".join(rows) + "\n")
         faults += found
