@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Libraries that iOS does not have. There, and with REPLAYHOST_PORTABLE=1 everywhere, the sources do without: EMBEDDING.md says
-// what is missing then.
+// Libraries that iOS doesn't have. On iOS, and with REPLAYHOST_PORTABLE=1 everywhere, the sources build without them.
+// EMBEDDING.md lists what is missing then.
 let isPortable = Context.environment["REPLAYHOST_PORTABLE"] == "1"
 let haveLibraries: [Platform] = [.linux, .macOS]
 let libraries: [Target.Dependency] =
@@ -13,7 +13,7 @@ let defines: [SwiftSetting] =
     isPortable
     ? [] : ["WITH_LIBZIP", "WITH_BROTLI", "WITH_ZSTD", "WITH_RE2"].map { .define($0, .when(platforms: haveLibraries)) }
 
-// `make fuzz` only. What the fuzzers run knows which of its lines were run; what it depends on is built as ever.
+// `make fuzz` only: instruments our own targets for coverage, but not their dependencies.
 let isFuzzed = Context.environment["REPLAYHOST_FUZZ"] == "1"
 let instrumented: [SwiftSetting] =
     isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer", "-profile-generate", "-profile-coverage-mapping"])] : []
@@ -24,7 +24,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
-        // Only where it is built day by day: what another system's SDK deprecates is no reason not to build there.
+        // Only on Linux, so that a deprecation in another system's SDK doesn't break the build there.
         .treatAllWarnings(as: .error, .when(platforms: [.linux])),
     ]
 
@@ -160,12 +160,12 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// `make docs` only: nobody else fetches it.
+// `make docs` only, so that other builds don't download it.
 if Context.environment["REPLAYHOST_DOCS"] == "1" {
     package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"))
 }
 
-// `make fuzz` only: it links libFuzzer, which not every toolchain has.
+// `make fuzz` only: it links libFuzzer, which some toolchains don't have.
 if isFuzzed {
     package.targets.append(
         .executableTarget(
