@@ -1,51 +1,51 @@
-# Each target is one script or one swift command; `make` alone lists them.
-# PORT=8081 passes a port to run; ENGINE_DIR=DIR and ENGINE=pinned pass to setup; PREFIX=DIR and DESTDIR=DIR to install;
-# MINUTES=5 and READER=zip to fuzz; ONLY=PART to soak and bench.
+# Each target runs one script or one swift command. `make` lists them.
+# Variables: PORT=8081 (run), ENGINE_DIR=DIR and ENGINE=pinned (setup), PREFIX=DIR and DESTDIR=DIR (install),
+# MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench).
 export PORT ENGINE_DIR ENGINE PREFIX DESTDIR MINUTES READER ONLY
 
 .PHONY: help run build install uninstall dist test test-portable soak fuzz sanitize bench docs setup format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
 
-run: ## set up, build, import the sample archive, serve it on http://localhost:8080 (PORT=)
+run: ## set up, build, import the sample archive and serve it on http://localhost:8080 (PORT=)
 	@Scripts/run
 
-build: ## set up and build a release into .build/release/
+build: ## set up and build a release in .build/release/
 	@Scripts/build
 
-install: ## install what `make build` built into /usr/local (PREFIX=, DESTDIR=)
+install: ## install the release into /usr/local (PREFIX=, DESTDIR=)
 	@Scripts/install
 
-uninstall: ## take that away again (the same PREFIX=, DESTDIR=)
+uninstall: ## remove the installation (same PREFIX=, DESTDIR=)
 	@Scripts/install --uninstall
 
-dist: ## a tarball that runs where there is no toolchain; says where it is
+dist: ## build a tarball that runs without a Swift toolchain
 	@Scripts/dist
 
-test: ## all tests: Swift and browser; ends with the count
+test: ## run all tests and count them
 	@Scripts/test
 
 test-portable: ## build and test without libzip, brotli, zstd and RE2, as for iOS
 	@Scripts/test-portable
 
-soak: ## long tests with large archives, about 4 hours; ONLY="35-clients" runs some, Scripts/soak --list names them
+soak: ## run long tests with large archives, about 4 hours (ONLY="35-clients"; Scripts/soak --list)
 	@Scripts/soak
 
-fuzz: ## feed hostile input to the readers (MINUTES=1 for each, READER=zip for one)
+fuzz: ## fuzz the readers (MINUTES=1 each, READER=zip for one)
 	@Scripts/fuzz
 
-sanitize: ## the Swift tests under AddressSanitizer and ThreadSanitizer; takes an hour or more
+sanitize: ## run the Swift tests under AddressSanitizer and ThreadSanitizer, an hour or more
 	@Scripts/sanitize
 
-bench: ## measure beside pywb; needs `make build`, time and disk; ONLY= and --list as for soak
+bench: ## measure performance, in part against pywb (ONLY="40-import"; Scripts/bench --list)
 	@Scripts/bench
 
-docs: ## the libraries' documentation, into .build/docs/
+docs: ## build the documentation of the libraries in .build/docs/
 	@Scripts/docs
 
-setup: ## system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
+setup: ## install system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup
 
 format: ## format the Swift sources in place
@@ -54,5 +54,5 @@ format: ## format the Swift sources in place
 lint: ## check the format of the Swift sources
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples Fuzz
 
-clean: ## remove what was built; keeps archives/, www/vendor/ and .venv/
+clean: ## remove .build/; keeps archives/, www/vendor/ and .venv/
 	@rm -rf .build

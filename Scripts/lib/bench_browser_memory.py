@@ -1,8 +1,7 @@
-"""Measures Chromium with a page of a million captures open, in both ways to replay; called by `Scripts/bench 30-browser-memory`.
+"""Measures Chromium's memory with a page of a million captures open, in both replay modes. Called by `Scripts/bench 30-browser-memory`.
 
-For each way, in an empty profile: seconds until the page is there, bytes that the server sent, and the proportional set size (PSS)
-of all of Chromium's processes ten seconds later, beside that of the same browser with an empty tab. COUNT= and MILLION= as in
-bench_million.py.
+For each mode, with an empty profile: seconds until the page is shown, bytes sent by the server, and the proportional set size
+(PSS) of all Chromium processes ten seconds later, compared with an empty tab. COUNT= and MILLION= as in bench_million.py.
 """
 
 import os
@@ -19,7 +18,7 @@ COUNT = int(os.environ.get("COUNT", "1000000"))
 
 
 def descendants(pid):
-    """A process and all that it started."""
+    """Returns a process and its descendants."""
     found = [pid]
     for each in found:
         for task in Path(f"/proc/{each}/task").glob("*/children"):
@@ -31,7 +30,7 @@ def descendants(pid):
 
 
 def proportional(pid):
-    """Sum of the proportional set sizes of a process and its descendants, in bytes."""
+    """Returns the proportional set size of a process and its descendants, in bytes."""
     total = 0
     for each in descendants(pid):
         try:
@@ -43,15 +42,15 @@ def proportional(pid):
 
 
 def browser_of(profile):
-    """The process that runs with a profile."""
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    """Returns the browser process that uses a profile."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = place.read_bytes().split(b"\0")
+            arguments = path.read_bytes().split(b"\0")
         except OSError:
             continue
-        if f"--user-data-dir={profile}".encode() in words and not any(word.startswith(b"--type=") for word in words):
-            return int(place.parent.name)
-    raise SystemExit("no browser runs with the profile")
+        if f"--user-data-dir={profile}".encode() in arguments and not any(argument.startswith(b"--type=") for argument in arguments):
+            return int(path.parent.name)
+    raise SystemExit("no browser uses the profile")
 
 
 def sent_by(server):
@@ -85,12 +84,12 @@ def main(folder):
         generated.write_million(path, COUNT)
     archive, _, _ = serving.import_file(f"{folder}/store", path)
     with serving.serve(f"{folder}/store") as (process, port), sync_playwright() as playwright:
-        for way in ["lookups", "ranges", "lookups", "ranges"]:
-            address = (f"http://localhost:{port}/?archive=/archives/{archive}.wacz&replay={way}"
+        for mode in ["lookups", "ranges", "lookups", "ranges"]:
+            address = (f"http://localhost:{port}/?archive=/archives/{archive}.wacz&replay={mode}"
                        f"#url=https://big.{generated.MILLION_DOMAIN}/page/{COUNT // 5:07}&ts=20240101000000")
             profile = f"{folder}/profile-{time.monotonic_ns()}"
             seconds, empty, memory, sent, requests = open_page(playwright, profile, address, process.pid)
-            print(f"{way}: page there after {seconds:.1f} s, {requests} requests for the archive, {sent:,} bytes written by the server, "
+            print(f"{mode}: page shown after {seconds:.1f} s, {requests} requests for the archive, {sent:,} bytes sent by the server, "
                   f"Chromium {empty / 1e6:.0f} MB before, {memory / 1e6:.0f} MB with the page (PSS); "
                   f"server {serving.resident(process.pid) / 1e6:.0f} MB")
 

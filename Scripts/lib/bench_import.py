@@ -1,9 +1,9 @@
-"""Imports a file of 4.5 GB beside `cp` and `openssl dgst -sha256` of the same file, in turn.
+"""Compares the import of a 4.5 GB file with `cp` and `openssl dgst -sha256` of the same file, in turn.
 
     PYTHONPATH=Fixtures python3 Scripts/lib/bench_import.py FOLDER [GIGABYTES] [ROUNDS]
 
-The floor of an import is the slower of the two: it has to write a copy and to hash it. An import also flushes its copy to the
-disk before it says that it is done; `cp` does not, so that it is measured with `sync` of its copy as well.
+An import can't be faster than the slower of the two, since it writes a copy and hashes it. It also flushes the copy to the disk,
+so `cp` is measured with `sync`, too.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""Measures a server that holds an archive of a million captures; called by `Scripts/soak 30-million-captures` and, with pywb
-beside it (`PYWB`), by `Scripts/bench 10-million-captures`, with an empty folder.
+"""Measures a server with an archive of a million captures. Called by `Scripts/soak 30-million-captures` and, compared with pywb
+(`PYWB`), by `Scripts/bench 10-million-captures`, with an empty folder.
 
-Prints import time and memory for a ZipNum index and for one that is deflated in the ZIP; p50 and p99 of lookups over connections of
-their own, pywb and ours in turn; first byte, total time and memory of a list of everything; and what a client that goes away
-leaves behind. No time is asserted; memory, counts and answers are. COUNT= is another number of captures; MILLION= a folder with
-the files of an earlier run, to be kept.
+Prints import time and memory for a ZipNum index and for one that is deflated in the ZIP; p50 and p99 of lookups over separate
+connections, pywb and replayhost in turn; first byte, total time and memory of a complete list; and the cost of clients that
+disconnect. Checks memory, counts and results, but no times. COUNT= sets the number of captures, MILLION= a folder to keep the files
+for later runs.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ DOMAIN = f"url={generated.MILLION_DOMAIN}&matchType=domain&limit={COUNT * 2}"
 
 
 class Stream:
-    """A GET in a connection of its own, whose body is read as it comes, without its chunks being taken apart."""
+    """A GET request on a separate connection. The body is streamed without decoding its chunks."""
 
     def __init__(self, port, path):
         self.began = time.perf_counter()
@@ -53,7 +53,7 @@ class Stream:
 
 
 def took(port, path):
-    """Seconds from connecting to the end of the answer, its status and its bytes."""
+    """Sends a request; returns the seconds until the end of the response, its status and its body."""
     stream = Stream(port, path)
     with contextlib.closing(stream):
         whole = b"".join(stream.parts())
@@ -61,7 +61,7 @@ def took(port, path):
 
 
 def samples():
-    """Addresses and times spread over the whole archive, in no order."""
+    """Returns random URLs and times from the whole archive."""
     chance, picks = random.Random(11), []
     half = COUNT // 2
     for _ in range(REQUESTS):
@@ -76,7 +76,7 @@ def samples():
 
 
 class Side:
-    """One of the two servers: a name, its process, its port and the path of its collection."""
+    """A server: its name, process and port, and the path of its archive."""
 
     def __init__(self, name, process, port, prefix):
         self.name, self.pid, self.port, self.prefix = name, process.pid, port, prefix
@@ -84,7 +84,7 @@ class Side:
     def lookup(self, url, timestamp):
         return took(self.port, f"{self.prefix}/cdx?url={serving.parameter(url)}&closest={timestamp}&limit=1")
 
-    def memento(self, url, timestamp):
+    def capture(self, url, timestamp):
         return took(self.port, f"{self.prefix}/{timestamp}id_/{url}")
 
 
@@ -93,7 +93,7 @@ def milliseconds(seconds):
 
 
 def compare_lookups(sides, picks):
-    for kind in ["lookup", "memento"]:
+    for kind in ["lookup", "capture"]:
         seconds = {side.name: [] for side in sides}
         spent = {side.name: serving.processor_seconds(side.pid) for side in sides}
         for start in range(0, len(picks), 200):
@@ -106,7 +106,7 @@ def compare_lookups(sides, picks):
         for side in sides:
             p50, p99 = (serving.percentile(seconds[side.name], share) for share in (0.5, 0.99))
             spent[side.name] = (serving.processor_seconds(side.pid) - spent[side.name]) / len(picks)
-            print(f"{kind} ({len(picks):,}, own connections): {side.name}: p50 {milliseconds(p50)}, p99 {milliseconds(p99)}, "
+            print(f"{kind} ({len(picks):,}, separate connections): {side.name}: p50 {milliseconds(p50)}, p99 {milliseconds(p99)}, "
                   f"processor {milliseconds(spent[side.name])} a request")
         if len(sides) == 2:
             ratios = [serving.percentile(seconds[sides[1].name], share) / serving.percentile(seconds[sides[0].name], share)
@@ -115,21 +115,21 @@ def compare_lookups(sides, picks):
                   f"processor {spent[sides[1].name] / spent[sides[0].name]:.1f}")
 
 
-def list_everything(side, query, words):
-    """A list of the whole domain: times, lines, and what it takes of memory and processor."""
+def list_everything(side, query, label):
+    """Lists the whole domain, and measures times, lines, memory and processor time."""
     resting, spent = serving.resident(side.pid), serving.processor_seconds(side.pid)
     with serving.Watch(side.pid) as watch, contextlib.closing(Stream(side.port, f"{side.prefix}/cdx?{query}")) as stream:
         lines = sum(part.count(b"}\n") + part.count(b"}\r\n") for part in joined(stream.parts()))
         total = time.perf_counter() - stream.began
     spent = serving.processor_seconds(side.pid) - spent
-    print(f"{words}: {side.name}: {lines:,} lines, first byte {milliseconds(stream.first_byte)}, all {total:.2f} s, "
+    print(f"{label}: {side.name}: {lines:,} lines, first byte {milliseconds(stream.first_byte)}, all {total:.2f} s, "
           f"processor {spent:.2f} s, memory {resting / 1e6:.0f} MB before, {watch.peak / 1e6:.0f} MB peak "
-          f"({watch.peak_private / 1e6:.0f} MB of it its own)")
+          f"({watch.peak_private / 1e6:.0f} MB private)")
     return lines, stream.first_byte, total, watch.peak_private
 
 
 def joined(parts):
-    """Parts cut after line ends, so that none is counted in halves."""
+    """Splits parts at line ends, so that each line is counted once."""
     left = b""
     for part in parts:
         whole, newline, left = (left + part).rpartition(b"\n")
@@ -138,7 +138,7 @@ def joined(parts):
 
 
 def leave_early(side):
-    """Asks for everything, reads a kilobyte and goes; the processor time that the server still spends on it."""
+    """Disconnects at the beginning of a complete list, and measures the processor time that the server still uses."""
     stream = Stream(side.port, f"{side.prefix}/cdx?{DOMAIN}")
     stream.close()
     left = serving.processor_seconds(side.pid)
@@ -152,13 +152,13 @@ def leave_early(side):
         before = now
     spent = serving.processor_seconds(side.pid) - left
     answer = side.lookup(*samples()[0])
-    print(f"client gone after the first kilobytes: {side.name}: {spent:.2f} s of processor afterwards, idle after "
+    print(f"client disconnects after the first kilobytes: {side.name}: {spent:.2f} s of processor afterwards, idle after "
           f"{'more than 30' if idle_after is None else f'{idle_after:.2f}'} s; next lookup {milliseconds(answer[0])}")
     return idle_after
 
 
 def leave_filtered(side):
-    """The same for a list whose filter lets nothing through, so that no write tells the server that nobody listens."""
+    """The same with a filter that matches nothing, so that no write shows the server that the client has disconnected."""
     connection = socket.create_connection(("127.0.0.1", side.port))
     path = f"{side.prefix}/cdx?{DOMAIN}&filter=%3Dstatus:999"
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost:{side.port}\r\n\r\n".encode())
@@ -172,13 +172,13 @@ def leave_filtered(side):
         if now - before < 0.02:
             break
         before = now
-    print(f"client gone while a filter lets nothing through: {side.name}: "
+    print(f"client disconnects while a filter matches nothing: {side.name}: "
           f"{serving.processor_seconds(side.pid) - left:.2f} s of processor afterwards, idle after "
           f"{time.monotonic() - began:.2f} s")
 
 
 def sleepy_reader(side, seconds=5):
-    """A client that reads nothing of a list of everything: memory of the server meanwhile, and lookups of others."""
+    """Measures memory and the lookups of other clients while a client doesn't read a complete list."""
     stream = Stream(side.port, f"{side.prefix}/cdx?{DOMAIN}")
     with serving.Watch(side.pid) as watch:
         began, spent = time.monotonic(), []
@@ -187,13 +187,13 @@ def sleepy_reader(side, seconds=5):
         time.sleep(max(0, seconds - (time.monotonic() - began)))
     stream.close()
     print(f"client that reads nothing for {seconds} s: {side.name}: peak {watch.peak / 1e6:.0f} MB "
-          f"({watch.peak_private / 1e6:.0f} MB its own); lookups of others p50 {milliseconds(serving.percentile(spent, 0.5))}, "
+          f"({watch.peak_private / 1e6:.0f} MB private); lookups of others p50 {milliseconds(serving.percentile(spent, 0.5))}, "
           f"p99 {milliseconds(serving.percentile(spent, 0.99))}")
     return watch.peak_private
 
 
 def make(folder, store):
-    """Writes and imports both archives; returns their ids."""
+    """Writes and imports both archives; returns their IDs."""
     kept = Path(os.environ.get("MILLION", folder))
     ids = {}
     for name, index in [("million", "zipnum"), ("million-deflated", "deflated")]:
@@ -222,7 +222,7 @@ def measure(folder, ids, beside):
         for side in sides:
             lines, _, _, peak = list_everything(side, DOMAIN, "everything")
             assert lines == COUNT, (side.name, lines)
-            rare, _, _, other = list_everything(side, f"{DOMAIN}&filter=%3Dstatus:404", "filter that passes 1 of 100,000")
+            rare, _, _, other = list_everything(side, f"{DOMAIN}&filter=%3Dstatus:404", "filter that matches 1 of 100,000")
             assert rare == COUNT // generated.RARE, (side.name, rare)
             if side is not ours:
                 list_everything(side, re.sub("&limit.*", "", DOMAIN), "everything, no limit given")
@@ -232,7 +232,7 @@ def measure(folder, ids, beside):
             assert leave_early(side) is not None, "the server works on for a client that has gone"
             leave_filtered(side)
             peaks.append(sleepy_reader(side))
-        assert max(peaks) < MEMORY_MAX * 2, f"the server needed {max(peaks)} bytes of its own"
+        assert max(peaks) < MEMORY_MAX * 2, f"the server needed {max(peaks)} bytes of private memory"
 
 
 def main(folder):

@@ -1,6 +1,6 @@
-"""Requests a second, with the check of the user and without it (--allow-other-users), on kept and on new connections. Rounds alternate.
+"""Measures requests per second with and without the user check (--allow-other-users), on kept and new connections, in turn.
 
-Called by `Scripts/bench 50-users` with an empty folder. ROUNDS= and SECONDS_EACH= are other numbers than 5 and 4.
+Called by `Scripts/bench 50-users` with an empty folder. ROUNDS= (default: 5) and SECONDS_EACH= (4) change the duration.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ ROUNDS, SECONDS = int(os.environ.get("ROUNDS", "5")), os.environ.get("SECONDS_EA
 
 
 def rate(port, connection):
-    """Requests a second for 100 bytes of an archive."""
+    """Returns the requests per second for 100 bytes of an archive."""
     command = ["wrk", "-t", "1", "-c", "8", "-d", f"{SECONDS}s", "-H", "Range: bytes=0-99", "-H", f"Connection: {connection}"]
     told = subprocess.run(
         [*command, f"http://127.0.0.1:{port}/archives/sample.wacz"], capture_output=True, text=True, check=True).stdout

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Random questions "which capture of this URL at this time", with the answers of pywb 2.10.0's own index code.
+"""Generates random lookups of a URL at a time, with the results of pywb 2.10.0's index code.
 
     python capture_questions.py COUNT SEED > questions.json
 
-Needs pywb 2.10.0. Fixtures/capture-questions.json is `400 1`; `Scripts/soak 36-captures` asks 10,000.
+Needs pywb 2.10.0. Fixtures/capture-questions.json is the output for `400 1`; `Scripts/soak 36-captures` uses 10,000.
 """
 
 import json
@@ -27,7 +27,7 @@ def session(chance):
     return "".join(chance.choice("0123456789abcdef") for _ in range(32))
 
 
-def address(chance):
+def random_url(chance):
     path = chance.choice(PATHS).format(session(chance))
     return f"{chance.choice(['http', 'https'])}://{chance.choice(HOSTS)}{path}"
 
@@ -62,17 +62,17 @@ def spelled_otherwise(url, chance, fragments=False):
 
 def moment(chance, near=None):
     if near and chance.random() < .5:
-        # The same second, or one of those beside it.
+        # The same second, or the one before or after.
         return near[:-1] + str(min(9, max(0, int(near[-1]) + chance.choice([-1, 0, 0, 1]))))
     return (f"{chance.randrange(1997, 2026)}{chance.randrange(1, 13):02}{chance.randrange(1, 29):02}"
             f"{chance.randrange(24):02}{chance.randrange(60):02}{chance.randrange(60):02}")
 
 
 def captures(chance):
-    """URLs and times, each pair once."""
+    """Returns the sorted captures of an archive: keys, times and URLs."""
     found = {}
     for _ in range(chance.randrange(3, 6)):
-        url, time = address(chance), None
+        url, time = random_url(chance), None
         for _ in range(chance.randrange(1, 5)):
             time = moment(chance, time)
             found[spelled_otherwise(url, chance) if chance.random() < .5 else url, time] = True
@@ -80,7 +80,7 @@ def captures(chance):
 
 
 def between(one, other):
-    """The second in the middle of two times."""
+    """Returns the second halfway between two times."""
     one, other = (datetime.strptime(time, "%Y%m%d%H%M%S") for time in (one, other))
     return (one + (other - one) // 2).strftime("%Y%m%d%H%M%S")
 
@@ -102,7 +102,7 @@ def wanted_time(chance, times):
 
 
 def answer(index, url, time):
-    """The time of the capture that pywb takes, or nothing."""
+    """Returns the time of the capture that pywb chooses, or None."""
     query = {"url": url, "closest": time or "99991231235959", "limit": "1"}
     lines, errors = index(query)
     assert not errors, errors

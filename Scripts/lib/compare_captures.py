@@ -1,11 +1,11 @@
-"""Holds every capture that cdxj-indexer finds in the WARCs of some WACZ files against what the server says and serves.
+"""Compares all captures that cdxj-indexer finds in WACZ files with the server's index and responses.
 
     pip install cdxj-indexer warcio brotlipy zstandard
     python Scripts/lib/compare_captures.py FILE_OR_FOLDER…
 
-For each file that imports: every capture is in `/c/ID/cdx?url=…` with the same WARC, offset, length and digest, and
-`/c/ID/<timestamp>id_/<url>` answers with the payload that warcio reads. Prints a table and a line for each difference;
-fails when there is one that the file itself does not explain.
+For each capture of an imported file, `/c/ID/cdx?url=…` must list the same WARC, offset, length and digest, and
+`/c/ID/<timestamp>id_/<url>` must return the payload that warcio reads. Prints a table and a line for each difference;
+fails if the file itself doesn't explain a difference.
 """
 
 import base64
@@ -33,14 +33,14 @@ COLUMNS = ["captures", "found", "positions", "digests", "bodies"]
 
 
 def warcs(package):
-    """(name, bytes) of the WARCs in archive/."""
+    """Yields name and content of the WARC files in archive/."""
     for info in package.infolist():
         if info.filename.startswith("archive/") and WARC.search(info.filename):
             yield info.filename.removeprefix("archive/"), package.read(info)
 
 
 def indexed(package):
-    """Lengths by (WARC, offset) of what the package's own index names; `None` when it has no index."""
+    """Returns the lengths in the file's own index, by WARC and offset; None if it has no index."""
     names = [name for name in package.namelist() if re.match(r"indexes/.*\.cdxj?(\.gz)?$", name)]
     if not names:
         return None
@@ -59,7 +59,7 @@ def indexed(package):
 
 
 def members(data):
-    """The content of gzip members one after the other, as far as they are sound."""
+    """Decompresses gzip members, up to the first damaged one."""
     whole = b""
     while data:
         reader = zlib.decompressobj(31)
@@ -72,7 +72,7 @@ def members(data):
 
 
 def captures(name, data, notes):
-    """What cdxj-indexer lists of one WARC, in the order of the file, as far as it can read."""
+    """Returns the captures that cdxj-indexer finds in a WARC, up to the first error."""
     output = io.StringIO()
     indexer = CDXJIndexer(output, [], post_append=True, filename=name)
     try:
@@ -85,14 +85,14 @@ def captures(name, data, notes):
 
 
 def decoded(body, coding):
-    """Undoes zstd, which warcio leaves."""
+    """Decodes zstd, which warcio doesn't."""
     if coding != "zstd":
         return body
     return zstandard.ZstdDecompressor().stream_reader(body).read()
 
 
 def computed(data):
-    """Payload digests by offset, for WARCs whose records have none: with requests joined, cdxj-indexer says that of nothing."""
+    """Returns payload digests by offset, for records without one. With joined requests, cdxj-indexer gives the digest of no data."""
     output = io.StringIO()
     with contextlib.suppress(Exception):
         CDXJIndexer(output, [], filename="-").process_one(io.BytesIO(data), output, "-")
@@ -101,7 +101,7 @@ def computed(data):
 
 
 def payloads(name, data, notes):
-    """Payloads as warcio decodes them, by offset, and what a revisit says of its original."""
+    """Returns the payloads that warcio decodes, by offset, with the original that a revisit refers to."""
     read = {}
     try:
         iterator = ArchiveIterator(io.BytesIO(data))
@@ -110,10 +110,10 @@ def payloads(name, data, notes):
             try:
                 body = decoded(record.content_stream().read(), coding)
                 if record.http_headers is None and record.rec_headers.get_header("Content-Type", "").startswith("application/http"):
-                    # warcio reads no HTTP head where the URL is of another scheme, such as file:.
+                    # warcio doesn't parse HTTP headers if the URL has another scheme, such as file:.
                     body = body.partition(b"\r\n\r\n")[2]
             except Exception as error:
-                notes.append(f"{name}: warcio cannot decode {record.rec_headers.get_header('WARC-Target-URI')}: {error}")
+                notes.append(f"{name}: warcio can't decode {record.rec_headers.get_header('WARC-Target-URI')}: {error}")
                 body = None
             refers = None
             if record.rec_type == "revisit":
@@ -127,12 +127,12 @@ def payloads(name, data, notes):
 
 
 def digest(text):
-    """A digest in one spelling: the algorithm is told by the length anyhow."""
+    """Normalizes a digest. Its length identifies the algorithm."""
     return (text or "").split(":")[-1].lower().rstrip("=")
 
 
-def address(capture):
-    """The URL under which a capture is asked for: a request's body is part of it."""
+def request_url(capture):
+    """Returns the URL of a capture, with the body of its request."""
     url = capture["url"]
     if "method" not in capture:
         return url
@@ -162,7 +162,7 @@ class Comparison:
             if record and record[0] == "revisit":
                 body = originals.get(record[4], "gone")
             capture["body"] = body
-            together[address(capture), capture["timestamp"][:14]].append(body)
+            together[request_url(capture), capture["timestamp"][:14]].append(body)
         digests = {name: computed(data) for name, data in files}
         for name, capture in found:
             self.counts["captures"] += 1
@@ -181,7 +181,7 @@ class Comparison:
                 if line["url"] == capture["url"] and line["timestamp"][:14] == capture["timestamp"][:14]]
         if not near:
             if named is not None and place not in named:
-                self.explained["the index of the file does not name it"] += 1
+                self.explained["the file's index doesn't contain it"] += 1
             else:
                 self.faults.append(f"not found ({status}): {what}")
             return
@@ -191,32 +191,32 @@ class Comparison:
         if exact and int(exact[0]["length"]) == int(capture["length"]):
             self.counts["positions"] += 1
         elif not is_named:
-            self.explained["the index of the file has another place"] += 1
+            self.explained["the file's index has another position"] += 1
         elif exact and named and exact[0]["length"] in named[place]:
-            self.explained["the index of the file has another length"] += 1
+            self.explained["the file's index has another length"] += 1
             is_named = False
         else:
-            self.faults.append(f"place: {what}: {[(line['filename'], line['offset'], line['length']) for line in near]}")
+            self.faults.append(f"position: {what}: {[(line['filename'], line['offset'], line['length']) for line in near]}")
         line = (exact or near)[0]
         if digest(line.get("digest")) == digest(capture.get("digest")):
             self.counts["digests"] += 1
         elif "digest" not in line or len(digest(line["digest"])) != len(digest(capture.get("digest"))):
-            self.explained["the index of the file has no digest, or one of another kind"] += 1
+            self.explained["the file's index has no digest, or one of another algorithm"] += 1
         else:
             self.faults.append(f"digest: {what}: {line['digest']} for {capture.get('digest')}")
         self.check_body(capture, line["timestamp"], together, what, is_named)
 
     def check_body(self, capture, timestamp, together, what, is_named):
-        status, fields, body = serving.get(self.port, f"/c/{self.archive}/{timestamp}id_/{address(capture)}")
-        wanted = together[address(capture), capture["timestamp"][:14]]
+        status, fields, body = serving.get(self.port, f"/c/{self.archive}/{timestamp}id_/{request_url(capture)}")
+        wanted = together[request_url(capture), capture["timestamp"][:14]]
         if "Memento-Datetime" in fields and any(body == each for each in wanted):
             self.counts["bodies"] += 1
         elif not is_named:
-            self.explained[f"and is answered with {status}"] += 1
+            self.explained[f"response {status}"] += 1
         elif capture["body"] == "gone":
-            self.explained[f"a revisit of what the file does not hold (answered {status})"] += 1
+            self.explained[f"revisit without its original (response {status})"] += 1
         elif capture["body"] is None:
-            self.explained[f"the record is damaged (answered {status})"] += 1
+            self.explained[f"damaged record (response {status})"] += 1
         else:
             self.faults.append(
                 f"body: {what}: {status} {fields.get('Location', '')} {'cut off, ' * ('X-Cut-Off' in fields)}{len(body)} bytes {body[:80]!r}, "
@@ -232,14 +232,14 @@ def main(arguments):
         for path in files:
             try:
                 imported.append((path, serving.import_file(store, path)[0]))
-            except serving.Refused as words:
-                refused.append((path.name, str(words)))
+            except serving.Refused as error:
+                refused.append((path.name, str(error)))
         with serving.serve(store) as (_, port):
             comparisons = [Comparison(path, port, archive).run() for path, archive in imported]
     print("| archive | " + " | ".join(COLUMNS) + " | explained by the file |")
     print("| --- |" + " ---: |" * len(COLUMNS) + " --- |")
     for each in comparisons:
-        why = "; ".join(f"{count} {words}" for words, count in each.explained.items())
+        why = "; ".join(f"{count} {reason}" for reason, count in each.explained.items())
         print(f"| {each.path.name} | " + " | ".join(str(each.counts[name]) for name in COLUMNS) + f" | {why} |")
     total = sum((each.counts for each in comparisons), collections.Counter())
     print("| all | " + " | ".join(str(total[name]) for name in COLUMNS) + " | |")

@@ -1,8 +1,8 @@
-"""Puts the same questions to archives that hold the same captures in different layouts; all have to answer alike.
+"""Sends the same requests for archives with the same captures in different layouts, and compares the responses.
 
     .venv/bin/python Scripts/lib/compare_layouts.py FILE.wacz FILE.wacz…
 
-The questions are those of compare_with_pywb.py. Names of WARCs, their offsets and lengths may differ, nothing else.
+The requests are those of compare_with_pywb.py. Only names, offsets and lengths of WARCs may differ.
 """
 
 import re
@@ -39,7 +39,7 @@ def main(files):
                         differing += 1
                         print(f"DIFFERS: {compare_with_pywb.shown(question)}: {name} and {answers[0][0]}")
                         print(f"  {str(answer)[:400]}\n  {str(answers[0][1])[:400]}")
-    print(f"{len(questions)} questions to {len(archives)} archives, {differing} answers differ from the first one's")
+    print(f"{len(questions)} requests for {len(archives)} archives, {differing} responses differ from the first archive's")
     return 1 if differing else 0
 
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of the sample site with Chromium, and its film with Chromium and ffmpeg."""
+"""Draws the images of the sample site with Chromium, and its film with Chromium and ffmpeg."""
 
 import base64
 import math
@@ -21,7 +21,7 @@ def wave(level, height, phase, colour):
 
 
 def film_frame(part):
-    """The scene at `part` (0 to 1) of the film: the moon rises, the tide climbs."""
+    """Returns the frame at `part` (0 to 1) of the film: the moon and the tide rise."""
     turn = 2 * math.pi * part
     moon = 170 - 110 * part
     level = 230 - 60 * part
@@ -50,7 +50,7 @@ def shore():
 
 
 def ico(png):
-    """An icon file of one PNG picture of 32 by 32."""
+    """Returns an icon file with one PNG image of 32 by 32 pixels."""
     return struct.pack("<HHHBBBBHHII", 0, 1, 1, 32, 32, 0, 0, 1, 32, len(png), 22) + png
 
 

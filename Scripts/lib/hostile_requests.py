@@ -1,9 +1,9 @@
-"""hostile_requests.py PROGRAM[:NAME] …: what requests that are meant to cost a lot cost, and everybody else meanwhile.
+"""hostile_requests.py PROGRAM[:NAME] …: measures the cost of expensive requests, also for other clients.
 
-Each shape is sent by 24 connections at once to a server with 21 archives, which close without waiting for an answer. Meanwhile one
-client looks up a page again and again. Prints, for each program and shape: processor time of the server, its peak of resident
-memory, and the slowest and the median of the other client's lookups. Then the same for URLs of 16,000 bytes of one character each, one
-at a time: the time to the answer. Run it with nothing else running.
+24 connections send each request at once to a server with 21 archives, and close without waiting for a response. Meanwhile, another
+client looks up a page repeatedly. Prints, for each program and request: processor time and peak resident memory of the server, and
+the slowest and median lookup of the other client. Then measures the response times for URLs of 16,000 bytes of one character. Run
+it on an idle machine.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ ARCHIVES = 20
 
 
 def wacz(captures, name):
-    """A package of captures, each a URL, its key and a body; deflated index, as hostile ones are."""
+    """Returns a WACZ of captures (URL, key and body) with a deflated index, as in hostile files."""
     file = io.BytesIO()
     captures = sorted((Capture(url, key, body.encode()) for url, key, body in captures), key=lambda capture: capture.key)
     write(file, name, captures, index="deflated")
@@ -32,7 +32,7 @@ def wacz(captures, name):
 
 
 def fuzzy_archive():
-    """Thousands of URLs of one path, with 64 arguments each: a lookup of another one compares it with all of them."""
+    """Returns thousands of URLs with the same path and 64 arguments each. Other arguments are compared with all of them."""
     arguments = [f"argument{number}" for number in range(64)]
     captures = []
     for number in range(6000):
@@ -51,7 +51,7 @@ def write_archives(folder):
 
 
 class Server:
-    """A server of one of the programs, with a store of its own."""
+    """A server of one of the programs, with a separate store."""
 
     def __init__(self, program, files, folder, stack):
         serving.BINARY, _, name = program.partition(":")
@@ -68,7 +68,7 @@ class Server:
         return time.perf_counter() - start
 
     def attack(self, request):
-        """The processor time and peak memory of the server, and how long the lookups of another client took."""
+        """Sends a request, and returns the server's processor time and peak memory, and the slowest and median lookup of another client."""
         idle = threading.Event()
         lookups = []
 
@@ -84,7 +84,7 @@ class Server:
                 with socket.create_connection(("127.0.0.1", self.port)) as connection:
                     connection.sendall(request(self.port))
             spent = serving.processor_seconds(self.process.pid)
-            while True:  # until the server is done with them
+            while True:  # until the server has finished
                 time.sleep(0.5)
                 now = serving.processor_seconds(self.process.pid)
                 if now - spent < 0.25 and len(lookups) > 20:
@@ -135,7 +135,7 @@ def main():
                 processor, peak, slowest, median = server.attack(request)
                 print(f"{shape:38} {server.name:10} {processor:8.2f} s {peak / 1e6:5.0f} MB {slowest * 1e3:13.1f} ms "
                       f"{median * 1e3:5.1f} ms", flush=True)
-        print("\n16,000 bytes of one character in a URL: time to the answer, the slower of path and query, median of 5")
+        print("\n16,000 bytes of one character in a URL: response time, the slower of path and query, median of 5")
         characters = [c for c in map(chr, range(0x21, 0x7F)) if not c.isalnum() and c != "#"] + ["%25", "%C3%A9", "xn--", "a.", "/../"]
         for server in servers:
             cost = {}

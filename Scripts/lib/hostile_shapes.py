@@ -1,8 +1,8 @@
-"""hostile_shapes.py FOLDER PROGRAM[:NAME] …: what importing and serving hostile files costs, in one table for each program.
+"""hostile_shapes.py FOLDER PROGRAM[:NAME] …: measures the cost of importing and serving hostile files, in a table for each program.
 
-Writes some 30 small files into FOLDER that ask a reader for much memory, time or disk. Imports each with each PROGRAM into a
-store of its own, serves it, and asks for lists, captures and ranges. Peaks are of resident memory. `--only WORD` takes only
-shapes whose name holds WORD; `--check` fails when a file under 1 MB costs more than 96 MB, or 10 s of processor time.
+Writes about 30 small files into FOLDER that can cost much memory, time or disk space. Each PROGRAM imports and serves each file
+with a separate store, and gets requests for lists, captures and ranges. Peaks are of resident memory. `--only WORD` selects
+files whose name contains WORD; `--check` fails if a file under 1 MB costs more than 96 MB, or 10 s of processor time.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def deflated(data):
 
 
 def write_zip(path, files):
-    """`files` are (name, bytes, is deflated). Zipfile would take minutes and a gigabyte for a million of them, and refuse equal names."""
+    """Writes a ZIP of files (name, bytes, is deflated). Unlike zipfile, it's fast for a million files and allows equal names."""
     central, offset, count = [], 0, 0
     with open(path, "wb") as out:
         for name, data, packed in files:
@@ -63,7 +63,7 @@ WARC = record(b"<p>A page</p>")
 
 
 def line(number="", length=len(WARC)):
-    """An index line; `number` is part of the path, so that equal widths sort."""
+    """Returns an index line with `number` in the path; numbers of equal width sort."""
     return (
         f'com,example)/{number} 20240101000000 {{"url":"{URL}{number}","mime":"text/html","status":"200","offset":"0",'
         f'"length":"{length}","filename":"data.warc.gz"}}\n').encode()
@@ -74,7 +74,7 @@ def page(number="", more=""):
 
 
 def parts(**replaced):
-    """The files of a small archive; arguments replace some, with a list of (name, bytes, is deflated)."""
+    """Returns the files of a small archive. Arguments replace some of them with lists of (name, bytes, is deflated)."""
     usual = {
         "warc": [("archive/data.warc.gz", WARC, False)],
         "index": [("indexes/index.cdx", line(), False)],
@@ -90,7 +90,7 @@ def package(data):
 
 
 def filled(head, unit, tail, size):
-    """`unit` again and again, up to `size` bytes."""
+    """Repeats `unit` up to `size` bytes."""
     return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
 
 
@@ -99,7 +99,7 @@ def numbered(make, count):
 
 
 def zipnum(blocks, idx_lines=None):
-    """A gzipped index of one member for each of `blocks`, and its .idx."""
+    """Returns a gzipped index with a member for each of `blocks`, and its .idx."""
     data = io.BytesIO()
     idx = write_zipnum(blocks, data, block=1)
     if idx_lines is not None:
@@ -108,7 +108,7 @@ def zipnum(blocks, idx_lines=None):
 
 
 def with_body(body, fields):
-    """An archive whose one capture has this body."""
+    """Returns an archive with one capture of this body."""
     warc = record(body, fields)
     return parts(warc=[("archive/data.warc.gz", warc, False)], index=[("indexes/index.cdx", line(length=len(warc)), False)])
 
@@ -126,7 +126,7 @@ def many_entries(count):
 
 
 def shapes(folder):
-    """(name, function that gives the files)."""
+    """Yields each name with the function that creates the file."""
     resource = b'{"name":"a","path":"archive/a","hash":"sha256:","bytes":1},'
     comma_end = LISTED + b"]}"
     yield "resources, 31 MB", lambda: package(filled(PACKAGE[:-4], resource, comma_end, 31 * MB))
@@ -203,7 +203,7 @@ def files(folder, word):
             continue
         path = folder / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".wacz")
         if not path.exists():
-            # In a process of its own: the peak of a program counts what its parent had when it was started.
+            # In a separate process, since a program's peak includes its parent's memory at the start.
             writer = os.fork()
             if writer == 0:
                 write_zip(path, make())
@@ -217,7 +217,7 @@ def catalog_size(store):
 
 
 def drain(port, path, **fields):
-    """Reads an answer and drops it: what this process holds would count for the programs that it starts."""
+    """Reads and discards a response. Memory of this process would count for the programs that it starts."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     connection.request("GET", path, headers={"Host": f"localhost:{port}"} | fields)
     answer = connection.getresponse()
@@ -230,7 +230,7 @@ def drain(port, path, **fields):
 
 
 def serve(store, archive):
-    """Processor seconds and peak of a server that answers for an archive, and what it keeps."""
+    """Returns the processor seconds and the peak of a server that serves an archive, and its memory afterwards."""
     with serving.serve(store) as (process, port):
         before = serving.processor_seconds(process.pid)
         for path in [
@@ -244,7 +244,7 @@ def serve(store, archive):
 
 
 def import_file(program, path, store):
-    """Exit code, output and errors, processor seconds and peak memory in bytes."""
+    """Runs a command; returns exit code, output, errors, processor seconds and peak memory in bytes."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen([program, "import", "--json", "--store", store, path], stdout=out, stderr=err)
         _, result, usage = os.wait4(process.pid, 0)
@@ -258,7 +258,7 @@ def import_file(program, path, store):
 
 
 def measure(program, path, store):
-    """Seconds and peak of the import with the catalog's size, the same of the server with what it keeps, and words."""
+    """Returns seconds, peak and catalog size of the import; seconds, peak and final memory of the server; and a remark."""
     shutil.rmtree(store, ignore_errors=True)
     code, out, err, seconds, peak = import_file(program, path, store)
     imported = seconds, peak, catalog_size(store)
@@ -298,7 +298,7 @@ def main():
                 failures += has_crashed or any(row[0] > 10 or row[1] > 96 * MB for row in costs)
     shutil.rmtree(given.folder / "store", ignore_errors=True)
     if given.check and failures:
-        sys.exit(f"{failures} of the files cost more than 96 MB or 10 s, or ended the program")
+        sys.exit(f"{failures} of the files cost more than 96 MB or 10 s, or crashed the program")
 
 
 if __name__ == "__main__":

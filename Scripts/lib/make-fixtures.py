@@ -1,4 +1,4 @@
-"""Makes the archives of Fixtures/. See Scripts/make-fixtures and Fixtures/README.md."""
+"""Builds the archives of Fixtures/. See Scripts/make-fixtures and Fixtures/README.md."""
 
 import argparse
 import io
@@ -17,7 +17,7 @@ SITE = FIXTURES / "site"
 
 
 def make_site(name):
-    """A WACZ of one of the sites: a WARC for each host, a plain sorted index, all stored."""
+    """Writes a WACZ of a site: a WARC for each host, a plain sorted index, all stored."""
     description = json.loads((SITE / f"{name}.json").read_text())
     warcs, pages = {}, []
     for capture in description["captures"]:
@@ -41,7 +41,7 @@ def described(path, description):
 
 
 def make_debian_faq(folder):
-    """The Debian FAQ as if recorded from its web address: ZipNum index, two page lists, as Browsertrix lays them out."""
+    """Writes a WACZ of the Debian FAQ as if captured from its URL, with a ZipNum index and two page lists, as Browsertrix does."""
     base, time = "https://www.debian.org/doc/manuals/debian-faq/", "2024-06-15T08:{:02}:{:02}Z"
     description = {
         "title": "The Debian GNU/Linux FAQ",
@@ -73,7 +73,7 @@ def make_debian_faq(folder):
 
 
 def make_damaged():
-    """Small broken files, each made from no-pages.wacz; what is wrong with each is said in Fixtures/README.md."""
+    """Writes small damaged files based on no-pages.wacz. Fixtures/README.md describes them."""
     folder = FIXTURES / "damaged"
     folder.mkdir(exist_ok=True)
     good = (FIXTURES / "no-pages.wacz").read_bytes()
@@ -118,7 +118,7 @@ def make_damaged():
 
 
 def with_nul_in_name(data, name):
-    """Puts a NUL for the dot of an entry's name: in its local header, which comes first, and in the directory."""
+    """Replaces the dot in an entry's name with NUL, in its local header and in the central directory."""
     changed = name.replace(b".", b"\0")
     for place in (data.find(name), data.rfind(name)):
         data = data[:place] + changed + data[place + len(name) :]
@@ -126,7 +126,7 @@ def with_nul_in_name(data, name):
 
 
 def with_encrypted_flag(data):
-    """Sets bit 0 of the general purpose flags in every local header and central entry."""
+    """Sets bit 0 of the general purpose flags in all local headers and central directory entries."""
     data = bytearray(data)
     for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         start = data.find(signature)

@@ -1,6 +1,6 @@
-"""Makes Fuzz/corpus, what the fuzzers begin with: small inputs of our own, the same bytes each time.
+"""Writes Fuzz/corpus, the seeds of the fuzzers: small inputs, reproducibly.
 
-Run by hand after a change here or in Fixtures. Files that fuzzing found stay in Fuzz/crashes, which this leaves alone.
+Run by hand after a change here or in Fixtures. Doesn't change Fuzz/crashes with the findings.
 """
 
 import gzip
@@ -163,7 +163,7 @@ def records():
     text = b"Hello, hello, hello. " * 5
     zstd = b"\x28\xb5\x2f\xfd\x20" + bytes([len(text)]) + struct.pack("<I", len(text) << 3 | 1)[:3] + text
     brotli = b"\x0b\x02\x80hello\x03"
-    # The first byte: two bits for the number of codings after the first, two for each coding: gzip deflate br zstd.
+    # The first byte has two bits for the number of codings after the first, and two for each coding: gzip deflate br zstd.
     for name, first, content in [
             ("gzip", 0x00, member(text)), ("zlib", 0x04, zlib.compress(text)), ("deflate", 0x04, raw_deflated(text)),
             ("brotli", 0x08, brotli), ("zstd", 0x0C, zstd), ("zstd-skippable", 0x0C, b"\x50\x2a\x4d\x18\x01\0\0\0x" + zstd),

@@ -1,6 +1,6 @@
-"""Writes the manual page from what the program says of itself.
+"""Writes the manual page from the program's help.
 
-Arguments: the version, its date, a file with the sections that the program does not know. Standard input: the JSON of
+Arguments: the version, its date, a file with additional sections. Standard input: the JSON of
 `--experimental-dump-help`. Standard output: the page, in the macros of man(7).
 """
 
@@ -11,13 +11,13 @@ import textwrap
 
 
 def escaped(text):
-    """Plain text for roff: no escapes, no requests at the beginning of a line."""
+    """Escapes text for roff."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in text.split("\n"))
 
 
 def prose(text):
-    """The same, in lines that are easy to compare."""
+    """Escapes and wraps text."""
     return escaped("\n".join(textwrap.wrap(text, 76, break_long_words=False, break_on_hyphens=False)))
 
 
@@ -30,7 +30,7 @@ def name_of(name):
 
 
 def usage(argument):
-    """How an argument looks in a call."""
+    """Formats an argument for the synopsis."""
     if argument["kind"] == "positional":
         text = f"\\fI{escaped(argument['valueName'])}\\fR"
     else:
@@ -43,7 +43,7 @@ def usage(argument):
 
 
 def term(argument):
-    """How an argument is headed in a list."""
+    """Formats an argument as the heading of its description."""
     if argument["kind"] == "positional":
         return f"\\fI{escaped(argument['valueName'])}\\fR"
     names = ", ".join(f"\\fB{escaped(name_of(name))}\\fR" for name in argument["names"])
@@ -65,7 +65,7 @@ def arguments(command, skipped):
 
 
 def discussion(text):
-    """Paragraphs; what stands indented below a line that ends with a colon is an example."""
+    """Formats paragraphs. An indented block after "Example:" is an example."""
     for block in text.split("\n\n"):
         match = re.match(r"(Examples?):\n((?:  .*\n?)+)$", block + "\n")
         if match:
@@ -76,7 +76,7 @@ def discussion(text):
 
 
 def common_arguments(commands):
-    """Those that every command takes."""
+    """Returns the arguments that all commands have."""
     sets = [{key(item) for item in command.get("arguments", [])} for command in commands]
     return set.intersection(*sets)
 
@@ -117,7 +117,7 @@ def main():
     ]
     for command in commands:
         parts += section(command, common)
-    parts.append(".SH OPTIONS\nEvery command takes these:")
+    parts.append(".SH OPTIONS\nAll commands have these options:")
     parts += [f".TP\n{term(item)}\n{described(item)}" for item in shared]
     with open(rest, encoding="utf-8") as file:
         parts.append(file.read().rstrip("\n"))

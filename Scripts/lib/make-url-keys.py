@@ -1,4 +1,4 @@
-"""Writes Fixtures/url-keys.tsv: URLs that writers of indexes make different keys of, and the keys. See Scripts/make-url-keys."""
+"""Writes Fixtures/url-keys.tsv: URLs for which tools write different keys, and these keys. See Scripts/make-url-keys."""
 
 import json
 import pathlib

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# What `soak` and `bench` have in common: they run parts, each in an empty folder that is removed afterwards.
+# Shared by `soak` and `bench`, which run parts, each in an empty folder that is deleted afterwards.
 #
-# Before run_parts they set `parts`, a line for each: name, GB of free disk, minutes on two cores, what it does. Their function
-# run_part NAME FOLDER runs one, and returns 77 when this machine or user lacks what it needs, having said so.
+# They set `parts`, one per line: name, GB of free disk space, minutes on two cores, description. Their function
+# run_part NAME FOLDER runs one part. It returns 77, after a message, if a requirement is missing.
 
-# Where `writers` is, which writes the archives.
+# For the package `writers`, which writes archives
 export PYTHONPATH=$PWD/Fixtures
 
-# choose_parts NAME...: checks the names and keeps those parts alone. Without names, those of ONLY; without these, all. --list lists them.
+# choose_parts NAME...: selects parts by name, by ONLY, or all. --list lists them.
 choose_parts() {
     local name
     if [ "${1:-}" = --list ]; then
@@ -20,12 +20,12 @@ choose_parts() {
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- ${ONLY:-}
     for name in "$@"; do
-        grep -q "^$name " <<<"$parts" || { echo "error: there is no part \"$name\"; --list lists them" >&2; exit 2; }
+        grep -q "^$name " <<<"$parts" || { echo "error: unknown part \"$name\"; --list lists all parts" >&2; exit 2; }
     done
     [ $# -eq 0 ] || parts=$(for name in "$@"; do grep "^$name " <<<"$parts"; done)
 }
 
-# run_parts TOOL PLACE: runs what was chosen. The last line is the count.
+# run_parts TOOL FOLDER: runs the selected parts. The last line is the count.
 run_parts() {
     local tool=$1 place passed=0 failed=0 skipped=0 name gigabytes minutes what free folder code
     mkdir -p "$2"
@@ -34,12 +34,12 @@ run_parts() {
         free=$(df -Pk "$place" | awk 'NR == 2 { print int($4 / 1048576) }')
         echo "$tool: $name: $what (about $minutes minutes)"
         if [ "$free" -lt "$gigabytes" ]; then
-            echo "$tool: $name: skipped, it needs $gigabytes GB and $free GB are free in $place"
+            echo "$tool: $name: skipped; it needs $gigabytes GB, but only $free GB are free in $place"
             skipped=$((skipped + 1))
             continue
         fi
         folder=$(mktemp -d "$place/$name.XXXXXX")
-        # In a condition, `set -e` would not hold inside of run_part.
+        # In a condition, `set -e` would have no effect inside run_part.
         set +e
         (set -e; run_part "$name" "$folder")
         code=$?

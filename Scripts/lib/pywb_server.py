@@ -1,4 +1,4 @@
-"""pywb beside our server, for comparisons. `PYWB` names the folder with its programs, `bin` of a venv with pywb 2.10.0."""
+"""Runs pywb for comparisons. `PYWB` is the folder of its programs: `bin` of a venv with pywb 2.10.0."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ def manager(folder, *arguments):
 
 
 def add(folder, name, path):
-    """Makes a collection of the WARCs of a WACZ, indexed by pywb."""
+    """Creates a pywb collection from the WARCs of a WACZ."""
     manager(folder, "init", name)
     manager(folder, "add", "--unpack-wacz", name, str(Path(path).resolve()))
 
@@ -31,7 +31,7 @@ def free_port():
 
 @contextlib.contextmanager
 def serve(folder):
-    """pywb with the collections of a folder; gives its process and port."""
+    """Runs pywb with the collections of a folder; yields its process and port."""
     port = free_port()
     process = subprocess.Popen(
         [PROGRAMS / "wayback", "-b", "127.0.0.1", "-p", str(port)], cwd=folder, stdout=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
-"""The program as scripts use it: imports that are measured, a server on a free port, plain requests to it.
+"""Runs the program for scripts: measures imports, starts servers on a free port, and sends requests.
 
-`REPLAYHOST_BINARY` says which program; without it the release build is taken.
+`REPLAYHOST_BINARY` sets the program (default: the release build).
 """
 
 import contextlib
@@ -26,11 +26,11 @@ CHROMIUM = {
 
 
 class Refused(Exception):
-    """An import that the program refused, with its words."""
+    """The program refused an import, with this error."""
 
 
 def import_file(store, path):
-    """Imports a file; returns its id, the seconds it took and the peak of resident memory in bytes."""
+    """Imports a file; returns its ID, the seconds and the peak resident memory in bytes."""
     began = time.monotonic()
     process = subprocess.Popen(
         [BINARY, "import", "--json", "--store", str(store), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -45,7 +45,7 @@ def import_file(store, path):
 
 @contextlib.contextmanager
 def serve(store, *options):
-    """A server of this store; gives its process and port."""
+    """Runs a server with this store; yields its process and port."""
     process = subprocess.Popen(
         [BINARY, "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error", *options],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -58,13 +58,13 @@ def serve(store, *options):
 
 
 def target(text):
-    """A path as it goes over the wire: what a field line cannot carry is percent-encoded, all else stays."""
+    """Percent-encodes the characters of a path that a request line can't contain."""
     return quote(text, safe="".join(chr(byte) for byte in range(0x21, 0x7F)).replace("#", ""))
 
 
 def get(port, path, method="GET", body="", timeout=60, **fields):
-    """Status, fields and body of one answer, in a connection of its own; redirects are not followed. A body that ends
-    early is given as far as it came, and told by a field `X-Cut-Off`.
+    """Sends a request on a new connection, without following redirects; returns status, headers and body. If the body is
+    truncated, sets the header `X-Cut-Off`.
     """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
@@ -88,24 +88,24 @@ def get(port, path, method="GET", body="", timeout=60, **fields):
 
 
 def parameter(text):
-    """A value in a query."""
+    """Escapes a value for a query."""
     return quote(text, safe="")
 
 
 def measured(command):
-    """Runs a program: wall seconds, processor seconds, peak resident memory in MB. Fails when the program does."""
+    """Runs a program; returns wall seconds, processor seconds and peak resident memory in MB. Fails if the program does."""
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise RuntimeError(f"{command} ended with {process.returncode}")
+        raise RuntimeError(f"{command} failed with exit code {process.returncode}")
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
 def memory(pid, field):
-    """Bytes of a field of /proc/PID/status: VmRSS is resident memory, VmHWM its peak."""
+    """Returns a field of /proc/PID/status in bytes: VmRSS for resident memory, VmHWM for its peak."""
     with open(f"/proc/{pid}/status") as file:
         return next(int(row.split()[1]) * 1024 for row in file if row.startswith(field))
 
@@ -115,7 +115,7 @@ def resident(pid):
 
 
 def private(pid):
-    """Resident bytes that are the process's own: without the pages of files it has mapped."""
+    """Returns the resident memory in bytes, without mapped files."""
     with open(f"/proc/{pid}/statm") as file:
         words = file.read().split()
     return (int(words[1]) - int(words[2])) * PAGE

@@ -1,9 +1,9 @@
-"""soak_clients.py FOLDER [MINUTES]: 64 clients and 1,000 slow connections against one server, for 10 minutes.
+"""soak_clients.py FOLDER [MINUTES]: runs 64 clients and 1,000 slow connections against one server, for 10 minutes.
 
-The clients read ranges, look captures up, list archives and pages, and upload and remove small archives, each with a kept connection. Every slow
-connection sends a byte of its request every few seconds and begins anew when it is closed. One client more does the same lookup again and again,
-from a process of its own: its times are what a person would see. Prints a line each half minute. Fails on any answer that
-isn't the expected one, when more than 32 descriptors are left over at the end, or when memory grew by more than 32 MB after the first quarter.
+The clients read ranges, look up captures, list archives and pages, and upload and remove small archives, each on a kept connection.
+Slow connections send a byte of a request every few seconds, and reconnect when closed. Another client repeats the same lookup from
+a separate process, to measure what a user would experience. Prints a line every half minute. Fails after an unexpected response, if
+more than 32 descriptors stay open at the end, or if memory grows by more than 32 MB after the first quarter.
 """
 
 import http.client
@@ -25,12 +25,12 @@ from writers.generated import write_large
 CLIENTS, PROCESSES, SLOW = 64, 4, 1000
 LARGE = 256 << 20
 GROWTH_MAX = 32 << 20
-# The catalog's readers and the archives that were opened stay open.
+# Connections to the catalog, and archives in use, stay open.
 LEFT_MAX = 32
 
 
 class Client:
-    """One of the 64: what it does next is drawn by lot."""
+    """One of the 64 clients, with random actions."""
 
     def __init__(self, port, token, size, seed, counts):
         self.port, self.token, self.size, self.counts = port, token, size, counts
@@ -39,7 +39,7 @@ class Client:
         self.connection = http.client.HTTPConnection("localhost", port, timeout=120)
 
     def ask(self, method, path, statuses, body=None, **fields):
-        # http.client opens the connection again when the server closed it between two requests.
+        # http.client reconnects if the server closed the connection between two requests.
         self.connection.request(method, path, body=body, headers={
             "Host": f"localhost:{self.port}", **{name.replace("_", "-"): value for name, value in fields.items()}})
         answer = self.connection.getresponse()
@@ -79,7 +79,7 @@ class Client:
             step = self.random.choice(what)
             try:
                 step()
-            except Exception as error:  # every failure is told, and counted
+            except Exception as error:  # prints and counts every failure
                 print(f"{step.__name__}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
                 self.counts["failed"] += 1
                 self.connection.close()
@@ -99,7 +99,7 @@ def clients(port, token, size, seeds, ends, results):
 
 
 def slow(port, ends, results):
-    """1,000 connections that send a head byte by byte, without an end."""
+    """Runs 1,000 connections that send headers byte by byte, without an end."""
     head = f"GET /api/archives HTTP/1.1\r\nHost: localhost:{port}\r\nX-Slow: ".encode()
     selector, opened = selectors.DefaultSelector(), 0
 
@@ -141,7 +141,7 @@ def person(port, ends, results):
         body = answer.read()
         assert answer.status == 200 and body == b"page", answer.status
         times.append(time.perf_counter() - start)
-        time.sleep(0.02)  # a person's pace, not a wait
+        time.sleep(0.02)  # the pace of a user
     results.put(times)
 
 
@@ -192,12 +192,12 @@ def main():
     times = sorted(results[-1])
     growth = max(samples[-1] - samples[len(samples) // 4], 0)
     print(f"{CLIENTS} clients: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
-    print(f"{SLOW} slow connections, {results[-2]} opened in all")
-    print(f"a person's lookup, {len(times)} times: median {times[len(times) // 2] * 1e3:.1f} ms, "
+    print(f"{SLOW} slow connections, {results[-2]} opened in total")
+    print(f"a user's lookup, {len(times)} times: median {times[len(times) // 2] * 1e3:.1f} ms, "
           f"p99 {times[len(times) * 99 // 100] * 1e3:.1f} ms, slowest {times[-1] * 1e3:.1f} ms")
     print(f"descriptors {before} before, {after} after; memory grew by {growth / 1e6:.1f} MB after the first quarter")
     faults = [text for text, isThere in [
-        ("answers that were not the expected ones", counts["failed"]), ("descriptors are left over", after > before + LEFT_MAX),
+        ("unexpected responses", counts["failed"]), ("descriptors stayed open", after > before + LEFT_MAX),
         ("memory grew", growth > GROWTH_MAX)] if isThere]
     sys.exit("; ".join(faults) if faults else 0)
 

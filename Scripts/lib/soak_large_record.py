@@ -1,7 +1,7 @@
-"""One record of 3 GB, as gzip member and uncompressed; called by `Scripts/soak 40-large-record` with an empty folder.
+"""Tests a record of 3 GB, as gzip member and uncompressed. Called by `Scripts/soak 40-large-record` with an empty folder.
 
-Fails when the server's memory grows with the record, when a byte is wrong, or when a client that sleeps makes the server read on.
-SIZE= is another number of bytes.
+Fails if the server's memory grows with the record, if a byte is wrong, or if the server continues to read for a sleeping client.
+SIZE= sets the number of bytes.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import serving
 from writers.wacz import Package, page_list, response_head
 
 SIZE = int(os.environ.get("SIZE", "3000000000"))
-#: Resident memory that import and server may reach; what matters is that it does not depend on SIZE.
+#: The limit for resident memory of import and server, independent of SIZE.
 MEMORY_MAX = 96 << 20
 URL = "https://large.example/film"
 TIMESTAMP = "20240101000000"
@@ -25,7 +25,7 @@ PART = 1 << 20
 
 
 class Payload:
-    """Bytes of the record's body: half of each MB does not compress, half is text. Each MB begins with its number."""
+    """The record's body: half of each MB is noise, half is text. Each MB begins with its number."""
 
     def __init__(self):
         self.noise = random.Random(5).randbytes(PART // 2 - 8)
@@ -43,7 +43,7 @@ class Payload:
 
 
 def write(path, is_compressed):
-    """A WACZ of one capture; returns the SHA-256 of its payload."""
+    """Writes a WACZ of one capture; returns the SHA-256 of its payload."""
     warc, payload, sha256 = "data.warc.gz" if is_compressed else "data.warc", Payload(), hashlib.sha256()
     with Package(path, "A large record") as package:
         with package.open(f"archive/{warc}") as file:
@@ -69,7 +69,7 @@ def request(port, archive, **fields):
 
 
 def read_whole(pid, port, archive, digest):
-    """The whole body: its hash, the time, and the server's memory meanwhile."""
+    """Reads the whole body; checks its hash, and measures the time and the server's memory."""
     buffer, sha256, count, thirds = bytearray(PART), hashlib.sha256(), 0, []
     with serving.Watch(pid) as watch:
         connection, answer, began = request(port, archive)
@@ -85,7 +85,7 @@ def read_whole(pid, port, archive, digest):
     assert (answer.status, count) == (200, SIZE), (answer.status, count)
     assert sha256.hexdigest() == digest, "the body is not the payload"
     print(f"  whole: {spent:.1f} s, {count / spent / 1e6:.0f} MB/s, first byte {first * 1000:.1f} ms, "
-          f"server peak {watch.peak / 1e6:.1f} MB ({watch.peak_private / 1e6:.1f} MB its own; "
+          f"server peak {watch.peak / 1e6:.1f} MB ({watch.peak_private / 1e6:.1f} MB private; "
           f"after each third {', '.join(thirds)})")
     return watch.peak
 
@@ -107,7 +107,7 @@ def read_ranges(pid, port, archive):
 
 
 def read_slowly(pid, port, archive, seconds=6):
-    """A client that reads a part and sleeps, then goes: the server neither reads ahead nor holds the rest."""
+    """A client reads a part, sleeps and disconnects: the server must not read ahead or keep the rest."""
     connection, answer, _ = request(port, archive)
     answer.read(PART)
     time.sleep(1)
@@ -121,8 +121,8 @@ def read_slowly(pid, port, archive, seconds=6):
     left = serving.processor_seconds(pid)
     time.sleep(1)
     idle = serving.processor_seconds(pid) - left
-    print(f"  a reader that sleeps {seconds} s: server {settled / 1e6:.1f} MB before, peak {watch.peak / 1e6:.1f} MB, "
-          f"processor {spent:.2f} s meanwhile, {idle:.2f} s in the second second after it has gone")
+    print(f"  a client that sleeps {seconds} s: server {settled / 1e6:.1f} MB before, peak {watch.peak / 1e6:.1f} MB, "
+          f"processor {spent:.2f} s meanwhile, {idle:.2f} s in the second second after it has disconnected")
     assert spent < 0.5 and idle < 0.5, (spent, idle)
     return watch.peak
 

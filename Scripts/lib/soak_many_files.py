@@ -1,6 +1,6 @@
-"""Refers to 250, 500 and 1,000 files, twice each; called by `Scripts/soak 50-many-files` with an empty folder.
+"""Links 250, 500 and 1,000 files, twice each. Called by `Scripts/soak 50-many-files` with an empty folder.
 
-Prints seconds and peak memory of the first time and of the second, when nothing has changed, and of the list.
+Prints seconds and peak memory of the first import, of the second, unchanged one, and of the list.
 """
 
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# stage.sh BINARY FOLDER: lays out in FOLDER what belongs below a prefix, and install.sh that puts it there.
+# stage.sh BINARY FOLDER: copies all files of an installation to FOLDER, with the install.sh that installs them.
 set -euo pipefail
 umask 022
 readonly binary=$1 folder=$2
@@ -10,11 +10,11 @@ fail() {
     printf 'error: %s\nhint: %s\n' "$1" "$2" >&2
     exit 1
 }
-[ -x "$binary" ] || fail "there is no $binary" "make build"
+[ -x "$binary" ] || fail "can't find $binary" "run \`make build\`"
 for file in sw.js engine.json NOTICE.txt; do
-    [ -f www/vendor/$file ] || fail "the replay engine is not in www/vendor: there is no $file" "make setup"
+    [ -f www/vendor/$file ] || fail "the replay engine is incomplete: can't find www/vendor/$file" "run \`make setup\`"
 done
-command -v python3 >/dev/null || fail "there is no python3, which writes the manual page" "install Python 3.9 or newer"
+command -v python3 >/dev/null || fail "can't find python3, which writes the manual page" "install Python 3.9 or newer"
 
 # put FILE PLACE [MODE]
 put() { install -D -m "${3:-644}" "$1" "$folder/$2"; }
@@ -29,7 +29,7 @@ mkdir -p "$folder"/share/{bash-completion/completions,zsh/site-functions,fish/ve
 "$program" --generate-completion-script zsh >"$folder/share/zsh/site-functions/_replayhost"
 "$program" --generate-completion-script fish >"$folder/share/fish/vendor_completions.d/replayhost.fish"
 version=$("$program" --version | sed -n '1s/replayhost //p')
-# Of the commit, so that each build makes the same page; unknown outside of a clone.
+# The date of the commit, so that builds are reproducible; empty outside of a clone.
 date=$(git log -1 --format=%cs 2>/dev/null) || date=
 "$program" --experimental-dump-help |
     python3 Scripts/lib/make-manual.py "$version" "$date" Packaging/manual.roff >"$folder/share/man/man1/replayhost.1"

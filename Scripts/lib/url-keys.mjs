@@ -1,8 +1,8 @@
-// Prints the keys that writers in JavaScript and Rust make of the URLs on standard input, one line of JSON for each.
-// Written after these sources; `URL` and `URLSearchParams` are those of Node.js, which follow the same standard as Rust's `url`.
+// Prints the keys that JavaScript and Rust tools write for the URLs on standard input, one line of JSON for each.
+// Based on these sources; Node.js's `URL` and `URLSearchParams` follow the same standard as Rust's `url`.
 //   warcio.js: `getSurt` of src/utils.js (1.x; 1.5.1 has warcio2 below) and src/lib/utils.ts (2.x) of
 //   webrecorder/warcio.js; pull request 77 changed it last, for 2.3.0
-//   surt-rs 0.1.3: src/lib.rs of mijho/surt-rs, without session numbers
+//   surt-rs 0.1.3: src/lib.rs of mijho/surt-rs, without session IDs
 //   wacksy 0.0.1-alpha: src/indexer/cdxj_index.rs of extua/wacksy
 import { readFileSync } from "node:fs"
 
@@ -17,7 +17,7 @@ function warcio1(text, www) {
     return withQuery(hostAndPath(url), url.search.slice(1))
 }
 
-/// Takes the equals signs back that sorting added, for names without escapes.
+/// Removes the equals signs that sorting added, for names without escapes.
 function warcio2(text) {
     const lower = text.replace(atStart, "").toLowerCase()
     const given = new URL(lower).search.slice(1).split("&").filter(part => part)

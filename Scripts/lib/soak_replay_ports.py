@@ -1,7 +1,7 @@
-"""Opens 1,000 archives on ports of their own; called by `Scripts/soak 60-own-ports` with an empty folder.
+"""Opens 1,000 archives, each on its own port. Called by `Scripts/soak 60-replay-ports` with an empty folder.
 
-Prints what listens and how many descriptors are open: with none open, with 50 opened in turn, with all opened in turn. Then
-another program takes the port of one archive between two runs.
+Prints the numbers of listeners and descriptors: at the start, after opening 50 archives, and after opening all. Then another
+program uses the port of an archive between two runs.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ OPEN_MAX = 100
 
 
 class Server:
-    """`replayhost serve --origins ports` on a store."""
+    """Runs `replayhost serve --origins ports` on a store."""
 
     def __init__(self, store, process, port):
         self.process, self.port = process, port
@@ -42,7 +42,7 @@ class Server:
         return answer.status, body
 
     def open(self, archive):
-        """The archive's own port, asked for its boot page and for the first bytes of its file."""
+        """Opens the archive's port, and requests its boot page and the first bytes of its file."""
         status, body = self.ask("POST", f"/api/archives/{archive}/origin")
         assert status == 200, body
         port = urlsplit(json.loads(body)["replayOrigin"]).port
@@ -55,7 +55,7 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def listeners(self):
-        """Sockets of this process that listen, by /proc/net/tcp."""
+        """Returns the number of listening sockets of the server, from /proc/net/tcp."""
         own = set()
         for name in os.listdir(f"/proc/{self.process.pid}/fd"):
             try:
@@ -103,7 +103,7 @@ def main():
         print(f"950 more in {time.monotonic() - started:.1f} s")
         assert server.report("1,000 opened in turn") == 2 + 2 * OPEN_MAX
         assert len(set(ports.values())) == COUNT, "two archives had one port"
-        # Long closed by then: again at the same place.
+        # These ports were closed meanwhile, and open with the same numbers again.
         assert server.open(archives[0]) == ports[archives[0]]
 
     victim = archives[0]
@@ -111,14 +111,14 @@ def main():
         server.report("after a restart")
         now = server.open(victim)
         assert now != ports[victim]
-        print(f"port {ports[victim]} was taken by another program: the archive is on {now}")
+        print(f"port {ports[victim]} is used by another program; the archive is on {now}")
     with serve(store) as server:
         assert server.open(victim) == now
         again = {archive: server.open(archive) for archive in archives[1:]}
         assert ports[victim] not in again.values(), "the lost port was given to another archive"
-        # Others may have lost theirs to programs of this machine; none has that of another.
+        # Other programs may use some of the ports, but no archive has the port of another.
         assert not any(ports[archive] != port and port in ports.values() for archive, port in again.items())
-        print(f"{sum(ports[archive] == port for archive, port in again.items())} of {COUNT - 1} others are where they were")
+        print(f"{sum(ports[archive] == port for archive, port in again.items())} of {COUNT - 1} other archives kept their ports")
 
 
 if __name__ == "__main__":
