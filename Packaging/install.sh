@@ -1,9 +1,9 @@
 #!/bin/sh
-# Puts replayhost from this folder to where programs belong: PREFIX (/usr/local), below DESTDIR when that is set.
+# Installs replayhost from this folder to PREFIX (default: /usr/local), below DESTDIR if set.
 #
-#   ./install.sh                    for everybody on this computer, as root
-#   PREFIX=~/.local ./install.sh    for this user alone
-#   ./install.sh --uninstall        takes away what it put there, with the same PREFIX and DESTDIR
+#   ./install.sh                    installs for all users, as root
+#   PREFIX=~/.local ./install.sh    installs for this user only
+#   ./install.sh --uninstall        removes what it installed; use the same PREFIX and DESTDIR
 set -eu
 umask 022
 
@@ -16,9 +16,9 @@ prefix=${PREFIX:-/usr/local}
 destination=${DESTDIR:-}
 case $prefix in
     /*) ;;
-    *) fail "PREFIX \"$prefix\" is no absolute path" "PREFIX=/usr/local, or PREFIX=\$HOME/.local" ;;
+    *) fail "PREFIX \"$prefix\" isn't an absolute path" "use PREFIX=/usr/local or PREFIX=\$HOME/.local" ;;
 esac
-# It goes into units and desktop files, which would each need it quoted in a way of their own.
+# The prefix is written into units and desktop files, which have different rules for quoting.
 case $prefix in
     *[!A-Za-z0-9/._+~-]*) fail "PREFIX \"$prefix\" has characters other than letters, digits and / . _ + ~ -" "choose another folder" ;;
 esac
@@ -26,7 +26,7 @@ prefix=${prefix%/}
 target=$destination$prefix
 list=share/replayhost/installed-files.txt
 
-# What desktops know of types and programs is read from caches. Another system's are none of our business.
+# Updates the desktop's caches of file types and programs. With DESTDIR, this system's caches aren't affected.
 refresh_caches() {
     [ -z "$destination" ] || return 0
     refresh update-mime-database "$target/share/mime"
@@ -39,14 +39,14 @@ refresh_caches() {
 refresh() {
     for place do :; done
     [ -d "$place" ] && command -v "$1" >/dev/null || return 0
-    "$@" || echo "note: \"$*\" failed; desktops may notice the change later" >&2
+    "$@" || echo "note: \"$*\" failed; the desktop may show the change later" >&2
 }
 
-# Deletes the files that a list names, and what is empty then of the folders that are replayhost's own.
+# Deletes the listed files, and then replayhost's own folders that are empty.
 delete() {
     while IFS= read -r name; do
         case /$name/ in
-            */../* | //*) fail "\"$name\" in $target/$list leads out of $target" "delete by hand what you want to be rid of" ;;
+            */../* | //*) fail "\"$name\" in $target/$list is outside of $target" "delete the installed files by hand" ;;
         esac
         rm -f "$target/$name"
         folder=$(dirname "$name")
@@ -54,7 +54,7 @@ delete() {
     done
 }
 
-# The folder when it is replayhost's own, else a name that no folder has.
+# Prints the folder if it belongs to replayhost, else a name that doesn't exist.
 own() {
     case $1/ in
         share/replayhost/* | lib/replayhost/* | share/doc/replayhost/*) printf '%s' "$1" ;;
@@ -65,19 +65,19 @@ own() {
 case ${1:-} in
     '') ;;
     --uninstall)
-        [ -f "$target/$list" ] || fail "no replayhost was installed in $target" "give the same PREFIX and DESTDIR as then"
+        [ -f "$target/$list" ] || fail "replayhost isn't installed in $target" "use the PREFIX and DESTDIR of the installation"
         names=$(cat "$target/$list")
         printf '%s\n' "$names" | delete
         refresh_caches
-        echo "removed replayhost from $target; archives and settings of its users stay"
+        echo "removed replayhost from $target; your archives and settings are kept"
         exit
         ;;
-    *) fail "unknown argument \"$1\"" "install.sh [--uninstall]" ;;
+    *) fail "unknown argument \"$1\"" "usage: install.sh [--uninstall]" ;;
 esac
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-[ -x "$here/bin/replayhost" ] || fail "$here holds no bin/replayhost" "call install.sh in the unpacked folder"
-# On the desktop's PATH are these two; elsewhere the whole path has to be said.
+[ -x "$here/bin/replayhost" ] || fail "no bin/replayhost in $here" "run install.sh in the unpacked folder"
+# The desktop's PATH contains these two; other prefixes need the whole path.
 case $prefix in
     /usr | /usr/local) command=replayhost ;;
     *) command=$prefix/bin/replayhost ;;
@@ -103,12 +103,12 @@ while IFS= read -r name; do
             ;;
     esac
     mkdir -p "$target/$(dirname "$name")"
-    # Beside it, then a rename: a program that runs keeps its own file.
+    # Written beside the old file, then renamed, so that a running program keeps its file.
     install -m $mode "$source" "$target/$name.new"
     mv -f "$target/$name.new" "$target/$name"
 done <"$work/names"
 echo "$list" >>"$work/names"
-# What an earlier version had, and this one has not.
+# Files of an earlier version that this one no longer has.
 printf '%s\n' "$before" | while IFS= read -r name; do
     [ -z "$name" ] || grep -qxF -- "$name" "$work/names" || printf '%s\n' "$name"
 done >"$work/obsolete"
@@ -119,7 +119,7 @@ refresh_caches
 echo "installed replayhost in $target"
 if [ -z "$destination" ]; then
     case :$PATH: in
-        *:$prefix/bin:*) echo "try: replayhost open FILE.wacz" ;;
-        *) echo "try: $prefix/bin/replayhost open FILE.wacz ($prefix/bin is not on your PATH)" ;;
+        *:$prefix/bin:*) echo "next: replayhost open FILE.wacz" ;;
+        *) echo "next: $prefix/bin/replayhost open FILE.wacz ($prefix/bin isn't on your PATH)" ;;
     esac
 fi

@@ -1,4 +1,4 @@
-"""Fixtures: replayhost installed where every user of this computer may read it."""
+"""Fixtures: an installation of replayhost that every user can read."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ SECONDS = 120
 
 
 def run(*command, check=True, **options):
-    """Runs a command to its end; what it said is in the failure."""
+    """Runs a command, and checks its exit code."""
     result = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, **options)
     if check:
@@ -23,19 +23,19 @@ def run(*command, check=True, **options):
 
 
 def install(*arguments, script=CHECKOUT / "Scripts" / "install", check=True, umask=0o077, **variables):
-    """Runs the script as somebody whose new files are for nobody else."""
+    """Runs the install script with a restrictive umask."""
     environment = {**os.environ, "REPLAYHOST_BINARY": str(BINARY), **{name: str(text) for name, text in variables.items()}}
     return run(script, *arguments, env=environment, umask=umask, check=check)
 
 
 def files(folder):
-    """Everything below a folder that is no folder itself, as relative paths."""
+    """The relative paths of all files below a folder."""
     return {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if not path.is_dir()}
 
 
 @pytest.fixture(scope="session")
 def public_folder():
-    """A folder that every user can get to, which pytest's own are not."""
+    """A folder that every user can access, unlike those of pytest."""
     folder = Path(tempfile.mkdtemp(prefix="replayhost-packaging-"))
     folder.chmod(0o755)
     yield folder
@@ -44,7 +44,7 @@ def public_folder():
 
 @pytest.fixture(scope="session")
 def prefix(public_folder):
-    """An installation, caches included, as `make install` makes it."""
+    """An installation with its caches, as from `make install`."""
     place = public_folder / "prefix"
     install(PREFIX=place)
     return place

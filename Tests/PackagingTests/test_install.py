@@ -1,4 +1,4 @@
-"""What `make install` puts where, and that it works there."""
+"""Installs with `make install`, and uses the installation."""
 
 import http.client
 import json
@@ -14,14 +14,14 @@ from conftest import files, install, run
 from support.places import BINARY, CHECKOUT, FIXTURES
 from support.waiting import wait_until
 
-OTHERS_FILES = ["bin", "share/applications", "share/mime/packages", "share/man/man1"]
+FOLDERS_WITH_OTHER_FILES = ["bin", "share/applications", "share/mime/packages", "share/man/man1"]
 
 
 def needs(tool):
-    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"there is no {tool} here")
+    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"{tool} isn't installed")
 
 
-def test_everything_is_in_its_usual_place(tmp_path):
+def test_files_are_installed_in_standard_folders(tmp_path):
     install(DESTDIR=tmp_path)
     target = tmp_path / "usr" / "local"
     installed = files(target)
@@ -35,33 +35,33 @@ def test_everything_is_in_its_usual_place(tmp_path):
         "share/mime/packages/replayhost.xml", "share/replayhost/installed-files.txt",
         "share/systemd/user/replayhost.service", "share/systemd/user/replayhost.socket",
         "share/zsh/site-functions/_replayhost",
-    }, "no cache is made below DESTDIR"
+    }, "no caches below DESTDIR"
     for path in [target, *target.rglob("*")]:
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == (0o755 if path.is_dir() or path.name == "replayhost" and path.parent.name == "bin" else 0o644), path
     for name in web:
         assert (target / name).read_bytes() == (CHECKOUT / name.removeprefix("share/replayhost/")).read_bytes()
     assert not [path for path in target.rglob("*") if path.is_file() and path.stat().st_size < 1 << 20 and re.search(
-        rb"@[A-Z]+@", path.read_bytes()) and "www" not in path.parts], "a word of a template was left"
+        rb"@[A-Z]+@", path.read_bytes()) and "www" not in path.parts], "a placeholder was left"
 
 
-def test_uninstall_takes_away_its_own_and_nothing_else(tmp_path):
+def test_uninstall_removes_only_its_own_files(tmp_path):
     target = tmp_path / "usr" / "local"
-    for folder in OTHERS_FILES:
+    for folder in FOLDERS_WITH_OTHER_FILES:
         (target / folder).mkdir(parents=True)
-        (target / folder / "other").write_text("not ours")
+        (target / folder / "other").write_text("another program")
     install(DESTDIR=tmp_path)
     again = install(DESTDIR=tmp_path)
     assert "installed replayhost in" in again.stdout
     install("--uninstall", DESTDIR=tmp_path)
-    assert files(target) == {f"{folder}/other" for folder in OTHERS_FILES}
+    assert files(target) == {f"{folder}/other" for folder in FOLDERS_WITH_OTHER_FILES}
     assert not (target / "share" / "replayhost").exists()
     missing = install("--uninstall", DESTDIR=tmp_path, check=False)
     assert missing.returncode == 1
-    assert "no replayhost was installed in" in missing.stderr
+    assert "replayhost isn't installed in" in missing.stderr
 
 
-def test_what_a_newer_version_no_longer_has_goes(tmp_path):
+def test_upgrade_deletes_obsolete_files(tmp_path):
     install(DESTDIR=tmp_path)
     target = tmp_path / "usr" / "local"
     old = "share/replayhost/www/app/old.js"
@@ -73,19 +73,19 @@ def test_what_a_newer_version_no_longer_has_goes(tmp_path):
     assert old not in names.read_text()
 
 
-def test_a_list_that_leads_elsewhere_is_refused(tmp_path):
+def test_file_list_with_outside_paths_is_refused(tmp_path):
     install(DESTDIR=tmp_path)
     victim = tmp_path / "usr" / "victim"
-    victim.write_text("not ours")
+    victim.write_text("another program")
     (tmp_path / "usr/local/share/replayhost/installed-files.txt").write_text("share/../../victim\n")
     refused = install("--uninstall", DESTDIR=tmp_path, check=False)
     assert refused.returncode != 0
-    assert "leads out of" in refused.stderr
+    assert "is outside of" in refused.stderr
     assert victim.exists()
 
 
 @pytest.mark.parametrize("prefix", ["relative", "/has space", "/has|bar", "/percent%n", "/quote\"s"])
-def test_a_prefix_that_units_could_not_name_is_refused(tmp_path, prefix):
+def test_prefix_with_special_characters_is_refused(tmp_path, prefix):
     refused = install(DESTDIR=tmp_path, PREFIX=prefix, check=False)
     assert refused.returncode == 1
     assert "error: PREFIX" in refused.stderr
@@ -93,8 +93,8 @@ def test_a_prefix_that_units_could_not_name_is_refused(tmp_path, prefix):
 
 
 @pytest.fixture
-def somebody(public_folder, tmp_path_factory):
-    """Runs the installed program as another user than this one where that is possible, from another folder, in a clean profile."""
+def other_user(public_folder, tmp_path_factory):
+    """Runs the installed program in another folder with a clean profile, as another user if possible."""
     home = public_folder / "home"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
@@ -118,17 +118,17 @@ def somebody(public_folder, tmp_path_factory):
 def get(port, path):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.request("GET", path, headers={"Host": f"localhost:{port}"})
-    answer = connection.getresponse()
-    return answer.status, answer.read()
+    response = connection.getresponse()
+    return response.status, response.read()
 
 
-def test_another_user_opens_a_file_from_another_folder(prefix, public_folder, somebody):
+def test_another_user_opens_a_file(prefix, public_folder, other_user):
     file = shutil.copy(FIXTURES / "sample.wacz", public_folder / "sample.wacz")
     os.chmod(file, 0o644)
-    opened = json.loads(somebody("replayhost", "open", file, "--no-browser", "--json", "--port", "0").stdout)
+    opened = json.loads(other_user("replayhost", "open", file, "--no-browser", "--json", "--port", "0").stdout)
     assert opened["started"] is True
     assert opened["archive"] == "sample"
-    assert opened["log"].startswith(str(somebody.home / "state" / "replayhost"))
+    assert opened["log"].startswith(str(other_user.home / "state" / "replayhost"))
     port = int(opened["address"].rsplit(":", 1)[1])
     status, page = get(port, "/")
     assert status == 200 and b"<html" in page
@@ -137,15 +137,15 @@ def test_another_user_opens_a_file_from_another_folder(prefix, public_folder, so
         source = CHECKOUT / "www" / ("vendor/sw.js" if name == "sw.js" else name)
         assert (status, body) == (200, source.read_bytes())
     assert get(port, "/archives/sample.wacz")[1] == (FIXTURES / "sample.wacz").read_bytes()
-    assert (somebody.home / "data" / "replayhost" / "catalog.sqlite").exists()
-    again = json.loads(somebody("replayhost", "open", "sam", "--no-browser", "--json").stdout)
+    assert (other_user.home / "data" / "replayhost" / "catalog.sqlite").exists()
+    again = json.loads(other_user("replayhost", "open", "sam", "--no-browser", "--json").stdout)
     assert (again["started"], again["pid"]) == (False, opened["pid"])
-    assert "engine: wabac.js" in somebody("replayhost", "--version").stdout
-    assert "stopped the server" in somebody("replayhost", "stop").stdout
+    assert "engine: wabac.js" in other_user("replayhost", "--version").stdout
+    assert "stopped the server" in other_user("replayhost", "stop").stdout
 
 
 @needs("update-mime-database")
-def test_the_types_of_the_desktop(prefix):
+def test_mime_type_is_registered(prefix):
     ElementTree.parse(prefix / "share/mime/packages/replayhost.xml")
     globs = (prefix / "share/mime/globs2").read_text().splitlines()
     assert "50:application/wacz:*.wacz" in globs
@@ -153,73 +153,73 @@ def test_the_types_of_the_desktop(prefix):
 
 
 @needs("gio")
-def test_a_wacz_has_its_type_in_a_clean_profile(prefix, public_folder, somebody):
+def test_wacz_files_have_the_mime_type(prefix, public_folder, other_user):
     data = f"XDG_DATA_DIRS={prefix}/share:/usr/share"
     for name in ["x.wacz", "x.WACZ", "x.wacz.zip"]:
         file = shutil.copy(FIXTURES / "sample.wacz", public_folder / name)
         os.chmod(file, 0o644)
-        told = somebody("env", data, "gio", "info", "-a", "standard::content-type", file).stdout
-        assert "standard::content-type: application/wacz" in told
+        result = other_user("env", data, "gio", "info", "-a", "standard::content-type", file).stdout
+        assert "standard::content-type: application/wacz" in result
 
 
 @needs("xdg-mime")
 @needs("update-desktop-database")
-def test_a_wacz_is_opened_by_replayhost(prefix, somebody):
+def test_replayhost_opens_wacz_files(prefix, other_user):
     run("desktop-file-validate", prefix / "share/applications/replayhost.desktop")
-    asked = somebody("env", f"XDG_DATA_DIRS={prefix}/share:/usr/share", "xdg-mime", "query", "default", "application/wacz")
-    assert asked.stdout == "replayhost.desktop\n"
+    result = other_user("env", f"XDG_DATA_DIRS={prefix}/share:/usr/share", "xdg-mime", "query", "default", "application/wacz")
+    assert result.stdout == "replayhost.desktop\n"
     entry = (prefix / "share/applications/replayhost.desktop").read_text()
-    assert f"Exec={prefix}/bin/replayhost open %f\n" in entry, "this prefix is on no desktop's PATH"
+    assert f"Exec={prefix}/bin/replayhost open %f\n" in entry, "this prefix isn't on the desktop's PATH"
 
 
-@pytest.mark.parametrize(("options", "is_told"), [
+@pytest.mark.parametrize(("options", "is_shown"), [
     ([], True), (["--no-browser"], False), (["--json"], False)])
-def test_a_double_click_that_fails_is_told_of(somebody, public_folder, tmp_path, options, is_told):
-    """There is no terminal then; the desktop shows a notice."""
+def test_errors_are_shown_as_desktop_notifications(other_user, public_folder, tmp_path, options, is_shown):
+    """After a double-click on a file there is no terminal."""
     tools = public_folder / f"tools-{len(options)}"
     tools.mkdir(exist_ok=True)
     notify = tools / "notify-send"
-    notify.write_text('#!/bin/sh\nprintf "%s|" "$@" > "$HOME/notice.new"\nmv "$HOME/notice.new" "$HOME/notice"\n')
+    notify.write_text('#!/bin/sh\nprintf "%s|" "$@" > "$HOME/shown.new"\nmv "$HOME/shown.new" "$HOME/shown"\n')
     notify.chmod(0o755)
     damaged = shutil.copy(FIXTURES / "damaged" / "not-a-zip.wacz", public_folder / "damaged.wacz")
     os.chmod(damaged, 0o644)
     path = f"PATH={tools}:{public_folder / 'prefix' / 'bin'}:/usr/bin:/bin"
-    told = somebody("env", path, "DISPLAY=:9", "replayhost", "open", damaged, *options, check=False)
-    assert told.returncode == 4
-    notice = somebody.home / "notice"
-    if is_told:
-        wait_until(notice.exists, "the notice is shown")
-        words = notice.read_text().split("|")
-        assert words[2:4] == ["--", "replayhost"]
-        assert told.stderr.split("error: ")[1].split("\n")[0] in words[4]
+    result = other_user("env", path, "DISPLAY=:9", "replayhost", "open", damaged, *options, check=False)
+    assert result.returncode == 4
+    notification = other_user.home / "shown"
+    if is_shown:
+        wait_until(notification.exists, "the notification is shown")
+        arguments = notification.read_text().split("|")
+        assert arguments[2:4] == ["--", "replayhost"]
+        assert result.stderr.split("error: ")[1].split("\n")[0] in arguments[4]
     else:
-        assert not notice.exists()
+        assert not notification.exists()
 
 
-def test_usual_prefixes_are_on_the_path(tmp_path):
+def test_standard_prefixes_use_the_path(tmp_path):
     for prefix in ["/usr", "/usr/local"]:
         install(DESTDIR=tmp_path, PREFIX=prefix)
         assert "Exec=replayhost open %f\n" in (tmp_path / f"{prefix[1:]}/share/applications/replayhost.desktop").read_text()
 
 
 @needs("systemd-analyze")
-def test_units_are_what_systemd_takes(prefix, tmp_path):
+def test_systemd_units_are_valid(prefix, tmp_path):
     units = prefix / "share/systemd/user"
     assert f"ExecStart={prefix}/bin/replayhost serve\n" in (units / "replayhost.service").read_text()
-    told = run(
+    result = run(
         "systemd-analyze", "--user", "--man=no", "verify", units / "replayhost.service", units / "replayhost.socket",
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"})
-    assert (told.stdout, told.stderr) == ("", "")
+    assert (result.stdout, result.stderr) == ("", "")
 
 
-@pytest.mark.skipif(not (shutil.which("mandoc") or shutil.which("groff")), reason="neither mandoc nor groff is here")
-def test_the_manual_page_names_all_and_is_well_formed(prefix):
+@pytest.mark.skipif(not (shutil.which("mandoc") or shutil.which("groff")), reason="neither mandoc nor groff is installed")
+def test_manual_page_is_complete_and_well_formed(prefix):
     page = prefix / "share/man/man1/replayhost.1"
     checkers = [[tool, *options] for tool, *options in (
         ["mandoc", "-Tlint", "-Wwarning"], ["groff", "-man", "-ww", "-Tutf8", "-z"]) if shutil.which(tool)]
     for checker in checkers:
-        told = run(*checker, page, check=False)
-        assert (told.stdout, told.stderr) == ("", ""), checker
+        result = run(*checker, page, check=False)
+        assert (result.stdout, result.stderr) == ("", ""), checker
     text = page.read_text().replace("\\-", "-")
     program = json.loads(run(BINARY, "--experimental-dump-help").stdout)["command"]
     for command in program["subcommands"]:
@@ -239,11 +239,11 @@ def test_the_manual_page_names_all_and_is_well_formed(prefix):
 @pytest.mark.parametrize(("shell", "file"), [
     ("bash", "bash-completion/completions/replayhost"), ("zsh", "zsh/site-functions/_replayhost"),
     ("fish", "fish/vendor_completions.d/replayhost.fish")])
-def test_completions_are_what_the_shell_reads(prefix, shell, file):
+def test_completions_are_valid(prefix, shell, file):
     text = (prefix / "share" / file).read_text()
     assert "open" in text and "doctor" in text
     if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell} here")
+        pytest.skip(f"{shell} isn't installed")
     run(shell, "-n", prefix / "share" / file)
 
 

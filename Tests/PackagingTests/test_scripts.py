@@ -1,4 +1,4 @@
-"""Scripts that `make test` doesn't run: what they import of the checkout is there."""
+"""The imports of scripts that `make test` doesn't run."""
 
 import ast
 import subprocess
@@ -21,7 +21,7 @@ def own_imports(script):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-def test_soak_and_bench_find_what_they_import(script):
+def test_imports_are_found(script):
     parts = script.parent / "parts.sh"
     found = subprocess.run(
         ["bash", "-c", '. "$1" && cd "$(dirname "$1")" && exec "$2" -c "$3"', "soak", parts, sys.executable,

@@ -1,4 +1,4 @@
-"""The server as the units start it: with sockets that somebody else opened, when the first visitor comes."""
+"""The server with sockets passed by systemd, started on demand."""
 
 import http.client
 import json
@@ -11,12 +11,12 @@ import pytest
 from conftest import SECONDS, run
 from support.places import BINARY, FIXTURES, WEB_INTERFACE
 
-pytestmark = pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="there is no systemd here")
+pytestmark = pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="systemd isn't installed")
 
 
 @pytest.fixture
 def activated(tmp_path):
-    """A port of both loopback addresses where nobody serves yet; the first connection starts the server of a store."""
+    """A port on both loopback addresses. The first connection starts the server."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -40,20 +40,20 @@ def activated(tmp_path):
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_the_first_visitor_starts_it_and_is_answered(activated, address):
+def test_first_request_starts_the_server(activated, address):
     port, _, _ = activated
     connection = http.client.HTTPConnection(address, port, timeout=60)
     connection.request("GET", "/api/health", headers={"Host": f"localhost:{port}"})
     assert json.loads(connection.getresponse().read())["status"] == "ok"
 
 
-def test_open_wakes_it_and_uses_it(activated):
-    """It is asked before another one is started: both would want the store."""
+def test_open_starts_the_activated_server(activated):
+    """`open` sends a request before it starts another server, since both would lock the store."""
     port, process, environment = activated
     file = FIXTURES / "sample.wacz"
-    told = run(BINARY, "open", file, "--no-browser", "--json", "--port", port, env=environment).stdout
-    opened = json.loads(told)
-    assert (opened["started"], opened["pid"]) == (False, process.pid), told
+    output = run(BINARY, "open", file, "--no-browser", "--json", "--port", port, env=environment).stdout
+    opened = json.loads(output)
+    assert (opened["started"], opened["pid"]) == (False, process.pid), output
     assert opened["url"] == f"http://localhost:{port}/?archive=/archives/sample.wacz"
     assert json.loads(run(BINARY, "stop", "--json", env=environment).stdout)["pid"] == process.pid
     assert process.wait(SECONDS) == 0
