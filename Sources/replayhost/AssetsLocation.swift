@@ -1,9 +1,9 @@
 import ArchiveStore
 import Foundation
 
-/// Where `www` is.
+/// The folder `www` with the web app and the replay engine.
 enum AssetsLocation {
-    /// `--assets`, else `REPLAYHOST_ASSETS`, else `<binary>/../share/replayhost/www`, else the checkout's.
+    /// Returns the first of `--assets`, `REPLAYHOST_ASSETS`, `<binary>/../share/replayhost/www` and the checkout's `www`.
     static func choose(option: String?, environment: [String: String], executable: String) -> String {
         if let option { return absolute(option) }
         if let variable = environment["REPLAYHOST_ASSETS"], !variable.isEmpty { return absolute(variable) }

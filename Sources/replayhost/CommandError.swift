@@ -3,8 +3,8 @@ import Foundation
 import ReplayHostKit
 import WebArchive
 
-/// An error as a person (or a program that reads JSON) gets it, with its exit code. The one place that makes these.
-struct Fault: Error {
+/// An error with its exit code, reported as text or as JSON.
+struct CommandError: Error {
     let status: ExitStatus
     let code: String
     let what: String
@@ -21,23 +21,23 @@ struct Fault: Error {
         switch error.code {
         case "port-in-use":
             status = .portInUse
-            hint = "stop that program, or choose another port: --port 0 takes any free one"
+            hint = "stop that program, or choose another port (--port 0 picks a free one)"
         case "port-unavailable": status = .portInUse
         case "users-unknown":
             status = .failed
-            hint = "to let every user of this computer connect, add --allow-other-users"
+            hint = "add --allow-other-users to let every user of this computer connect"
         default: status = StoreError.Code(rawValue: error.code).map(Self.status) ?? .failed
         }
     }
 
-    /// What a command was asked that only its work showed to be impossible.
+    /// Creates a usage error.
     init(usage what: String, hint: String) {
         status = .usage
         code = "usage"
         (self.what, self.hint) = (what, hint)
     }
 
-    /// Any error of a command that ran.
+    /// Converts any error thrown by a command.
     init(_ error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
@@ -57,7 +57,7 @@ struct Fault: Error {
         }
     }
 
-    /// What another replayhost reported; `nil` for a line that is no such report.
+    /// Parses an error that another replayhost wrote as JSON; `nil` when the line isn't one.
     init?(json line: String, status: ExitStatus?) {
         guard line.hasPrefix("{"), let form = try? JSONDecoder().decode(JSONForm.self, from: Data(line.utf8)) else {
             return nil
@@ -76,13 +76,16 @@ struct Fault: Error {
         let error: Details
     }
 
-    /// Writes it to standard error.
+    /// The error in one line: `place: what`.
+    var message: String { [place, what].compactMap { $0 }.joined(separator: ": ") }
+
+    /// Writes the error and its hint to standard error.
     func report(asJSON: Bool) {
         if asJSON {
             Terminal.writeError(Terminal.json(JSONForm(error: .init(code: code, what: what, where: place, hint: hint))))
             return
         }
-        Terminal.writeError("\(what)\(place.map { ", \($0)" } ?? "")", label: .error)
+        Terminal.writeError(message, label: .error)
         if let hint { Terminal.writeError(hint, label: .hint) }
     }
 }

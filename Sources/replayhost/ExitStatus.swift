@@ -1,4 +1,4 @@
-/// What the program tells its caller. Thrown by a command that has said everything already.
+/// An exit code of the program. Commands throw it after they have reported their errors.
 enum ExitStatus: Int32, Error, CaseIterable {
     case done = 0
     case failed = 1
@@ -9,16 +9,17 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case portInUse = 6
     case interrupted = 130
 
-    /// Of several inputs the first present of these is the answer.
+    /// Most important first.
     private static let precedence: [ExitStatus] = [
         .interrupted, .storeUnusable, .portInUse, .damaged, .failed, .notFound, .done,
     ]
 
+    /// Returns the most important of the statuses of several inputs.
     static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
         precedence.first { statuses.contains($0) } ?? (statuses.isEmpty ? .done : .failed)
     }
 
-    /// Ends a command that did several things, unless all went well.
+    /// Throws the most important of several statuses, unless all are `done`.
     static func throwUnlessDone(_ statuses: [ExitStatus]) throws {
         let status = combined(statuses)
         if status != .done { throw status }

@@ -6,9 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Notices Ctrl-C and a polite kill, so that work under way can clean up after itself.
+/// Records SIGINT, SIGTERM and SIGHUP, so that running work can clean up.
 ///
-/// From the first use on, the signals no longer end the program by themselves.
+/// Once installed, the first signal no longer ends the program; a second one does.
 final class Interrupts: Sendable {
     private static let flag = Atomic(false)
 
@@ -16,11 +16,12 @@ final class Interrupts: Sendable {
         guard isInstalled else { return }
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { _ in
-                // Asked twice: at once. What is left behind the next start cleans up.
+                // The second signal ends the program at once. The next start cleans up.
                 if Interrupts.flag.exchange(true, ordering: .relaxed) { _exit(ExitStatus.interrupted.rawValue) }
             }
         }
     }
 
-    var happened: Bool { Self.flag.load(ordering: .relaxed) }
+    /// Whether a signal has arrived.
+    var wereReceived: Bool { Self.flag.load(ordering: .relaxed) }
 }

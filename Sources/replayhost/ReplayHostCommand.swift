@@ -3,19 +3,19 @@ import Foundation
 import ReplayHostKit
 import ReplayServer
 
-/// The program. Each verb is a file in `Commands/`.
+/// The `replayhost` command. Each subcommand is a file in `Commands/`.
 @main
 struct ReplayHostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replayhost",
-        abstract: "Keep, find and visit web archives (.wacz) on your own computer, offline.",
+        abstract: "Store, search and replay web archives (.wacz) on your computer, offline.",
         discussion: """
             Example:
               replayhost open crawl.wacz
-              replayhost list
 
-            Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 damaged or refused archive,
-            5 store locked or unusable, 6 port in use, 130 interrupted.
+            Exit codes: 0 success, 1 failure, 2 usage, 3 not found,
+            4 damaged or refused archive, 5 store locked or unusable,
+            6 port in use, 130 interrupted.
             """,
         version: versionText,
         subcommands: [
@@ -26,7 +26,12 @@ struct ReplayHostCommand: AsyncParsableCommand {
             BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         ])
 
-    /// The program's version and the engine's, so that a report of a problem names both.
+    static let missingEngine = (
+        what: "the replay engine is missing, so pages can't be shown",
+        hint: "run `make setup` in the replayhost folder"
+    )
+
+    /// The versions of the program and of the replay engine.
     private static var versionText: String {
         let assets = AssetsLocation.choose(
             option: nil, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
@@ -37,7 +42,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
             "replayhost \(ReplayHost.version)\nreplay engine: \(engine.name) \(engine.version) (sha256 \(engine.sha256))"
     }
 
-    /// Parses, runs, and turns every way to fail into one line, a hint, and an exit code.
+    /// Parses the arguments and runs the command. Reports an error as one line, a hint and an exit code.
     static func main() async {
         let command: any ParsableCommand
         do {
@@ -50,12 +55,12 @@ struct ReplayHostCommand: AsyncParsableCommand {
         } catch let status as ExitStatus {
             Foundation.exit(status.rawValue)
         } catch let error where exitCode(for: error) != .failure {
-            // Help and version are commands of the parser's own, which end by throwing; so does a refused argument.
+            // The parser's help and version commands end by throwing, as do invalid arguments.
             exitAsParser(error)
         } catch {
-            let fault = error as? Fault ?? Fault(error)
-            fault.report(asJSON: CommandLine.arguments.contains("--json"))
-            Foundation.exit(fault.status.rawValue)
+            let failure = error as? CommandError ?? CommandError(error)
+            failure.report(asJSON: CommandLine.arguments.contains("--json"))
+            Foundation.exit(failure.status.rawValue)
         }
     }
 
@@ -68,16 +73,16 @@ struct ReplayHostCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the argument parser has to say: help and version end well, a wrong call ends with 2.
+    /// Prints help or the version, or reports a usage error, and exits.
     private static func exitAsParser(_ error: any Error) {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        // The parser shows all commands when it is asked for help about one that there isn't.
+        // For help about an unknown command, the parser would show the general help.
         let isUnknown = arguments.first == "help" && UnknownCommand(in: arguments) != nil
         if exitCode(for: error) == .success, !isUnknown {
             print(fullMessage(for: error))
             Foundation.exit(ExitStatus.done.rawValue)
         }
-        Fault(refused: error, arguments: arguments).report(asJSON: arguments.contains("--json"))
+        CommandError(parserError: error, arguments: arguments).report(asJSON: arguments.contains("--json"))
         Foundation.exit(ExitStatus.usage.rawValue)
     }
 }

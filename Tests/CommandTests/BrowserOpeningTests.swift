@@ -4,7 +4,7 @@ import Testing
 
 @testable import replayhost
 
-/// How a browser is asked.
+/// Which browser `open` starts, and when it fails.
 struct BrowserOpeningTests {
     struct Case: Sendable {
         let environment: [String: String]
@@ -14,15 +14,15 @@ struct BrowserOpeningTests {
     @Test(arguments: [
         Case(environment: [:], commands: nil),
         Case(environment: ["DISPLAY": ""], commands: nil),
-        Case(environment: ["DISPLAY": ":0"], commands: [["xdg-open", "ADDRESS"]]),
-        Case(environment: ["WAYLAND_DISPLAY": "w"], commands: [["xdg-open", "ADDRESS"]]),
-        Case(environment: ["BROWSER": "firefox"], commands: [["firefox", "ADDRESS"]]),
+        Case(environment: ["DISPLAY": ":0"], commands: [["xdg-open", "URL"]]),
+        Case(environment: ["WAYLAND_DISPLAY": "w"], commands: [["xdg-open", "URL"]]),
+        Case(environment: ["BROWSER": "firefox"], commands: [["firefox", "URL"]]),
         Case(
             environment: ["BROWSER": "a --new %s -x::b", "DISPLAY": ":0"],
-            commands: [["a", "--new", "ADDRESS", "-x"], ["b", "ADDRESS"], ["xdg-open", "ADDRESS"]]),
+            commands: [["a", "--new", "URL", "-x"], ["b", "URL"], ["xdg-open", "URL"]]),
     ])
-    func theEnvironmentChooses(_ c: Case) throws {
-        #expect((try? Browser.commands(c.environment, address: "ADDRESS")) == c.commands)
+    func environmentDeterminesCommands(_ c: Case) throws {
+        #expect((try? Browser.commands(c.environment, url: "URL")) == c.commands)
     }
 
     /// Runs `open` with a shell script as the browser.
@@ -41,40 +41,41 @@ struct BrowserOpeningTests {
         return (store, result)
     }
 
-    @Test func theBrowserGetsTheAddress() async throws {
+    @Test func browserReceivesTheURL() async throws {
         let (store, result) = try await open("echo \"$1\" > \"$0.address\"")
         #expect(result.code == 0)
         let address = String(decoding: try contents(of: store.folder.path("browser.address")), as: UTF8.self)
         #expect(address == "\(result.outputLines.last ?? "")\n")
-        #expect(!result.errors.contains("no browser"))
+        #expect(!result.errors.contains("Couldn't start a browser"))
     }
 
-    @Test func aBrowserThatStaysIsNotWaitedFor() async throws {
+    @Test func openDoesNotWaitForTheBrowser() async throws {
         let (store, result) = try await open("echo $$ > \"$0.pid\"; exec sleep 600")
         let text = String(decoding: try contents(of: store.folder.path("browser.pid")), as: UTF8.self)
         let browser = try #require(Int32(text.dropLast()))
         defer { kill(browser, SIGKILL) }
         #expect(result.code == 0)
-        #expect(!result.errors.contains("no browser"))
-        #expect(kill(browser, 0) == 0, "it stays when `open` has ended")
+        #expect(!result.errors.contains("Couldn't start a browser"))
+        #expect(kill(browser, 0) == 0, "the browser keeps running after `open`")
         #expect(getsid(browser) == browser)
     }
 
     @Test(arguments: [
-        ("exit 3", "/bin/sh failed with 3"), (nil, "there is no display, and BROWSER is not set"),
+        ("exit 3", "/bin/sh failed with exit code 3"), (nil, "no display found and BROWSER isn't set"),
     ])
-    func withoutABrowserTheAddressIsSaid(script: String?, reason: String) async throws {
+    func withoutABrowserTheURLIsPrinted(script: String?, reason: String) async throws {
         let (_, result) = try await open(script)
         #expect(result.code == 0)
         #expect(result.outputLines.last?.hasPrefix("http://localhost:") == true)
-        #expect(result.errors.contains("no browser could be started ("))
+        #expect(result.errors.contains("Couldn't start a browser ("))
+        #expect(result.errors.contains("Open this address yourself: http://localhost:"))
         #expect(result.errors.contains(reason))
     }
 
-    @Test func aBrowserThatIsNotThereIsSaid() async throws {
+    @Test func missingBrowserIsReported() async throws {
         let (_, result) = try await open(nil, ["BROWSER": "/nonexistent/browser"])
         #expect(result.code == 0)
-        #expect(result.errors.contains("cannot start /nonexistent/browser (No such file or directory)"))
+        #expect(result.errors.contains("can't start /nonexistent/browser (No such file or directory)"))
     }
 
     @Test(arguments: [
@@ -83,7 +84,7 @@ struct BrowserOpeningTests {
         ("HTTP/1.1 404 Not Found\r\n\r\n{\"status\":\"ok\",\"version\":\"1\"}", nil),
         ("HTTP/1.1 200 OK\r\n\r\n<html>", nil), ("HTTP/1.1 200 OK\r\n", nil), ("", nil),
     ])
-    func onlyReplayhostAnswersAsReplayhost(answer: String, version: String?) {
-        #expect(HealthAnswer.parse(Array(answer.utf8))?.version == version)
+    func healthResponsesOfOtherProgramsAreRejected(response: String, version: String?) {
+        #expect(HealthResponse.parse(Array(response.utf8))?.version == version)
     }
 }

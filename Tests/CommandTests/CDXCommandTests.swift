@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `replayhost cdx`: the options are the API's parameters, tested with `CDXQuery`; here is what only the command does.
+/// What only `replayhost cdx` does. Its parameters are tested with `CDXQuery`.
 struct CDXCommandTests {
     private static func prepared() async throws -> CommandStore {
         let store = try CommandStore()
@@ -13,7 +13,7 @@ struct CDXCommandTests {
         return store
     }
 
-    @Test func optionsAreTheParametersOfTheAPI() async throws {
+    @Test func optionsMatchAPIParameters() async throws {
         let store = try await Self.prepared()
         let text = ["cdx", "*.example.org", "one", "--output", "text", "--fields"]
         #expect(
@@ -39,7 +39,7 @@ struct CDXCommandTests {
                 == "{\"pages\": 1, \"pageSize\": 10, \"blocks\": 1}\n")
     }
 
-    @Test func severalArchivesAreNamedInTheLines() async throws {
+    @Test func linesNameTheirArchive() async throws {
         let store = try await Self.prepared()
         let fields = ["--output", "text", "--fields", "urlkey,source"]
         let all = try await store.run(["cdx", "*.example.org"] + fields).outputLines
@@ -55,16 +55,16 @@ struct CDXCommandTests {
         #expect(object["source"] == nil)
     }
 
-    @Test func noCaptureIsNoFailure() async throws {
+    @Test func noMatchIsNotAnError() async throws {
         let store = try await Self.prepared()
         let none = try await store.run("cdx", "http://nowhere.test/")
         #expect(none.code == 0)
         #expect(none.output.isEmpty)
-        #expect(none.errors.contains("no capture fits"))
+        #expect(none.errors.contains("No captures match."))
         #expect(try await store.run("cdx", "http://nowhere.test/", "--quiet").errors.isEmpty)
     }
 
-    @Test func aReaderThatGoesAwayEndsItQuietly() async throws {
+    @Test func closedPipeEndsTheCommandQuietly() async throws {
         let store = try CommandStore()
         let pages = (0..<5000).map { GeneratedArchive.Page(url: "http://example.org/\($0)") }
         try store.write(GeneratedArchive(pages: pages), to: "many.wacz")

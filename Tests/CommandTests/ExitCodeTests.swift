@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// PRODUCT.md, "Commands": 0 done, 1 failed, 2 usage, 3 not found, 4 damaged or refused archive, 5 store locked or unusable,
-/// 6 port in use, 130 interrupted; of several inputs the first present of 130, 5, 6, 4, 1, 3, 0.
+/// Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 damaged or refused archive, 5 store locked or unusable, 6 port in
+/// use, 130 interrupted. Several inputs: the first that occurs of 130, 5, 6, 4, 1, 3, 0.
 @Suite(PreparedFolder())
 struct ExitCodeTests {
     struct Case: Sendable, CustomTestStringConvertible {
-        /// `GOOD`, `DAMAGED`, `EMPTY` and `STORE` are paths.
+        /// Words in capitals, such as `GOOD`, stand for paths.
         let arguments: String
         let code: Int32
         var errorCode: String?
@@ -76,12 +76,12 @@ struct ExitCodeTests {
         Case("import GOOD --store GOOD", 5, "store-unusable", golden: "error-store-is-a-file"),
         Case("import GOOD --store /proc/store", 5, "store-unusable", golden: "error-store-in-proc"),
         Case("list --store BADSTORE", 5, "catalog-damaged", golden: "error-catalog-damaged"),
-        // Of several inputs.
+        // Several inputs
         Case("import GOOD DAMAGED", 4), Case("import MISSING DAMAGED DEVICE", 4), Case("import MISSING DEVICE", 1),
         Case("import GOOD MISSING", 3), Case("remove none have --yes", 3),
     ]
 
-    /// What the words of the table stand for, in the prepared folder.
+    /// The paths of the words in capitals, in the prepared folder.
     private static let paths = [
         "GOOD": "good.wacz", "DAMAGED": "not-a-zip.wacz", "EMPTY": "empty", "MISSING": "missing.wacz",
         "TRUNCATED": "truncated.wacz", "ENCRYPTED": "encrypted.wacz", "NULNAME": "nul-name.wacz",
@@ -98,14 +98,14 @@ struct ExitCodeTests {
     }
 
     @Test(arguments: cases)
-    func eachOutcomeHasItsCodeAndItsWords(_ c: Case) async throws {
+    func exitCodesAndErrorsAreAsDocumented(_ c: Case) async throws {
         let store = try await prepared()
         let arguments = c.arguments.split(separator: " ").map { Self.paths[String($0)] ?? String($0) }
         let plain = try await store.run(arguments)
         #expect(plain.code == c.code, "\(plain.errors)")
         #expect(!plain.wasKilled)
         #expect(!plain.output.contains("error:"))
-        #expect(!plain.errors.contains("\u{1B}"), "no colours where nobody looks")
+        #expect(!plain.errors.contains("\u{1B}"), "no colors without a terminal")
         if c.code == 0 {
             #expect(!plain.errors.contains("error:"))
         } else {
@@ -113,7 +113,7 @@ struct ExitCodeTests {
         }
         if let name = c.golden {
             #if !WITH_RE2
-            // The words are about RE2, which this build is without: WebArchiveTests have those that it says instead.
+            // This build has no RE2. WebArchiveTests cover its message.
             if name == "error-cdx-filter" { return }
             #endif
             let errors = plain.errors.replacingOccurrences(of: store.folder.path, with: "FOLDER")
@@ -129,14 +129,14 @@ struct ExitCodeTests {
         }
     }
 
-    @Test func anInterruptedImportEndsWith130AndLeavesNothing() async throws {
+    @Test func interruptedImportEndsWith130AndLeavesNothing() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(payloadSize: 48 << 20, seed: 1), to: "many/1.wacz")
         for number in 2...4 {
             try FileManager.default.copyItem(
                 atPath: store.folder.path("many/1.wacz"), toPath: store.folder.path("many/\(number).wacz"))
             let handle = try #require(FileHandle(forWritingAtPath: store.folder.path("many/\(number).wacz")))
-            // Another payload byte makes it another archive.
+            // A different byte makes it a different archive.
             try handle.seek(toOffset: 5_000_000)
             try handle.write(contentsOf: [UInt8(number)])
             try handle.close()
@@ -149,7 +149,7 @@ struct ExitCodeTests {
                 return program.wait()
             }
             #expect(result.code == 130)
-            #expect(!result.wasKilled, "it ends by itself, having cleaned up")
+            #expect(!result.wasKilled, "it cleans up and exits")
             #expect(result.errors.contains("interrupted"))
             #expect(names(in: incoming).isEmpty)
         }
@@ -158,8 +158,8 @@ struct ExitCodeTests {
         #expect(list.outputLines.count < 4)
     }
 
-    /// A read of standard input may wait for ever: the signal ends the program, as shells say with 130.
-    @Test func anInterruptedReadOfStandardInputEndsWith130() async throws {
+    /// Reading standard input may block forever, so the signal ends the program, which shells report as 130.
+    @Test func interruptedReadOfStandardInputEndsWith130() async throws {
         let store = try CommandStore()
         let incoming = store.folder.path("store/incoming")
         let result = try await store.start("import", "-") { program in
@@ -171,19 +171,19 @@ struct ExitCodeTests {
         #expect(result.code == 130)
         try store.write(GeneratedArchive(), to: "a.wacz")
         #expect(try await store.run("import", "a.wacz").code == 0)
-        #expect(names(in: incoming).isEmpty, "the next import swept it")
+        #expect(names(in: incoming).isEmpty, "the next import cleans up")
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFIFOIsRefusedAndHoldsNobody() async throws {
+    @Test(.timeLimit(.minutes(1))) func fifoIsRefusedWithoutBlocking() async throws {
         let store = try CommandStore()
         #expect(mkfifo(store.folder.path("fifo.wacz"), 0o600) == 0)
         let result = try await store.run("import", "fifo.wacz")
         #expect(result.code == 1)
-        #expect(result.errors.contains("not a file, fifo.wacz"))
+        #expect(result.errors.contains("fifo.wacz: not a file"))
     }
 }
 
-/// A store with `have` and `house` in it, and the files that the table names. Made once, copied for each case.
+/// A store with the archives `have` and `house`, and the files of the table. Created once, copied for each case.
 private struct PreparedFolder: SuiteTrait, TestScoping {
     @TaskLocal static var current: CommandStore?
 

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Disks that fail under a backup, on either side.
-@Suite(.enabled(if: FailingDisk.isPossible, "there is no C compiler"))
+/// Backups from and to failing disks.
+@Suite(.enabled(if: FailingDisk.isPossible, "no C compiler is installed"))
 struct FailingBackupDiskTests {
     struct Failure: Sendable, CustomTestStringConvertible {
         let call: String
         var suffix: String?
         var part: String?
-        /// As a program gets it.
+        /// The error code in JSON.
         let code: String
         var testDescription: String { "\(call) of \(part ?? "")*\(suffix ?? ""): \(code)" }
     }
@@ -23,7 +23,7 @@ struct FailingBackupDiskTests {
         Failure(call: "fsync", suffix: "backup.json.new", code: "failed"),
         Failure(call: "rename", suffix: "backup.json", code: "failed"),
     ])
-    func theBackupBeforeStays(_ failure: Failure) async throws {
+    func previousBackupStaysValid(_ failure: Failure) async throws {
         let store = try CommandStore()
         let disk = try await FailingDisk(in: store.folder)
         try store.write(GeneratedArchive(seed: 1), to: "a.wacz")
@@ -39,7 +39,7 @@ struct FailingBackupDiskTests {
                 error: failure.code == "no-space" ? ENOSPC : EIO))
         #expect(result.code == 1)
         #expect(try errorCodes(result) == [failure.code])
-        #expect(!result.errors.contains("--store"), "advice for stores is none for backups")
+        #expect(!result.errors.contains("--store"), "hints about stores don't apply to backups")
         #expect(result.output.isEmpty)
         #expect(try contents(of: store.folder.path("copies/backup.json")) == before)
         #expect(names(in: store.folder.path("copies")) == ["backup.json", "files", "incoming"])
@@ -49,7 +49,7 @@ struct FailingBackupDiskTests {
         #expect(names(in: store.folder.path("copies/files")).count == 2)
     }
 
-    @Test func spaceIsAskedForBeforeAnythingIsCopied() async throws {
+    @Test func freeSpaceIsCheckedBeforeCopying() async throws {
         let store = try CommandStore()
         let disk = try await FailingDisk(in: store.folder)
         try store.write(GeneratedArchive(payloadSize: 100_000), to: "a.wacz")
@@ -64,13 +64,13 @@ struct FailingBackupDiskTests {
             #expect(names(in: store.folder.path("\(target)/files")).isEmpty)
             #expect(try await store.run(arguments).code == 0)
         }
-        // With nothing to copy a full disk is no matter.
+        // A full disk doesn't matter if there is nothing to copy.
         let full = disk.environment(call: "space", part: "/copies", error: ENOSPC)
         #expect(try await store.run(["backup", "copies"], environment: full).code == 0)
     }
 
-    /// The store's disk cannot read one file: all others get into the backup.
-    @Test func aFileThatCannotBeReadIsLeftOut() async throws {
+    /// If the store's disk can't read one file, all others are still backed up.
+    @Test func unreadableFileIsSkipped() async throws {
         let store = try CommandStore()
         let disk = try await FailingDisk(in: store.folder)
         for number in 1...3 { try store.write(GeneratedArchive(seed: UInt64(number)), to: "in/\(number).wacz") }
@@ -83,7 +83,7 @@ struct FailingBackupDiskTests {
         #expect(result.errors.contains("store/files/\(hash).wacz"))
         #expect(try objects(result.outputLines).first?["leftOut"] as? [String] == ["2"])
         #expect(names(in: store.folder.path("copies/files")).count == 2)
-        // The backup's own disk: what cannot be read there is made anew.
+        // A file that can't be read in the backup is copied again.
         #expect(try await store.run("backup", "copies").code == 0)
         let other = disk.environment(call: "read", suffix: "copies/files/\(hash).wacz", error: EIO)
         let verified = try await store.run(["backup", "copies", "--verify", "--json"], environment: other)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A disk that fails: a library that is loaded before all others lets one call fail for some files. `cc` makes it.
+/// Simulates a failing disk: a preloaded library makes one call fail for some files. Needs `cc`.
 struct FailingDisk: Sendable {
     private let library: String
 
@@ -16,10 +16,10 @@ struct FailingDisk: Sendable {
     }
 
     /// - Parameters:
-    ///   - call: `read`, `write`, `fsync` or `rename`; copies within the kernel read and write. `space` does not fail: it
-    ///     finds a disk that is full.
-    ///   - suffix: Of the paths of the files that fail; for `rename`, of the new one.
-    ///   - part: Of those paths.
+    ///   - call: `read`, `write`, `fsync` or `rename`. Copies within the kernel count as both `read` and `write`. With
+    ///     `space`, `statvfs` reports a full disk.
+    ///   - suffix: The end of the file's path; for `rename`, of the new path.
+    ///   - part: A part of that path.
     func environment(call: String, suffix: String? = nil, part: String? = nil, error: Int32) -> [String: String] {
         var environment = ["LD_PRELOAD": library, "FAILING_CALL": call, "FAILING_ERRNO": "\(error)"]
         environment["FAILING_SUFFIX"] = suffix

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A disk that fails while the index files of an archive are written: nothing of the import stays, and it can be done again.
-@Suite(.enabled(if: FailingDisk.isPossible, "there is no C compiler"))
+/// A disk that fails while index files are written: the import leaves nothing behind, and can be repeated.
+@Suite(.enabled(if: FailingDisk.isPossible, "no C compiler is installed"))
 struct FailingDiskTests {
     struct Failure: Sendable, CustomTestStringConvertible {
         let call: String
         let suffix: String
-        /// As a program gets it.
+        /// The error code in JSON.
         let code: String
         var layout = GeneratedArchive.Layout.unsorted
         var testDescription: String { "\(call) of *\(suffix): \(code)" }
@@ -27,7 +27,7 @@ struct FailingDiskTests {
         Failure(call: "fsync", suffix: ".idx", code: "failed", layout: .zipNumDeflated),
         Failure(call: "rename", suffix: ".wacz", code: "failed", layout: .zipNumDeflated),
     ])
-    func nothingStays(_ failure: Failure) async throws {
+    func failedImportLeavesNothing(_ failure: Failure) async throws {
         let store = try CommandStore()
         let disk = try await FailingDisk(in: store.folder)
         let pages = (0..<9).map { GeneratedArchive.Page(url: "http://example.org/\($0)") }
@@ -49,7 +49,7 @@ struct FailingDiskTests {
 
         #expect(try await store.run("import", "a.wacz").code == 0)
         let doctor = try await store.run("doctor", "--port", "0")
-        #expect(doctor.output.contains("nothing was left half done"))
-        #expect(doctor.output.contains("captures of every archive can be searched"))
+        #expect(doctor.output.contains("no interrupted work found"))
+        #expect(doctor.output.contains("all archives are ready to search"))
     }
 }

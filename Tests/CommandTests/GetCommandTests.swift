@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `get`: one capture, by URL and time.
+/// `get` prints a capture by URL and time.
 struct GetCommandTests {
     typealias Record = RecordedArchive.Record
 
@@ -20,14 +20,14 @@ struct GetCommandTests {
         return store
     }
 
-    @Test func theClosestCaptureOfAllArchivesIsWritten() async throws {
+    @Test func closestCaptureOfAllArchivesIsPrinted() async throws {
         let store = try await store()
         #expect(try await store.run("get", "http://a.example/").output == "late")
         #expect(try await store.run("get", "https://a.example", "--at", "20210201").output == "middle")
         #expect(try await store.run("get", "a.example/", "one", "--at", "20201201").output == "early")
         #expect(try await store.run("get", "a.example/", "one", "two", "--at", "2020").output == "middle")
-        let told = try await store.run("get", "http://a.example/")
-        #expect(told.errors == "one: http://a.example/, 20220101000000, status 200\n")
+        let latest = try await store.run("get", "http://a.example/")
+        #expect(latest.errors == "one: http://a.example/, 20220101000000, status 200\n")
         #expect(try await store.run("get", "http://a.example/", "--quiet").errors.isEmpty)
     }
 
@@ -43,13 +43,13 @@ struct GetCommandTests {
         #expect(!escape.output.contains("\u{1B}") && !escape.output.contains("\u{07}"))
     }
 
-    @Test func whatWasNotCapturedIsNotFound() async throws {
+    @Test func uncapturedURLIsNotFound() async throws {
         let store = try await store()
         let none = try await store.run("get", "http://none.example/")
         #expect(none.code == 3)
         #expect(none.output.isEmpty)
-        #expect(none.errors.contains("not captured"))
-        // A capture of another query is another thing for somebody who asks by address.
+        #expect(none.errors.contains("error: http://none.example/: this URL wasn't captured"))
+        // No fuzzy matches: a capture with another query is a different URL.
         #expect(try await store.run("get", "http://a.example/?x=1").code == 3)
         #expect(try await store.run("get", "http://a.example/", "three").code == 3)
     }

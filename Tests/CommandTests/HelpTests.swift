@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the program says of itself. Golden files: RECORD_GOLDEN=1 rewrites them.
+/// Help and version. RECORD_GOLDEN=1 rewrites the golden files.
 struct HelpTests {
     static let commands = [
         "open", "stop", "import", "serve", "list", "info", "pages", "cdx", "get", "edit", "collection", "jobs",
@@ -12,7 +12,7 @@ struct HelpTests {
     ]
 
     @Test(arguments: [[]] + HelpTests.commands.map { [$0] })
-    func helpIsAsItWas(command: [String]) async throws {
+    func helpMatchesGoldenFile(command: [String]) async throws {
         let result = try await CommandStore().run(command + ["--help"], environment: ["COLUMNS": "80"])
         #expect(result.code == 0)
         #expect(result.errors.isEmpty)
@@ -22,17 +22,17 @@ struct HelpTests {
         #expect(result.output.contains("Example"), "every help has an example")
     }
 
-    @Test func everyCommandIsListed() async throws {
+    @Test func helpListsEveryCommand() async throws {
         let result = try await CommandStore().run("--help")
         for command in Self.commands { #expect(result.output.contains("\n  \(command) ")) }
     }
 
-    @Test func withoutACommandTheHelpIsShown() async throws {
+    @Test func helpIsShownWithoutACommand() async throws {
         let result = try await CommandStore().run()
         #expect(result.output.contains("USAGE: replayhost <subcommand>"))
     }
 
-    @Test func theVersionNamesTheEngineToo() async throws {
+    @Test func versionIncludesTheEngine() async throws {
         let store = try CommandStore()
         let without = try await store.run("--version")
         #expect(without.code == 0)

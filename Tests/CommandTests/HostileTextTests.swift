@@ -4,13 +4,13 @@ import Testing
 
 @testable import replayhost
 
-/// Text of archives on standard output and standard error: nothing in it steers a terminal or reorders other text.
+/// Text from archives can't control the terminal or reorder other text.
 struct HostileTextTests {
-    /// CSI in one character and in two, BEL, an end of line that is none of ours, and a right-to-left override.
+    /// CSI as one character and as two, BEL, foreign line ends, and a right-to-left override.
     private static let hostile = "\u{9B}31m\u{202E}fdp.exe\u{2066}\u{2028}\u{200F}\u{61C}"
     private static let hostileJSON = hostile + #"\u001b[2J\u0007\nid: \u007f"#
 
-    /// Line ends are the program's own; whether there are too many of them shows in the number of lines.
+    /// Control characters except newlines. Extra newlines would show in the number of lines.
     private static func controls(_ text: String) -> [Unicode.Scalar] {
         text.unicodeScalars.filter {
             $0 != "\n"
@@ -37,7 +37,7 @@ struct HostileTextTests {
         return (store, imports)
     }
 
-    @Test func textOfArchivesSteersNoTerminal() async throws {
+    @Test func archivedTextDoesNotControlTheTerminal() async throws {
         let (store, imports) = try await importedStore()
         let collection = try await store.run("collection", "create", "Both\u{9B}\u{202E}", "crawl", "--json")
         #expect(collection.code == 0, Comment(rawValue: collection.errors))
@@ -56,8 +56,8 @@ struct HostileTextTests {
             }
         }
         for result in results {
-            let said = Comment(rawValue: result.output.debugDescription + result.errors.debugDescription)
-            #expect(Self.controls(result.output + result.errors).isEmpty, said)
+            let comment = Comment(rawValue: result.output.debugDescription + result.errors.debugDescription)
+            #expect(Self.controls(result.output + result.errors).isEmpty, comment)
         }
         let title = try #require(
             try objects(results.flatMap(\.outputLines).filter { $0.hasPrefix("{") })
@@ -69,7 +69,7 @@ struct HostileTextTests {
         ("plain", "plain"), ("\u{1B}[2J", " [2J"), ("a\u{9B}b\u{202E}c", "a b c"), ("é字", "é字"), ("a\r\nb", "a  b"),
         ("\u{2028}\u{2029}\u{7F}", "   "),
     ])
-    func textForATerminalIsOneLine(_ text: String, _ expected: String) {
+    func safeTextIsOneLine(_ text: String, _ expected: String) {
         #expect(Terminal.safe(text) == expected)
     }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct ImportCommandTests {
-    @Test func aFolderWithABadFileAmongGoodOnesGoesOn() async throws {
+    @Test func folderImportContinuesAfterABadFile() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(title: "One", seed: 1), to: "in/1-good.wacz")
         try store.folder.write("no zip at all, only text", to: "in/2-bad.wacz")
@@ -16,16 +16,16 @@ struct ImportCommandTests {
         #expect(imported.map { $0.prefix(while: { $0 != ":" }) } == ["1-good", "3-good"])
         #expect(result.errors.contains("2-bad.wacz"))
         let named = "  failed: in/2-bad.wacz"
-        #expect(result.errorLines.suffix(2) == ["2 imported, 0 already there, 1 failed", named])
+        #expect(result.errorLines.suffix(2) == ["2 imported, 0 already in your library, 1 failed", named])
         let again = try await store.run("import", "in")
         #expect(again.code == 4)
-        #expect(again.errorLines.suffix(2) == ["0 imported, 2 already there, 1 failed", named])
+        #expect(again.errorLines.suffix(2) == ["0 imported, 2 already in your library, 1 failed", named])
         let list = try await store.run("list", "--json")
         #expect(Set(try objects(list.outputLines).compactMap { $0["title"] as? String }) == ["One", "Three"])
     }
 
-    /// A shell hands over the name, which a Swift string can't hold.
-    @Test func aNameThatIsNotUTF8IsToldAsSuch() async throws {
+    /// A shell passes the name, which a Swift string can't contain.
+    @Test func fileNameThatIsNotUTF8IsReported() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(title: "One", seed: 1), to: "in/a.wacz")
         let script = """
@@ -35,16 +35,16 @@ struct ImportCommandTests {
             """
         let result = try await run(
             "/bin/sh", ["-c", script], environment: ["REPLAYHOST_STORE": store.store], folder: store.folder.path)
-        // Some file systems have no such names.
+        // Some file systems don't allow such names.
         guard result.code != 77 else { return }
         #expect(result.outputLines.filter { $0.hasPrefix("code ") } == ["code 1", "code 1"], "\(result.errors)")
-        let told = result.errorLines.filter { $0.contains("name is not valid UTF-8") }
-        #expect(told.count == 2, "\(result.errors)")
+        let lines = result.errorLines.filter { $0.contains("name is not valid UTF-8") }
+        #expect(lines.count == 2, "\(result.errors)")
         #expect(result.errors.contains("rename the file"))
-        #expect(result.errors.contains("1 imported, 0 already there, 1 failed"))
+        #expect(result.errors.contains("1 imported, 0 already in your library, 1 failed"))
     }
 
-    @Test func jsonIsOnlyObjectsOneALine() async throws {
+    @Test func jsonIsOneObjectPerLine() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "a.wacz")
         try store.folder.write("no zip", to: "b.wacz")
@@ -56,7 +56,7 @@ struct ImportCommandTests {
         #expect(try errorCodes(result) == ["archive-refused", "not-found"])
     }
 
-    @Test func standardInputIsAnArchiveToo() async throws {
+    @Test func standardInputIsImported() async throws {
         let store = try CommandStore()
         let bytes = GeneratedArchive(title: nil, payloadSize: 2_000_000).bytes()
         let result = try await store.run(["import", "-", "--title", "My crawl", "--json"], input: bytes)
@@ -68,13 +68,13 @@ struct ImportCommandTests {
         let file = store.folder.path("store/files/\(archive["sha256"] as? String ?? "").wacz")
         #expect(isSame(try contents(of: file), bytes))
         let untitled = try await store.run(["import", "-"], input: GeneratedArchive(title: nil, seed: 2).bytes())
-        #expect(untitled.output.hasPrefix("standard-input: imported standard input ("))
+        #expect(untitled.output.hasPrefix("standard-input: imported \"standard input\" ("))
         let empty = try await store.run(["import", "-"])
         #expect(empty.code == 4)
         #expect(empty.errors.contains("standard input"))
     }
 
-    @Test func quietSaysOnlyWhatWasAskedFor() async throws {
+    @Test func quietPrintsOnlyErrorsAndRequestedData() async throws {
         let store = try CommandStore()
         let path = Checkout.fixture("damaged/unsorted-index.wacz")
         let loud = try await store.run("import", path)
@@ -93,17 +93,17 @@ struct ImportCommandTests {
         }
     }
 
-    @Test func whatKilledOnesLeftIsCleanedUpAndSaid() async throws {
+    @Test func leftoversOfKilledImportsAreRemovedAndReported() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         try store.folder.write("half", to: "store/incoming/copy-1")
         let result = try await store.run("import", "a.wacz")
         #expect(result.code == 0)
-        #expect(result.errors.contains("removed 1 copy that an interrupted import had left"))
+        #expect(result.errors.contains("removed 1 copy left by an interrupted import"))
         #expect(names(in: store.folder.path("store/incoming")).isEmpty)
     }
 
-    @Test func titlesCannotSteerTheTerminal() async throws {
+    @Test func titlesDoNotControlTheTerminal() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(title: "\\u001b[31mred\\u0007"), to: "a.wacz")
         let imported = try await store.run("import", "a.wacz")

@@ -5,11 +5,11 @@ import Testing
 
 @testable import replayhost
 
-/// `open --isolated` with shell scripts in the place of browsers.
+/// `open --isolated` with shell scripts instead of browsers.
 struct IsolatedBrowserTests {
-    // Which browser
+    // Choosing a browser
 
-    /// A folder of programs, as on a `PATH`.
+    /// Creates a folder of programs for `PATH`.
     private func folder(_ programs: [String: String]) async throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         for (name, text) in programs { try await folder.writeProgram(text, to: name) }
@@ -20,7 +20,7 @@ struct IsolatedBrowserTests {
         let installed: [String]
         var environment: [String: String] = [:]
         var isRoot = false
-        /// The name of the program that is chosen, or a part of the error.
+        /// The name of the chosen program, or a part of the error.
         let expected: String
     }
 
@@ -31,15 +31,15 @@ struct IsolatedBrowserTests {
         Choice(installed: ["chromium", "firefox"], environment: ["FIREFOX": "firefox"], expected: "firefox"),
         Choice(installed: ["mine", "chromium"], environment: ["CHROMIUM": "mine"], expected: "mine"),
         Choice(installed: ["chromium"], environment: ["CHROMIUM": ""], expected: "chromium"),
-        Choice(installed: ["chromium"], environment: ["CHROMIUM": "none"], expected: "CHROMIUM names \"none\""),
-        Choice(installed: ["chromium"], environment: ["FIREFOX": "/"], expected: "FIREFOX names \"/\""),
+        Choice(installed: ["chromium"], environment: ["CHROMIUM": "none"], expected: "CHROMIUM is set to \"none\""),
+        Choice(installed: ["chromium"], environment: ["FIREFOX": "/"], expected: "FIREFOX is set to \"/\""),
         Choice(installed: ["chromium", "firefox"], isRoot: true, expected: "firefox"),
-        Choice(installed: ["chromium"], isRoot: true, expected: "does not use it as root"),
+        Choice(installed: ["chromium"], isRoot: true, expected: "Chromium can't run as root"),
         Choice(installed: ["mine"], environment: ["CHROMIUM": "mine"], isRoot: true, expected: "mine"),
         Choice(installed: [], expected: "neither is installed"),
         Choice(installed: ["opera"], expected: "neither is installed"),
     ])
-    func oneIsChosen(_ choice: Choice) async throws {
+    func browserIsChosen(_ choice: Choice) async throws {
         let folder = try await folder(Dictionary(uniqueKeysWithValues: choice.installed.map { ($0, "#!/bin/sh\n") }))
         let environment = choice.environment.merging(["PATH": "/nonexistent:\(folder.path)"]) { $1 }
         do {
@@ -51,7 +51,7 @@ struct IsolatedBrowserTests {
         }
     }
 
-    @Test func snapsAreLeftOut() async throws {
+    @Test func snapsAreSkipped() async throws {
         let folder = try await folder(["chromium-browser": "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n"])
         let environment = ["PATH": folder.path]
         #expect(throws: StoreError.self) { try IsolatedBrowser.find(environment, isRoot: false) }
@@ -59,7 +59,7 @@ struct IsolatedBrowserTests {
         #expect(try IsolatedBrowser.find(environment, isRoot: false).program == folder.path("firefox"))
     }
 
-    @Test func withoutOneNothingIsImportedOrStarted() async throws {
+    @Test func withoutABrowserNothingIsImportedOrStarted() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "crawl.wacz")
         let environment = ["PATH": "/nonexistent", "XDG_STATE_HOME": store.folder.path("state")]
@@ -72,15 +72,15 @@ struct IsolatedBrowserTests {
     }
 
     @Test(arguments: [["--no-browser", "crawl"], []])
-    func otherCombinationsAreUsageErrors(arguments: [String]) async throws {
+    func invalidCombinationsAreUsageErrors(arguments: [String]) async throws {
         let result = try await CommandStore().run(["open", "--isolated"] + arguments)
         #expect(result.code == 2)
         #expect(result.errors.contains("--isolated"))
     }
 
-    // A run
+    // Running a browser
 
-    /// A store with one archive, and a script as its Chromium.
+    /// A store with one archive, and a script that stands in for Chromium.
     private struct Run {
         let store: CommandStore
         let environment: [String: String]
@@ -89,8 +89,8 @@ struct IsolatedBrowserTests {
 
         func profiles() -> [String] { names(in: temporaryFolder).filter { $0.hasPrefix("replayhost-isolated-") } }
 
-        func said(_ name: String) throws -> String {
-            String(decoding: try contents(of: store.folder.path("browser.\(name)")), as: UTF8.self)
+        func contents(of name: String) throws -> String {
+            String(decoding: try TestSupport.contents(of: store.folder.path("browser.\(name)")), as: UTF8.self)
         }
     }
 
@@ -113,7 +113,7 @@ struct IsolatedBrowserTests {
         try outcome.get()
     }
 
-    @Test func theProfileIsPrivateAndDeletedAtTheEnd() async throws {
+    @Test func profileIsPrivateAndDeletedAtTheEnd() async throws {
         let script = """
             stat -c %a "$p" > "$0.mode"; cp "$p/Default/Preferences" "$0.preferences"; printf %s\\\\n "$@" > "$0.arguments"
             """
@@ -124,18 +124,21 @@ struct IsolatedBrowserTests {
             let opened = try #require(try objects(result.outputLines).first)
             #expect(opened["browser"] as? String == run.environment["CHROMIUM"])
             #expect(opened["archive"] as? String == "crawl")
-            #expect(try run.said("mode") == "700\n")
-            #expect(try run.said("preferences").contains("disable_non_proxied_udp"))
+            #expect(try run.contents(of: "mode") == "700\n")
+            #expect(try run.contents(of: "preferences").contains("disable_non_proxied_udp"))
             let address = try #require(opened["address"] as? String).replacing("http://", with: "")
             #expect(
-                try run.said("arguments").contains("*.replay\(address.replacing("localhost", with: "host.localhost"))"))
-            #expect(try run.said("arguments").split(separator: "\n").last.map(String.init) == opened["url"] as? String)
+                try run.contents(of: "arguments").contains(
+                    "*.replay\(address.replacing("localhost", with: "host.localhost"))"))
+            #expect(
+                try run.contents(of: "arguments").split(separator: "\n").last.map(String.init) == opened["url"]
+                    as? String)
             #expect(run.profiles().isEmpty)
         }
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func anInterruptEndsTheBrowserAndDeletesTheProfile(number: Int32) async throws {
+    func interruptEndsTheBrowserAndDeletesTheProfile(number: Int32) async throws {
         try await withBrowser("echo $$ > \"$0.part\"; mv \"$0.part\" \"$0.pid\"; exec sleep 600") { run in
             let environment = run.environment
             let (folder, temporary) = (run.store.folder, run.temporaryFolder)
@@ -148,24 +151,24 @@ struct IsolatedBrowserTests {
                 #expect(program.wait().code == 130)
             }
             #expect(run.profiles().isEmpty)
-            let browser = try #require(Int32(try run.said("pid").dropLast()))
+            let browser = try #require(Int32(try run.contents(of: "pid").dropLast()))
             #expect(kill(browser, 0) == -1)
         }
     }
 
-    @Test func aBrowserThatFailsIsReported() async throws {
+    @Test func browserFailureIsReported() async throws {
         try await withBrowser("echo first >&2; echo 'no screen' >&2; exit 3") { run in
             let result = try await run.store.run(
                 "open", "--isolated", "crawl.wacz", "--port", "0", environment: run.environment)
             #expect(result.code == 1)
-            #expect(result.errors.contains("/browser ended with code 3: no screen\n"))
-            #expect(result.errors.contains("there is no display here"))
+            #expect(result.errors.contains("/browser failed with exit code 3: no screen\n"))
+            #expect(result.errors.contains("no display was found"))
             #expect(run.profiles().isEmpty)
         }
     }
 
-    /// A killed run leaves its folder; one whose browser still runs keeps it.
-    @Test func leftoversAreDeletedAtTheNextRun() async throws {
+    /// The folder of a killed run is deleted once its browser has ended.
+    @Test func leftoverProfilesAreDeletedAtTheNextRun() async throws {
         let script = """
             if [ -e "$0.pid" ]; then ls "$TMPDIR/.." > "$0.list"; exit 0; fi
             echo $$ > "$0.part"; mv "$0.part" "$0.pid"; exec sleep 600
@@ -184,10 +187,10 @@ struct IsolatedBrowserTests {
             #expect(!FileManager.default.fileExists(atPath: other))
             #expect(FileManager.default.fileExists(atPath: another))
             let left = try #require(run.profiles().first)
-            let browser = try #require(Int32(try run.said("pid").dropLast()))
+            let browser = try #require(Int32(try run.contents(of: "pid").dropLast()))
             defer { kill(browser, SIGKILL) }
             #expect(try await run.store.run("open", "--isolated", "crawl", environment: environment).code == 0)
-            #expect(try run.said("list").contains(left), "its browser runs")
+            #expect(try run.contents(of: "list").contains(left), "its browser is still running")
             kill(browser, SIGKILL)
             #expect(try await eventually { kill(browser, 0) != 0 })
             #expect(try await run.store.run("open", "--isolated", "crawl", environment: environment).code == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import replayhost
 
-/// Arguments and files of isolated browsers. That nothing leaves them is tested in Tests/BrowserTests/test_isolated.py.
+/// Arguments and files of isolated browsers. Tests/BrowserTests/test_isolated.py tests that browsers can't reach the network.
 struct IsolatedLaunchTests {
     private static let url = "http://localhost:8080/?archive=/archives/crawl.wacz"
     private static let profile = "/tmp/profile"
@@ -17,7 +17,7 @@ struct IsolatedLaunchTests {
         return try #require(launch.files["user.js"]).split(separator: "\n").map(String.init)
     }
 
-    @Test func chromiumReachesTheNamesOfTheServerOnly() {
+    @Test func chromiumReachesOnlyTheServerByNames() {
         let arguments = chromium().arguments
         #expect(
             arguments.contains(
@@ -33,7 +33,7 @@ struct IsolatedLaunchTests {
         #expect(arguments.last == Self.url)
     }
 
-    @Test func chromiumReachesTheServerAndOneArchiveByPorts() {
+    @Test func chromiumReachesOnlyTheServerAndOneArchiveByPorts() {
         let arguments = chromium(.ports(server: 8080, archive: 20_000)).arguments
         #expect(arguments.contains("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"))
         #expect(
@@ -45,13 +45,13 @@ struct IsolatedLaunchTests {
         #expect(!chromium().arguments.contains { $0.contains("sandbox") })
     }
 
-    @Test func filesOfChromiumAreJSON() throws {
+    @Test func chromiumFilesAreJSON() throws {
         let files = chromium().files
         #expect(files.keys.sorted() == ["Default/Preferences", "Local State"])
         for text in files.values { _ = try JSONSerialization.jsonObject(with: Data(text.utf8)) }
     }
 
-    @Test func firefoxReachesTheServerOnly() throws {
+    @Test func firefoxReachesOnlyTheServer() throws {
         let lines = try firefox()
         for line in [
             #"user_pref("network.proxy.type", 1);"#,
@@ -72,7 +72,7 @@ struct IsolatedLaunchTests {
         #expect(Set(lines).count == lines.count)
     }
 
-    @Test func firefoxDoesNotOpenTheArchiveWithoutItsProfile() throws {
+    @Test func firefoxOpensTheArchiveOnlyWithItsProfile() throws {
         let launch = IsolatedLaunch.firefox(profile: Self.profile, url: Self.url, hosts: .names(port: 8080))
         #expect(launch.arguments == ["--no-remote", "--new-instance", "--profile", "/tmp/profile"])
         #expect(try firefox().contains("user_pref(\"browser.startup.homepage\", \"\(Self.url)\");"))
@@ -84,11 +84,11 @@ struct IsolatedLaunchTests {
         (FirefoxPreference("a.b", .number(-1)), #"user_pref("a.b", -1);"#),
         (FirefoxPreference("a", .text("q\" b\\ n\n")), #"user_pref("a", "q\" b\\ n\n");"#),
     ])
-    func preferencesAreLinesOfJavaScript(preference: FirefoxPreference, line: String) {
+    func preferencesAreJavaScriptLines(preference: FirefoxPreference, line: String) {
         #expect(preference.line == line)
     }
 
-    @Test func everythingTemporaryIsInTheProfile() {
+    @Test func temporaryFilesAreInTheProfile() {
         #expect(chromium().environment["TMPDIR"] == Self.profile)
         let firefox = IsolatedLaunch.firefox(profile: Self.profile, url: Self.url, hosts: .names(port: 1))
         #expect(firefox.environment["TMPDIR"] == Self.profile)

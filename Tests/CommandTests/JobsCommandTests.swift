@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `replayhost jobs`, and jobs that survive the program that runs them.
+/// `replayhost jobs`, and jobs that continue after their process ends.
 struct JobsCommandTests {
-    /// A store that refers to a file, with a job that hashes it.
+    /// Creates a store with a linked file and the job that hashes it.
     private func withLinkedFile() async throws -> (store: CommandStore, path: String) {
         let store = try CommandStore()
         let path = store.folder.path("a.wacz")
@@ -20,20 +20,20 @@ struct JobsCommandTests {
         return try #require(jobs.first { $0.kind == .hash })
     }
 
-    @Test func whatWaitsIsShownAndRun() async throws {
+    @Test func waitingJobsAreListedAndRun() async throws {
         let (store, path) = try await withLinkedFile()
         let list = try await store.run("jobs")
         #expect(list.outputLines.count == 2)
         #expect(list.outputLines[0].hasPrefix("ID  KIND  STATE    DONE"))
-        #expect(list.outputLines[1].contains("hash  waiting  0 % of "))
-        #expect(list.errors.contains("1 job waits: `replayhost serve` runs them while it runs"))
+        #expect(list.outputLines[1].contains("hash  waiting  0% of "))
+        #expect(list.errors.contains("1 job is waiting for the server. Without it, use `replayhost jobs run`."))
         let ran = try await store.run("jobs", "run")
         #expect(ran.code == 0)
-        #expect(ran.outputLines == ["job 2 (hash a.wacz) is done"])
+        #expect(ran.outputLines == ["job 2 (hash a.wacz): done"])
         let hash = try #require(try objects(try await store.run("list", "--json").outputLines).first?["sha256"])
         #expect(hash as? String == (try await sha256ByOpenSSL(path)))
         #expect(try await store.run("jobs").output.isEmpty)
-        #expect(try await store.run("jobs").errors.contains("nothing runs, nothing waits, nothing failed"))
+        #expect(try await store.run("jobs").errors.contains("No active jobs.\n"))
         let all = try await store.run("jobs", "--all", "--json")
         let jobs = try objects(all.outputLines)
         #expect(jobs.map { $0["kind"] as? String } == ["hash", "import"])
@@ -42,7 +42,7 @@ struct JobsCommandTests {
         for job in jobs { #expect(Set(job.keys).isSubset(of: documented)) }
         let nothing = try await store.run("jobs", "run")
         #expect(nothing.code == 0)
-        #expect(nothing.errors.contains("nothing waits"))
+        #expect(nothing.errors.contains("No jobs are waiting."))
         #expect(names(in: store.folder.path("store/incoming")).isEmpty)
     }
 
@@ -58,33 +58,33 @@ struct JobsCommandTests {
         return keys
     }
 
-    @Test func jobsArePausedResumedCancelledAndTriedAgain() async throws {
+    @Test func jobsArePausedResumedCancelledAndRetried() async throws {
         let (store, _) = try await withLinkedFile()
         for (command, state) in [
             ("pause", "paused"), ("resume", "waiting"), ("cancel", "cancelled"), ("retry", "waiting"),
         ] {
             let result = try await store.run("jobs", command, "2")
             #expect(result.code == 0)
-            #expect(result.output.hasPrefix("job 2 (hash a.wacz) is \(state)"))
-            #expect(result.errors.contains("1 job waits") == (state == "waiting"))
+            #expect(result.output.hasPrefix("job 2 (hash a.wacz): \(state)"))
+            #expect(result.errors.contains("1 job is waiting") == (state == "waiting"))
             let again = try await store.run("jobs", command, "2", "--json")
             #expect(again.code == 1)
             #expect(try errorCodes(again) == ["not-possible"])
         }
         let some = try await store.run("jobs", "pause", "2", "9")
         #expect(some.code == 3)
-        #expect(some.output.contains("job 2 (hash a.wacz) is paused"))
+        #expect(some.output.contains("job 2 (hash a.wacz): paused"))
         #expect(some.errors.contains("error: there is no job 9"))
         #expect(some.errors.contains("hint: run `replayhost jobs --all` for those there are"))
         let left = try await store.run("jobs", "run")
         #expect(left.code == 0)
         #expect(left.output.isEmpty)
-        #expect(left.errors.contains("left: job 2 (hash a.wacz) is paused"))
+        #expect(left.errors.contains("not run: job 2 (hash a.wacz): paused"))
         #expect(try await store.run("jobs", "pause", "x").code == 2)
         #expect(try await store.run("jobs", "pause").code == 2)
     }
 
-    @Test func aFailedJobIsSaidAndMakesTheRunFail() async throws {
+    @Test func failedJobIsReportedAndFailsTheRun() async throws {
         let (store, path) = try await withLinkedFile()
         try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
         let result = try await store.run("jobs", "run", "--json")
@@ -93,21 +93,24 @@ struct JobsCommandTests {
         #expect(job["state"] as? String == "failed")
         #expect(job["errorCode"] as? String == "archive-changed")
         #expect(job["finishedAt"] != nil)
-        #expect(try await store.run("jobs").output.contains("failed"), "what failed is shown without --all")
-        #expect(try await store.run("jobs", "dismiss", "2").output == "job 2 is forgotten\n")
-        #expect(try await store.run("jobs").output.isEmpty)
+        let active = try await store.run("jobs")
+        #expect(active.output.isEmpty)
+        #expect(active.errors.contains("No active jobs. 1 failed; see them with `replayhost jobs --all`."))
+        #expect(try await store.run("jobs", "--all").output.contains("failed"))
+        #expect(try await store.run("jobs", "dismiss", "2").output == "job 2: dismissed\n")
+        #expect(try await store.run("jobs").errors.contains("No active jobs.\n"))
         #expect(try await store.run("jobs", "dismiss", "2").code == 3)
     }
 
-    @Test func aFileThatIsAwayIsLeft() async throws {
+    @Test func jobsOfUnavailableFilesStayWaiting() async throws {
         let (store, path) = try await withLinkedFile()
         try FileManager.default.removeItem(atPath: path)
         let result = try await store.run("jobs", "run")
         #expect(result.code == 0)
-        #expect(result.errors.contains("left: job 2 (hash a.wacz) is waiting: its file is unavailable"))
+        #expect(result.errors.contains("not run: job 2 (hash a.wacz): waiting (its file is unavailable)"))
     }
 
-    /// A store that refers to more than is hashed within the time that a look at it takes.
+    /// Creates a store with linked files that take long enough to hash to be observed.
     private func withLargeLinkedFiles() async throws -> CommandStore {
         let store = try CommandStore()
         for number in 1...5 {
@@ -119,18 +122,18 @@ struct JobsCommandTests {
         return store
     }
 
-    /// Waits until somebody has hashed a part of a file.
+    /// Waits until a part of a file was hashed.
     private static func awaitProgress(_ store: CommandStore) throws {
         let jobs = try ArchiveStore(at: store.store).jobs
         try waitUntil {
             let left = try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
-            try #require(!left.isEmpty, "all were over before they could be looked at")
+            try #require(!left.isEmpty, "all jobs ended before they could be observed")
             return left.contains { $0.state == .running && $0.done > 0 }
         }
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func interruptedTheRestWaits(signal: Int32) async throws {
+    func remainingJobsWaitAfterAnInterrupt(signal: Int32) async throws {
         let store = try await withLargeLinkedFiles()
         let result = try await store.start("jobs", "run") { program in
             try Self.awaitProgress(store)
@@ -146,7 +149,7 @@ struct JobsCommandTests {
     }
 
     @Test(arguments: ["serve", "jobs"])
-    func aKilledProgramsJobIsDoneByTheNext(program kind: String) async throws {
+    func jobsOfAKilledProcessAreDoneByTheNext(program kind: String) async throws {
         let store = try await withLargeLinkedFiles()
         let killed = try await store.start(kind, kind == "jobs" ? "run" : "--port=0") { program in
             try Self.awaitProgress(store)
@@ -156,8 +159,8 @@ struct JobsCommandTests {
         #expect(killed.wasKilled)
         let jobs = try ArchiveStore(at: store.store).jobs
         let left = try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 99)
-        let job = try #require(left.first { $0.state == .running }, "nobody was there to say otherwise")
-        // One is enough to be hashed to its end.
+        let job = try #require(left.first { $0.state == .running }, "a killed process can't change its job's state")
+        // Hashing one file completely is enough.
         for other in left where other.id != job.id { _ = try jobs.change(other.id, .cancel) }
         let list = try objects(try await store.run("jobs", "--json").outputLines)
         #expect(list.map { $0["state"] as? String } == ["waiting"])
@@ -171,7 +174,7 @@ struct JobsCommandTests {
         #expect(hash == (try await sha256ByOpenSSL(store.folder.path("large/\(job.subject)"))))
     }
 
-    @Test func aServerRunsWhatTheCommandLineLeaves() async throws {
+    @Test func serverRunsWaitingJobs() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         try await store.start("serve", "--port", "0") { program in
@@ -181,7 +184,7 @@ struct JobsCommandTests {
                 environment: ["REPLAYHOST_STORE": store.store], folder: store.folder.path
             ).wait()
             #expect(imported.code == 0)
-            #expect(!imported.errors.contains("to be hashed"), "somebody is there who does it")
+            #expect(!imported.errors.contains("jobs run"), "the server does it")
             let jobs = try ArchiveStore(at: store.store).jobs
             try program.waitUntil {
                 try jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 9).isEmpty
@@ -193,7 +196,7 @@ struct JobsCommandTests {
         #expect(names(in: store.folder.path("store/incoming")).isEmpty)
     }
 
-    @Test func aKilledImportIsDoneAgainByTheNextRun() async throws {
+    @Test func killedImportIsRepeatedByTheNextRun() async throws {
         let store = try CommandStore()
         let path = store.folder.path("large.wacz")
         try GeneratedArchive().write(withHole: 512 << 20, to: path)
@@ -208,7 +211,7 @@ struct JobsCommandTests {
         #expect(killed.wasKilled)
         let ran = try await store.run("jobs", "run")
         #expect(ran.code == 0)
-        #expect(ran.output.contains("job 1 (import large.wacz) is done"))
+        #expect(ran.output.contains("job 1 (import large.wacz): done"))
         let archives = try objects(try await store.run("list", "--json").outputLines)
         #expect(archives.map { $0["title"] as? String } == ["Given"])
         #expect(archives.first?["sha256"] as? String == (try await sha256ByOpenSSL(path)))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `kill -9` at random instants: the backup before stays what it was, and what was begun can be gone on with.
+/// `kill -9` at random instants: the previous backup stays valid, and an interrupted one can continue.
 struct KilledBackupTests {
     private static let rounds = 5
 
@@ -15,10 +15,10 @@ struct KilledBackupTests {
         #expect(try await store.run("import", "in-\(round)").code == 0)
     }
 
-    /// The hashes of a store's archives; what is listed is there, byte for byte.
-    private static func soundArchives(_ store: CommandStore, _ name: String) async throws -> Set<String> {
+    /// Checks the files of all listed archives, and returns their hashes.
+    private static func verifiedArchives(_ store: CommandStore, _ name: String) async throws -> Set<String> {
         let list = try await store.run("list", "--json", "--store", name)
-        // Killed before it was a store at all.
+        // Killed before the store existed.
         if list.code == 3 { return [] }
         #expect(list.code == 0, "\(list.errors)")
         let hashes = try objects(list.outputLines).compactMap { $0["sha256"] as? String }
@@ -29,25 +29,25 @@ struct KilledBackupTests {
         return Set(hashes)
     }
 
-    @Test func theBackupBeforeAKilledOneCanBeRestored() async throws {
+    @Test func previousBackupCanBeRestoredAfterAKill() async throws {
         let store = try CommandStore()
         try await Self.fill(store, round: 0)
         let began = ContinuousClock.now
         #expect(try await store.run("backup", "copies").code == 0)
         let duration = began.duration(to: .now) / .seconds(1)
         var generator = SeededGenerator(seed: 20_261_121)
-        var backedUp = try await Self.soundArchives(store, "store")
+        var backedUp = try await Self.verifiedArchives(store, "store")
         for round in 1...Self.rounds {
             try await Self.fill(store, round: round)
-            let all = try await Self.soundArchives(store, "store")
+            let all = try await Self.verifiedArchives(store, "store")
             let instant = duration * Double.random(in: 0.02...1.2, using: &generator)
-            // The instant of the kill is what this test is about; no result depends on what it hits.
+            // The instant of the kill varies; the expectations hold for all.
             let result = try await store.start("backup", "copies") { $0.wait(within: instant) }
             let restored = try await store.run("restore", "copies", "--store", "again-\(round)", "--json")
             #expect(restored.code == 0, "round \(round), killed after \(instant) s: \(restored.errors)")
-            let found = try await Self.soundArchives(store, "again-\(round)")
+            let found = try await Self.verifiedArchives(store, "again-\(round)")
             #expect(found == backedUp || found == all, "round \(round), killed after \(instant) s")
-            // Said to be backed up means backed up, also when the kill came right after.
+            // If the output reports success, the backup is complete, even if the kill came right after.
             if result.output.contains("backed up") { #expect(found == all) }
             for name in names(in: store.folder.path("copies/files")) {
                 let hash = try await sha256ByOpenSSL(store.folder.path("copies/files/\(name)"))
@@ -64,22 +64,22 @@ struct KilledBackupTests {
         #expect(lists.0.output == lists.1.output)
     }
 
-    @Test func aKilledRestorationGoesOn() async throws {
+    @Test func killedRestoreContinues() async throws {
         let store = try CommandStore()
         for round in 0...1 { try await Self.fill(store, round: round) }
         #expect(try await store.run("backup", "copies").code == 0)
         let began = ContinuousClock.now
         #expect(try await store.run("restore", "copies", "--store", "first").code == 0)
         let duration = began.duration(to: .now) / .seconds(1)
-        let all = try await Self.soundArchives(store, "store")
+        let all = try await Self.verifiedArchives(store, "store")
         var generator = SeededGenerator(seed: 20_261_122)
         for round in 1...Self.rounds {
-            // Each begins anew, and is killed twice.
+            // Each round starts with an empty store, and is killed twice.
             let name = "again-\(round)"
             for _ in 1...2 {
                 let instant = duration * Double.random(in: 0.02...0.9, using: &generator)
                 _ = try await store.start("restore", "copies", "--store", name) { $0.wait(within: instant) }
-                let found = try await Self.soundArchives(store, name)
+                let found = try await Self.verifiedArchives(store, name)
                 #expect(found.isSubset(of: all), "round \(round), killed after \(instant) s")
             }
             let last = try await store.run("restore", "copies", "--store", name)

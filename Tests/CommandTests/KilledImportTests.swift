@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `kill -9` at random instants of an import: afterwards the archive is there whole, with the index that its lookups need, or
-/// nothing of it is.
+/// `kill -9` at random instants of an import: afterwards the archive is complete with its indexes, or absent.
 ///
 /// `make soak` does the same more often and with larger archives.
 struct KilledImportTests {
@@ -21,14 +20,14 @@ struct KilledImportTests {
         }
     }
 
-    // One that takes its time to copy, and some that take it to sort, or just to move one file more.
+    // One takes long to copy, the others to sort, or to move one more file.
     @Test(arguments: [
         Kind(layout: .plain, payload: 12 << 20, captures: 1), Kind(layout: .unsorted, payload: 0, captures: 5000),
         Kind(layout: .missing, payload: 0, captures: 2000), Kind(layout: .zipNumDeflated, payload: 0, captures: 50),
     ])
-    func whateverTheInstantTheStoreIsWhole(kind: Kind) async throws {
+    func storeIsConsistentAfterAKill(kind: Kind) async throws {
         let store = try CommandStore()
-        // A first import of the same size tells how long one takes on this computer.
+        // Measures how long an import of this size takes.
         try store.write(kind.archive(seed: 0), to: "0.wacz")
         let began = ContinuousClock.now
         #expect(try await store.run("import", "0.wacz").code == 0)
@@ -40,15 +39,15 @@ struct KilledImportTests {
             try store.write(kind.archive(seed: round), to: name)
             let hash = try await sha256ByOpenSSL(store.folder.path(name))
             let instant = duration * Double.random(in: 0.02...1, using: &generator)
-            // The instant of the kill is what this test is about; no result depends on what it hits.
+            // The instant of the kill varies; the expectations hold for all.
             let result = try await store.start("import", name) { $0.wait(within: instant) }
-            // Said to be imported means imported, also when the kill came right after.
+            // If the output reports success, the import is complete, even if the kill came right after.
             if result.output.contains("imported") { expected.insert(hash) }
-            // Before any repair: what the list shows can be read whole.
+            // Before any repair, all listed archives are complete.
             let listed = try Self.hashes(try await store.run("list", "--json"))
             #expect(listed.isSuperset(of: expected), "round \(round), killed after \(instant) s")
             try await Self.check(store, listed: listed.intersection([hash]), name: "round \(round) before repair")
-            // The start of the next writer repairs.
+            // The next command that writes repairs the store.
             #expect(try await store.run("remove", "nothing", "--yes").code == 3)
             let repaired = try Self.hashes(try await store.run("list", "--json"))
             #expect(repaired.isSuperset(of: listed))
@@ -57,15 +56,15 @@ struct KilledImportTests {
             let files = names(in: store.folder.path("store/files"))
             let endings = ["json", "wacz"] + Self.indexEndings(kind.layout)
             #expect(
-                files == repaired.flatMap { hash in endings.map { "\(hash).\($0)" } }.sorted(), "nothing half there")
+                files == repaired.flatMap { hash in endings.map { "\(hash).\($0)" } }.sorted(), "no partial files")
             #expect(names(in: store.folder.path("store/incoming")).isEmpty)
             expected = repaired
             try FileManager.default.removeItem(atPath: store.folder.path(name))
         }
         try await Self.check(store, listed: expected, name: "at the end")
-        // A full reading of the index files finds nothing to do.
+        // All index files are valid.
         let doctor = try await store.run("doctor", "--port", "0")
-        #expect(doctor.output.contains("lookups: captures of every archive can be searched"))
+        #expect(doctor.output.contains("lookups: all archives are ready to search"))
     }
 
     /// docs/store.md, "Where your data is".
@@ -82,7 +81,7 @@ struct KilledImportTests {
         return Set(try objects(list.outputLines).compactMap { $0["sha256"] as? String })
     }
 
-    /// What is listed is there, byte for byte.
+    /// Checks the hashes of the listed archives.
     private static func check(_ store: CommandStore, listed: Set<String>, name: String) async throws {
         for hash in listed {
             let found = try await sha256ByOpenSSL(store.folder.path("store/files/\(hash).wacz"))

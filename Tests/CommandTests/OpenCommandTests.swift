@@ -4,9 +4,9 @@ import Testing
 
 @testable import replayhost
 
-/// `open` and `stop`. Every server that is left in the background is ended with its test.
+/// `open` and `stop`. Each test stops its background server.
 struct OpenCommandTests {
-    /// Runs `body` with a store whose logs are in its own folder; ends its server afterwards.
+    /// Runs `body` with a store whose logs are in its own folder, then stops its server.
     private func withStore<Value>(_ body: (OpenStore) async throws -> Value) async throws -> Value {
         let store = OpenStore(files: try CommandStore())
         do {
@@ -19,7 +19,7 @@ struct OpenCommandTests {
         }
     }
 
-    /// A store, and where its servers write to.
+    /// A store, and the folder for the logs of its servers.
     private struct OpenStore: Sendable {
         let files: CommandStore
 
@@ -31,7 +31,7 @@ struct OpenCommandTests {
             try await files.run(arguments, environment: environment(more))
         }
 
-        /// `open` with `--json`, which has to succeed.
+        /// Runs `open --json`, which must succeed.
         func open(_ arguments: String...) async throws -> Opened {
             let result = try await files.run(
                 ["open", "--no-browser", "--json"] + arguments, environment: environment())
@@ -52,7 +52,7 @@ struct OpenCommandTests {
 
         var port: Int { URL(string: address)?.port ?? 0 }
 
-        /// The status of a path on the server.
+        /// Requests a path on the server, and returns the status.
         func status(_ path: String) async throws -> Int {
             let port = port
             return try await onThread {
@@ -61,7 +61,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func aFileIsImportedAndServedInTheBackground() async throws {
+    @Test func fileIsImportedAndServedInTheBackground() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             let opened = try await store.open("crawl.wacz", "--port", "0")
@@ -69,7 +69,7 @@ struct OpenCommandTests {
             #expect((opened.archive, opened.collection) == ("crawl", nil))
             #expect(opened.url == "\(opened.address)/?archive=/archives/crawl.wacz")
             #expect(try await opened.status("/archives/crawl.wacz") == 200)
-            #expect(getsid(opened.pid) == opened.pid, "no terminal takes it along")
+            #expect(getsid(opened.pid) == opened.pid, "the server survives the terminal")
             #expect(getsid(opened.pid) != getsid(0))
             let log = try #require(opened.log)
             #expect(log.hasPrefix(store.files.folder.path("state/replayhost/")))
@@ -82,7 +82,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func theJSONIsAsDocumented() async throws {
+    @Test func jsonMatchesGoldenFile() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             var lines = ""
@@ -101,7 +101,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func wordsSayAddressLogAndHowToStop() async throws {
+    @Test func textNamesURLLogAndStopCommand() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             let first = try await store.run("open", "crawl.wacz", "--port", "0", "--no-browser")
@@ -109,26 +109,26 @@ struct OpenCommandTests {
             #expect(first.outputLines.last?.contains("/?archive=/archives/crawl.wacz") == true)
             #expect(first.errors.contains("server: started in the background at http://localhost:"))
             #expect(first.errors.contains("log: \(store.files.folder.path("state/replayhost/store-"))"))
-            #expect(first.errors.contains("to end it: replayhost stop\n"))
+            #expect(first.errors.contains("to stop it: replayhost stop\n"))
             let second = try await store.run("open", "--no-browser", "--port", "1", "--store", store.files.store)
             #expect(second.outputLines.last?.hasSuffix("/") == true)
-            #expect(second.errors.contains("server: runs already at http://localhost:"))
-            #expect(second.errors.contains("--port 1 was not used"))
-            #expect(second.errors.contains("to end it: replayhost stop --store \(store.files.store)\n"))
+            #expect(second.errors.contains("server: already running at http://localhost:"))
+            #expect(second.errors.contains("--port 1 has no effect"))
+            #expect(second.errors.contains("to stop it: replayhost stop --store \(store.files.store)\n"))
             let quiet = try await store.run("open", "--no-browser", "--quiet")
             #expect(quiet.errors.isEmpty)
             let stopped = try await store.run("stop")
             #expect(stopped.output.hasPrefix("stopped the server at http://localhost:"))
             #expect(!FileManager.default.fileExists(atPath: store.files.folder.path("store/server.json")))
             let none = try await store.run("stop")
-            #expect((none.code, none.output) == (0, "no server runs on this store\n"))
+            #expect((none.code, none.output) == (0, "no server is running\n"))
         }
     }
 
-    @Test func idsCollectionsAndTheLibraryAreOpened() async throws {
+    @Test func archivesCollectionsAndTheLibraryAreOpened() async throws {
         try await withStore { store in
             for number in 1...2 { try store.files.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
-            #expect(try await store.open("--port", "0").url.hasSuffix("/"), "a library that is empty yet")
+            #expect(try await store.open("--port", "0").url.hasSuffix("/"), "the library is still empty")
             #expect(try await store.run("import", "a1.wacz", "a2.wacz").code == 0)
             #expect(try await store.run("collection", "create", "Both", "a1", "a2").code == 0)
             #expect(try await store.open("a2").archive == "a2")
@@ -142,14 +142,14 @@ struct OpenCommandTests {
         }
     }
 
-    /// Path, size and time tell that a file is known: only then is it not read.
-    @Test func aKnownFileIsNotReadAgain() async throws {
+    /// A file with the same path, size and time as an imported one isn't read again.
+    @Test func unchangedFileIsNotReadAgain() async throws {
         try await withStore { store in
             let path = try store.files.write(GeneratedArchive(seed: 1), to: "crawl.wacz")
             #expect(try await store.open("crawl.wacz", "--port", "0").archive == "crawl")
             var before = stat()
             try #require(stat(path, &before) == 0)
-            // Other bytes, as many, at the same time: only who reads them can tell.
+            // Other bytes with the same size and time: only reading them would show the difference.
             let other = GeneratedArchive(seed: 2).bytes()
             try #require(other.count == Int(before.st_size))
             try Data(other).write(to: URL(fileURLWithPath: path))
@@ -161,7 +161,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func aLinkedFileStaysAndIsKnown() async throws {
+    @Test func linkedFileIsRecognized() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             #expect(try await store.open("--reference", "crawl.wacz", "--port", "0").archive == "crawl")
@@ -171,7 +171,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func aPackageOfPackagesOpensAsItsCollection() async throws {
+    @Test func multiWACZOpensAsCollection() async throws {
         try await withStore { store in
             let members = (1...2).map { ("m\($0).wacz", GeneratedArchive(seed: UInt64($0)).bytes(), String?.none) }
             let bytes = GeneratedArchive.packageOfPackages(
@@ -181,7 +181,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func aRefusedFileStartsNothing() async throws {
+    @Test func refusedFileDoesNotStartAServer() async throws {
         try await withStore { store in
             try store.files.folder.write("<html>", to: "no.wacz")
             let result = try await store.run("open", "no.wacz", "--no-browser", "--port", "0", "--json")
@@ -190,7 +190,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func severalAtOnceEndWithOneServer() async throws {
+    @Test func simultaneousCommandsShareOneServer() async throws {
         try await withStore { store in
             for number in 1...4 { try store.files.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
             let opened = try await withThrowingTaskGroup(of: Opened.self) { group in
@@ -205,7 +205,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func whatAKilledServerLeftIsNoServer() async throws {
+    @Test func killedServerIsReplaced() async throws {
         try await withStore { store in
             let killed = try await store.open("--port", "0")
             kill(killed.pid, SIGKILL)
@@ -218,7 +218,7 @@ struct OpenCommandTests {
         }
     }
 
-    /// A program that holds the store as `serve` does, and says that it is another version.
+    /// A program that locks the store as `serve` does, and reports another version.
     private static let otherServer = """
         import fcntl, http.server, json, os, sys
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -251,7 +251,7 @@ struct OpenCommandTests {
         return try await body(program)
     }
 
-    @Test func aServerOfAnotherVersionIsUsedAndNamed() async throws {
+    @Test func serverOfAnotherVersionIsUsedWithANote() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")
             #expect(try await store.run("import", "crawl.wacz").code == 0)
@@ -266,7 +266,7 @@ struct OpenCommandTests {
         }
     }
 
-    @Test func onlyTheProcessThatHoldsTheStoreIsEnded() async throws {
+    @Test func stopEndsOnlyTheProcessThatLocksTheStore() async throws {
         try await withStore { store in
             #expect(try await store.run("open", "--no-browser", "--port", "0").code == 0)
             #expect(try await store.run("stop").code == 0)
@@ -276,36 +276,38 @@ struct OpenCommandTests {
                 let result = try await store.run("stop", "--json")
                 #expect(result.code == 1)
                 #expect(try errorCodes(result) == ["failed"])
-                #expect(result.errors.contains("is not the one that holds the store"))
+                #expect(result.errors.contains("the server isn't process \(bystander.processID)"))
                 #expect(kill(bystander.processID, 0) == 0)
             }
         }
     }
 
-    @Test func whyAServerDidNotStartIsSaid() async throws {
+    @Test func serverStartErrorsAreReported() async throws {
         try await withStore { store in
             let assets = try await store.run("open", "--no-browser", "--port", "0", "--assets", "none", "--json")
             #expect((assets.code, try errorCodes(assets)) == (3, ["not-found"]))
-            #expect(assets.errors.contains("the user interface is not there"))
-            #expect(assets.errors.contains(store.files.folder.path("none")), "an absolute path: it starts elsewhere")
+            #expect(assets.errors.contains("no web app in this folder"))
+            #expect(
+                assets.errors.contains(store.files.folder.path("none")),
+                "an absolute path, because the server runs in another folder")
             let taken = try TakenPort.alone(isIPv6: false)
             let port = try await store.run("open", "--no-browser", "--port", "\(taken.port)", "--json")
             #expect((port.code, try errorCodes(port)) == (6, ["port-in-use"]))
             let state = try await store.run(
                 "open", "--no-browser", "--port", "0", environment: ["XDG_STATE_HOME": "/proc/state"])
             #expect(state.code == 1)
-            #expect(state.errors.contains("cannot make the folder of the server's log"))
+            #expect(state.errors.contains("can't create the folder for the server's log"))
         }
     }
 
-    @Test func aLargeLogIsBegunAnew() async throws {
+    @Test func largeLogIsEmptied() async throws {
         try await withStore { store in
             let log = try #require(try await store.open("--port", "0").log)
             #expect(try await store.run("stop").code == 0)
             let small = try contents(of: log).count
             _ = try await store.open("--port", "0")
             #expect(try await store.run("stop").code == 0)
-            #expect(try contents(of: log).count > small, "it is kept while it is small")
+            #expect(try contents(of: log).count > small, "a small log is kept")
             try store.files.folder.write(
                 String(repeating: "x", count: ServerLog.bytesMax + 1),
                 to: String(log.dropFirst(store.files.folder.path("").count)))

@@ -4,7 +4,7 @@ import Testing
 
 /// `list`, `info`, `pages`, `cdx`, `remove`, `doctor`.
 struct QueryCommandTests {
-    /// docs/json.md: the keys of each object. Values that differ from run to run are replaced.
+    /// The keys of each object are those of docs/json.md. Values that differ between runs are replaced.
     @Test func jsonIsAsDocumented() async throws {
         let store = try CommandStore()
         try store.folder.write(try contents(of: Checkout.fixture("sample.wacz")), to: "sample.wacz")
@@ -23,7 +23,7 @@ struct QueryCommandTests {
             #expect(result.code == 0, Comment(rawValue: name))
             #expect(result.errors.isEmpty, Comment(rawValue: name))
             _ = try objects(result.outputLines)
-            // Both imports may fall into one second or not: which comes first is no matter here.
+            // The imports may happen in the same second, so times are replaced.
             let text = result.output.replacing(/"importedAt":"[^"]*"/, with: "\"importedAt\":\"TIME\"")
             let difference = try Golden.difference(text, file: golden(name))
             #expect(difference == nil)
@@ -41,7 +41,7 @@ struct QueryCommandTests {
         #expect(Set(finding.keys) == ["severity", "code", "what", "location", "consequence"])
     }
 
-    /// The first column of the table "Archive".
+    /// Returns the first column of the table "Archive".
     private static func documentedKeys() throws -> Set<String> {
         let text = String(decoding: try contents(of: Checkout.path("docs/json.md")), as: UTF8.self)
         let part = try #require(text.components(separatedBy: "## Archive").last?.components(separatedBy: "\n## ").first)
@@ -53,32 +53,34 @@ struct QueryCommandTests {
         return keys
     }
 
-    @Test func aTableLinesUpAndAnEmptyStoreSaysSo() async throws {
+    @Test func listAlignsColumnsAndReportsAnEmptyLibrary() async throws {
         let store = try CommandStore()
         let none = try await store.run("list")
         #expect(none.code == 0)
-        #expect(none.errors.contains("there is no store here yet"))
+        #expect(
+            none.errors == "store: \(store.store) (REPLAYHOST_STORE)\n"
+                + "No archives yet. Add one with `replayhost import FILE.wacz`.\n")
         #expect(try await store.run("jobs").code == 0)
-        #expect(try await store.run("doctor", "--port", "0").output.contains("not made yet"))
+        #expect(try await store.run("doctor", "--port", "0").output.contains("not created yet"))
         #expect(try await store.run("serve", "--assets", store.folder.path("none")).code == 3)
-        #expect(!FileManager.default.fileExists(atPath: store.store), "asking makes none")
+        #expect(!FileManager.default.fileExists(atPath: store.store), "reading doesn't create a store")
         #expect(try await store.run("import", "missing.wacz").code == 3)
         let empty = try await store.run("list")
         #expect(empty.code == 0)
         #expect(empty.output.isEmpty)
-        #expect(empty.errors.contains("no archives yet"))
+        #expect(empty.errors.contains("No archives yet. Add one with `replayhost import FILE.wacz`.\n"))
         try store.write(GeneratedArchive(title: "漢字", seed: 1), to: "a.wacz")
         try store.write(GeneratedArchive(title: "Latin title", seed: 2), to: "longer-name.wacz")
         _ = try await store.run("import", "a.wacz", "longer-name.wacz")
         let lines = try await store.run("list").outputLines
         #expect(lines.count == 3)
         #expect(lines[0].hasPrefix("ID           TITLE        PAGES  CAPTURES"))
-        // Wide characters take two columns: two of them and seven blanks, as wide as `Latin title`.
+        // Wide characters take two columns, so two of them and seven spaces are as wide as `Latin title`.
         #expect(lines.contains { $0.hasPrefix("a            漢字         1      1 ") })
         #expect(lines.contains { $0.hasPrefix("longer-name  Latin title  1      1 ") })
     }
 
-    @Test func aListIsSortedAndFilteredByTags() async throws {
+    @Test func listIsSortedAndFilteredByTags() async throws {
         let store = try CommandStore()
         let pages = (1...3).map { GeneratedArchive.Page(url: "http://example.org/\($0)", title: "Page \($0)") }
         try store.write(GeneratedArchive(title: "Zebra", seed: 1), to: "one.wacz")
@@ -99,11 +101,11 @@ struct QueryCommandTests {
         #expect(try await ids("--tag", "harbour", "--tag", "old") == ["one"])
         let none = try await store.run("list", "--tag", "nothing")
         #expect(none.code == 0)
-        #expect(none.errors.contains("no archive has this tag. Tags in use: harbour, old"))
+        #expect(none.errors.contains("No archive has this tag. Tags in use: harbour, old"))
     }
 
     @Test(arguments: ["One", "one.wacz", "one.WACZ"])
-    func aNameThatIsAlmostAnIDIsAnsweredWithTheID(name: String) async throws {
+    func similarIDIsSuggested(name: String) async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "one.wacz")
         _ = try await store.run("import", "one.wacz")
@@ -112,7 +114,7 @@ struct QueryCommandTests {
         #expect(result.errors.contains("hint: did you mean `one`?"))
     }
 
-    @Test func aUniqueBeginningIsEnough() async throws {
+    @Test func uniquePrefixesOfIDsAreAccepted() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "crawl-one.wacz")
         try store.write(GeneratedArchive(seed: 2), to: "crawl-two.wacz")
@@ -129,15 +131,15 @@ struct QueryCommandTests {
     @Test(arguments: [
         ("y\n", true), ("yes\n", true), ("Y\n", true), ("n\n", false), ("\n", false), ("", false), ("yep\n", false),
     ])
-    func removalAsks(answer: String, isRemoved: Bool) async throws {
+    func removeAsksForConfirmation(answer: String, isRemoved: Bool) async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         _ = try await store.run("import", "a.wacz")
         let result = try await store.run("remove", "a", input: answer)
         #expect(result.code == (isRemoved ? 0 : 1))
-        #expect(result.errors.contains("Remove a (Generated, "))
+        #expect(result.errors.contains("Remove a (\"Generated\", "))
         #expect(names(in: store.folder.path("store/files")).isEmpty == isRemoved)
-        #expect(FileManager.default.fileExists(atPath: store.folder.path("a.wacz")), "the original is not touched")
+        #expect(FileManager.default.fileExists(atPath: store.folder.path("a.wacz")), "the original stays")
     }
 
     @Test func pagesAreFilteredByWords() async throws {
@@ -157,35 +159,36 @@ struct QueryCommandTests {
         let none = try await store.run("pages", "a", "--match", "nothing")
         #expect(none.code == 0)
         #expect(none.output.isEmpty)
-        #expect(none.errors.contains("no page matches \"nothing\""))
+        #expect(none.errors.contains("No pages match \"nothing\"."))
     }
 
-    @Test func coloursOnlyForTerminals() async throws {
+    @Test func colorsAreOnlyForTerminals() async throws {
         let store = try CommandStore()
-        // `script` gives the program a terminal.
+        // `script` runs the program in a terminal.
         let command = "\(Checkout.binary) info none --store \(store.store)"
-        let seen = { (environment: [String: String], option: String) in
+        let output = { (environment: [String: String], option: String) in
             try await run(
                 "/usr/bin/script", ["-qec", command + option, "/dev/null"],
                 environment: ["TERM": "xterm"].merging(environment) { $1 }
             ).output
         }
-        #expect(try await seen([:], "").contains("\u{1B}[31;1merror:\u{1B}[0m"))
+        #expect(try await output([:], "").contains("\u{1B}[31;1merror:\u{1B}[0m"))
         #expect(
-            try await seen(["NO_COLOR": ""], "").contains("\u{1B}[31;1merror:"), "no-color.org: an empty one is none")
-        #expect(!(try await seen(["NO_COLOR": "1"], "").contains("\u{1B}[")))
-        #expect(!(try await seen([:], " --no-color").contains("\u{1B}[")))
+            try await output(["NO_COLOR": ""], "").contains("\u{1B}[31;1merror:"),
+            "no-color.org: an empty value has no effect")
+        #expect(!(try await output(["NO_COLOR": "1"], "").contains("\u{1B}[")))
+        #expect(!(try await output([:], " --no-color").contains("\u{1B}[")))
     }
 
-    @Test func doctorNamesWhatIsMissing() async throws {
+    @Test func doctorReportsMissingParts() async throws {
         let store = try CommandStore()
         let without = try await store.run("doctor", "--port", "0")
         #expect(without.code == 1)
-        #expect(without.output.contains("BAD   engine: the replay engine is missing"))
+        #expect(without.output.contains("error engine: the replay engine is missing"))
         try store.folder.write("engine", to: "www/vendor/sw.js")
         let well = try await store.run("doctor", "--port", "0")
         #expect(well.code == 0)
-        #expect(!well.output.contains("BAD"))
+        #expect(!well.output.contains("error"))
         let json = try await store.run("doctor", "--port", "0", "--json")
         for check in try objects(json.outputLines) {
             #expect(Set(check.keys).isSubset(of: ["name", "verdict", "what", "hint"]))
@@ -202,10 +205,10 @@ struct QueryCommandTests {
         try store.folder.write(String(repeating: "no database ", count: 1000), to: "bad/catalog.sqlite")
         let badCatalog = try await store.run("doctor", "--port", "0", "--store", store.folder.path("bad"))
         #expect(badCatalog.code == 5)
-        #expect(!badCatalog.output.contains("run `replayhost doctor`"), "no advice to do what was just done")
+        #expect(!badCatalog.output.contains("run `replayhost doctor`"), "no hint to repeat the command")
     }
 
-    @Test func doctorReportsALostFile() async throws {
+    @Test func doctorReportsMissingFiles() async throws {
         let store = try CommandStore()
         try store.folder.write("engine", to: "www/vendor/sw.js")
         try store.write(GeneratedArchive(), to: "a.wacz")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct ServeCommandTests {
-    /// `http://localhost:PORT` in a line of output.
+    /// Returns the port of the URL in a line of output.
     private static func port(_ line: String) -> Int? {
         line.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) }
     }
@@ -14,17 +14,17 @@ struct ServeCommandTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func itSaysItsAddressAndStopsOnSignals(signal: Int32) async throws {
+    func serverPrintsItsURLAndStopsOnSignals(signal: Int32) async throws {
         let store = try CommandStore()
         let file = store.folder.path("store/server.json")
         let result = try await store.start("serve", "--port", "0") { program in
             let port = try Self.awaitPort(program)
-            let told = try #require(
+            let description = try #require(
                 try JSONSerialization.jsonObject(with: Data(try contents(of: file))) as? [String: Any])
-            #expect(told["address"] as? String == "http://localhost:\(port)")
-            #expect(told["port"] as? Int == port)
-            #expect(told["pid"] as? Int32 == program.processID)
-            #expect((told["token"] as? String)?.count == 64)
+            #expect(description["address"] as? String == "http://localhost:\(port)")
+            #expect(description["port"] as? Int == port)
+            #expect(description["pid"] as? Int32 == program.processID)
+            #expect((description["token"] as? String)?.count == 64)
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             #if os(Linux)
@@ -35,9 +35,9 @@ struct ServeCommandTests {
             #expect(soft >= min(hard, 10_240))
             #endif
             for isIPv6 in [false, true] {
-                let answer = try HTTPConnection(port: port, isIPv6: isIPv6)
+                let response = try HTTPConnection(port: port, isIPv6: isIPv6)
                     .ask("GET", "/api/health", host: "localhost:\(port)")
-                #expect(answer.status == 200)
+                #expect(response.status == 200)
             }
             program.send(signal)
             return program.wait()
@@ -48,7 +48,7 @@ struct ServeCommandTests {
         #expect(result.errors.contains("the replay engine is missing"))
     }
 
-    @Test func jsonSaysAddressAndStore() async throws {
+    @Test func jsonContainsAddressAndStore() async throws {
         let store = try CommandStore()
         let result = try await store.start("serve", "--port", "0", "--json") { program in
             _ = try Self.awaitPort(program)
@@ -61,12 +61,12 @@ struct ServeCommandTests {
         #expect(result.outputLines.count == 1)
     }
 
-    @Test func aSecondServerOnTheStoreIsToldOfTheFirst() async throws {
+    @Test func secondServerReportsTheFirst() async throws {
         let store = try CommandStore()
-        let (port, seconds) = try await store.start("serve", "--port", "0") { program in
+        let (port, results) = try await store.start("serve", "--port", "0") { program in
             let port = try Self.awaitPort(program)
-            // Also on the very same port: that the store is taken is the better answer.
-            let seconds = try ["0", "\(port)"].map { wanted in
+            // On the same port, too, the error is about the store.
+            let results = try ["0", "\(port)"].map { wanted in
                 try ProgramRun(
                     Checkout.binary, ["serve", "--port", wanted],
                     environment: [
@@ -77,9 +77,9 @@ struct ServeCommandTests {
             #expect(try HTTPConnection(port: port).ask("GET", "/api/health", host: "localhost:\(port)").status == 200)
             program.send(SIGTERM)
             #expect(program.wait().code == 0)
-            return (port, seconds)
+            return (port, results)
         }
-        for second in seconds {
+        for second in results {
             #expect(second.code == 5)
             #expect(second.errors.contains("another server runs on this store at http://localhost:\(port)"))
             #expect(second.output.isEmpty)
@@ -87,13 +87,13 @@ struct ServeCommandTests {
     }
 
     @Test(arguments: [false, true])
-    func aTakenPortEndsWith6AndNamesItsHolder(isIPv6: Bool) async throws {
+    func portInUseEndsWith6AndNamesTheProcess(isIPv6: Bool) async throws {
         let store = try CommandStore()
         let taken = try TakenPort.alone(isIPv6: isIPv6)
         var result = try await store.run("serve", "--port", "\(taken.port)")
         let own = "(process \(ProcessInfo.processInfo.processIdentifier))"
-        // Who it is comes from /proc, which changes while it is read: now and then it does not tell, or tells of a program that
-        // another test is about to start, and that has a copy of the socket until then.
+        // /proc changes while it's read. It may lack the process, or name a child of another test that has a copy of the
+        // socket for a moment.
         for _ in 0..<20 where !result.errors.contains(own) {
             result = try await store.run("serve", "--port", "\(taken.port)")
         }
@@ -102,12 +102,13 @@ struct ServeCommandTests {
         #expect(result.errors.contains("error: port \(taken.port) is in use on \(place) by "))
         #expect(result.errors.contains(own))
         #expect(result.errors.contains("hint: "))
-        #expect(!FileManager.default.fileExists(atPath: store.store), "a server that can't listen makes no store")
+        #expect(
+            !FileManager.default.fileExists(atPath: store.store), "a server that can't listen doesn't create a store")
         let json = try await store.run("serve", "--port", "\(taken.port)", "--json")
         #expect(try errorCodes(json) == ["port-in-use"])
     }
 
-    @Test func theStoreIsUsedWhileItIsServed() async throws {
+    @Test func storeCanBeUsedWhileItIsServed() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "one.wacz")
         try store.write(GeneratedArchive(seed: 2), to: "two.wacz")
@@ -130,7 +131,8 @@ struct ServeCommandTests {
             #expect(try command(["remove", "one", "--yes"]).code == 0)
             #expect(
                 try HTTPConnection(port: port).ask("GET", "/api/archives/one", host: "localhost:\(port)").status == 404)
-            #expect(try command(["doctor", "--port", "\(port)"]).output.contains("runs at http://localhost:\(port)"))
+            #expect(
+                try command(["doctor", "--port", "\(port)"]).output.contains("running at http://localhost:\(port)"))
             program.send(SIGTERM)
             #expect(program.wait().code == 0)
         }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The ways into the store and what is said of archives, by the commands.
+/// Commands that change the library.
 struct StoreCommandsTests {
     private func listed(_ store: CommandStore) async throws -> [[String: Any]] {
         try objects(try await store.run("list", "--json").outputLines)
@@ -12,7 +12,7 @@ struct StoreCommandsTests {
         FileManager.default.fileExists(atPath: store.folder.path(name))
     }
 
-    @Test func aFolderIsImportedToItsEndAndReported() async throws {
+    @Test func folderImportContinuesAndWritesAReport() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "in/a.wacz")
         try store.folder.write("<html>", to: "in/b, \"quoted\".wacz")
@@ -20,8 +20,8 @@ struct StoreCommandsTests {
         try store.write(GeneratedArchive(seed: 1), to: "in/d.wacz")
         let result = try await store.run("import", "in", "--report", "report.csv")
         #expect(result.code == 4)
-        #expect(result.errors.contains("2 imported, 1 already there, 1 failed"))
-        // Read by another program than the one that wrote it.
+        #expect(result.errors.contains("2 imported, 1 already in your library, 1 failed"))
+        // Python reads the report independently.
         let script = "import csv,json,sys; print(json.dumps(list(csv.DictReader(open(sys.argv[1], newline='')))))"
         let read = try await TestSupport.run("/usr/bin/python3", ["-c", script, store.folder.path("report.csv")])
         let rows = try #require(try JSONSerialization.jsonObject(with: Data(read.output.utf8)) as? [[String: String]])
@@ -32,15 +32,16 @@ struct StoreCommandsTests {
         #expect(rows[0]["sha256"] == (try await sha256ByOpenSSL(store.folder.path("in/a.wacz"))))
     }
 
-    @Test func moveDeletesTheOriginalAndLinkLeavesIt() async throws {
+    @Test func moveDeletesTheOriginalAndLinkKeepsIt() async throws {
         let store = try CommandStore()
         for (name, seed) in [("moved", 1), ("kept", 2)] {
             try store.write(GeneratedArchive(seed: UInt64(seed)), to: "\(name).wacz")
         }
-        #expect(try await store.run("import", "--move", "moved.wacz").output.hasPrefix("moved: moved in "))
-        let referred = try await store.run("import", "--link", "kept.wacz")
-        #expect(referred.output.hasPrefix("kept: refers to "))
-        #expect(referred.errors.contains("1 file waits to be hashed: `replayhost serve` does it"))
+        #expect(try await store.run("import", "--move", "moved.wacz").output.hasPrefix("moved: moved \"Generated\" ("))
+        let linked = try await store.run("import", "--link", "kept.wacz")
+        #expect(linked.output.hasPrefix("kept: linked \"Generated\" ("))
+        #expect(linked.output.hasSuffix("). Its hash is calculated when the server next runs.\n"))
+        #expect(linked.errors.contains("to calculate missing hashes now: replayhost jobs run\n"))
         #expect((exists(store, "moved.wacz"), exists(store, "kept.wacz")) == (false, true))
         let archives = try await listed(store)
         #expect(archives.map { $0["storage"] as? String } == ["linked", "managed"])
@@ -49,18 +50,18 @@ struct StoreCommandsTests {
         try FileManager.default.removeItem(atPath: store.folder.path("kept.wacz"))
         #expect(try await listed(store).map { $0["availability"] as? String } == ["unavailable", "available"])
         #expect(try await store.run("list").output.contains("unavailable"))
-        let asked = try await store.run("get", "http://example.org/", "--json", "kept")
-        #expect(asked.code == 1)
-        #expect(try errorCodes(asked) == ["archive-unavailable"])
+        let result = try await store.run("get", "http://example.org/", "--json", "kept")
+        #expect(result.code == 1)
+        #expect(try errorCodes(result) == ["archive-unavailable"])
     }
 
-    @Test func replaceKeepsIDAndWords() async throws {
+    @Test func replaceKeepsIDAndMetadata() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "crawl.wacz")
         try store.write(GeneratedArchive(seed: 2), to: "again.wacz")
         #expect(try await store.run("import", "crawl.wacz", "--tag", "old", "--title", "Mine").code == 0)
         let result = try await store.run("import", "--replace", "cra", "again.wacz")
-        #expect(result.output.hasPrefix("crawl: replaced Mine "))
+        #expect(result.output.hasPrefix("crawl: replaced \"Mine\" ("))
         let archives = try await listed(store)
         #expect(archives.count == 1)
         #expect(archives[0]["id"] as? String == "crawl")
@@ -75,7 +76,7 @@ struct StoreCommandsTests {
         ["import", "--id", "x", "."], ["edit", "a"], ["collection", "create", "t", "a", "--id", "all"],
         ["edit", "a", "--title", ""],
     ])
-    func whatCannotBeMeantIsAUsageError(arguments: [String]) async throws {
+    func invalidArgumentsAreUsageErrors(arguments: [String]) async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         #expect(try await store.run("import", "a.wacz").code == 0)
@@ -84,7 +85,7 @@ struct StoreCommandsTests {
         #expect(try await store.run("list", "--json").output == before)
     }
 
-    @Test func wordsAreEdited() async throws {
+    @Test func metadataIsEdited() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         #expect(try await store.run("import", "a.wacz").code == 0)
@@ -100,17 +101,19 @@ struct StoreCommandsTests {
         #expect(try await store.run("edit", "none", "--title", "x").code == 3)
     }
 
-    @Test func collectionsAreMadeChangedAndRemoved() async throws {
+    @Test func collectionsAreCreatedChangedAndRemoved() async throws {
         let store = try CommandStore()
         for number in 1...3 { try store.write(GeneratedArchive(seed: UInt64(number)), to: "a\(number).wacz") }
         #expect(try await store.run("import", "a1.wacz", "a2.wacz", "a3.wacz").code == 0)
         #expect(
             try await store.run("collection", "create", "The two", "a1", "a2").output
-                == "the-two: made (The two: a1, a2)\n")
+                == "the-two: created \"The two\" (a1, a2)\n")
         #expect(try await store.run("group", "info", "the").output.contains("member:  a2, Generated\n"), "as in 0.1.0")
         #expect(
-            try await store.run("collection", "add", "the", "a3").output == "the-two: changed (The two: a1, a2, a3)\n")
-        #expect(try await store.run("collection", "drop", "the", "a1").output == "the-two: changed (The two: a2, a3)\n")
+            try await store.run("collection", "add", "the", "a3").output
+                == "the-two: updated \"The two\" (a1, a2, a3)\n")
+        #expect(
+            try await store.run("collection", "drop", "the", "a1").output == "the-two: updated \"The two\" (a2, a3)\n")
         #expect(try await store.run("collection", "drop", "the", "a1").code == 3)
         #expect(try await store.run("edit", "the-two", "--title", "Both").output == "the-two: Both\n")
         let collection = try #require(
@@ -126,7 +129,7 @@ struct StoreCommandsTests {
         #expect(try await listed(store).count == 3)
     }
 
-    @Test func aPackageOfPackagesBecomesACollection() async throws {
+    @Test func multiWACZBecomesACollection() async throws {
         let store = try CommandStore()
         let members = (1...2).map { ("m\($0).wacz", GeneratedArchive(seed: UInt64($0)).bytes(), String?.none) }
         let bytes = GeneratedArchive.packageOfPackages(
@@ -134,7 +137,7 @@ struct StoreCommandsTests {
         try store.folder.write(bytes, to: "crawl.wacz")
         let result = try await store.run("import", "crawl.wacz")
         #expect(result.code == 0)
-        #expect(result.outputLines.last == "crawl: a collection of 2 archives (A crawl)")
+        #expect(result.outputLines.last == "crawl: collection \"A crawl\" with 2 archives")
         let json = try objects(try await store.run("import", "crawl.wacz", "--json").outputLines)
         #expect(json.map { $0["duplicate"] as? Bool } == [true, true, true])
         #expect(json.last?["collection"] as? String == "crawl")
@@ -142,7 +145,7 @@ struct StoreCommandsTests {
         #expect(piped.code == 0)
     }
 
-    @Test func theCatalogIsRebuilt() async throws {
+    @Test func catalogIsRebuilt() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(), to: "a.wacz")
         #expect(try await store.run("import", "a.wacz", "--tag", "t").code == 0)
@@ -154,7 +157,8 @@ struct StoreCommandsTests {
         #expect(try errorCodes(damaged) == ["catalog-damaged"])
         let doctor = try await store.run("doctor", "--rebuild", "--port", "0")
         #expect(
-            doctor.output.contains("store catalog: made anew: 1 archive, 1 collection; the damaged one lies beside it"))
+            doctor.output.contains(
+                "store catalog: recreated: 1 archive, 1 collection; the damaged one is kept as catalog.sqlite.damaged"))
         #expect(try await store.run("info", "a", "--json").output == before)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A store of its own and the program to run on it.
+/// A new store, and the program to run on it.
 struct CommandStore: Sendable {
     let folder: TemporaryFolder
     var store: String { folder.path("store") }
@@ -25,7 +25,7 @@ struct CommandStore: Sendable {
             folder: folder.path)
     }
 
-    /// Starts a command and hands it over while it runs; kills it should the test end before.
+    /// Starts a command and passes it to `body`; kills it if it still runs at the end.
     func start<Value: Sendable>(
         _ arguments: String..., environment: [String: String] = [:],
         _ body: @escaping @Sendable (ProgramRun) throws -> Value
@@ -37,7 +37,7 @@ struct CommandStore: Sendable {
         }
     }
 
-    /// Starts a command; for code on a thread of its own.
+    /// Starts a command. For code that runs on its own thread.
     func launch(_ arguments: [String], environment: [String: String] = [:]) throws -> ProgramRun {
         try ProgramRun(
             Checkout.binary, arguments,
@@ -45,7 +45,7 @@ struct CommandStore: Sendable {
             folder: folder.path)
     }
 
-    /// The smallest `www` that `serve` takes.
+    /// Creates the smallest `www` that `serve` accepts.
     private func assets() throws -> String {
         if !FileManager.default.fileExists(atPath: folder.path("www/index.html")) {
             try folder.write("<!doctype html>", to: "www/index.html")
@@ -59,15 +59,15 @@ struct CommandStore: Sendable {
     }
 }
 
-/// The file that a text is compared to.
+/// The path of a golden file.
 func golden(_ name: String) -> String { Checkout.path("Tests/CommandTests/Golden/\(name).txt") }
 
-/// Objects, one a line; the test fails when a line is none.
+/// Parses JSON objects, one per line.
 func objects(_ lines: [String]) throws -> [[String: Any]] {
     try lines.map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any], "\($0)") }
 }
 
-/// The `code` of an error object on standard error.
+/// Returns the `code` of each error object on standard error.
 func errorCodes(_ result: ProgramResult) throws -> [String] {
     try objects(result.errorLines).map { try #require(($0["error"] as? [String: Any])?["code"] as? String) }
 }

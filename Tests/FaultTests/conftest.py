@@ -1,4 +1,4 @@
-"""Fixtures: a store that faults are put under, and places that are mounted for a test."""
+"""Fixtures: a store for fault injection, and temporary mounts."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ from program import Store
 
 @pytest.fixture(scope="session")
 def shim(tmp_path_factory):
-    """The library that stands for a disk that fails."""
+    """The library that simulates a failing disk."""
     if shutil.which("cc") is None:
-        pytest.skip("there is no C compiler")
+        pytest.skip("no C compiler is installed")
     library = tmp_path_factory.mktemp("shim") / "shim.so"
     source = Path(__file__).parent / "fault-shim.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
@@ -30,7 +30,7 @@ def store(tmp_path, shim):
 
 @pytest.fixture
 def mounted(tmp_path):
-    """Mounts a file system of so many MB at a folder; what a test mounted is unmounted after it."""
+    """Mounts file systems of a given size in MB, and unmounts them after the test."""
     places = []
 
     def mount(megabytes, name="volume"):
@@ -38,7 +38,7 @@ def mounted(tmp_path):
         place.mkdir(exist_ok=True)
         command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "none", str(place)]
         if os.geteuid() != 0 or subprocess.run(command, capture_output=True).returncode != 0:
-            pytest.skip("this user may not mount file systems")
+            pytest.skip("this user can't mount file systems")
         places.append(place)
         return place
 

@@ -1,10 +1,10 @@
-// Loaded before the C library (LD_PRELOAD), it stands for a disk or a computer that fails. On Linux.
+// Simulates a failing disk or computer on Linux. Loaded before the C library (LD_PRELOAD).
 //
-// KILL_AT=N ends the process, as `kill -9` does, before its Nth call that changes a file system; KILL_COUNT=FILE says how many
-// there were when the process ends by itself.
+// KILL_AT=N kills the process before its Nth call that changes the file system. KILL_COUNT=FILE receives the number of these
+// calls when the process ends normally.
 //
-// FAIL_CALL=write|fsync|rename|open|link|read fails, with FAIL_ERRNO, those of these calls whose file has FAIL_PATH in its path; after
-// FAIL_AFTER such calls, if given.
+// FAIL_CALL=write|fsync|rename|open|link|read makes these calls fail with FAIL_ERRNO if the path contains FAIL_PATH; with
+// FAIL_AFTER=N, after N such calls.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static void count(void) {
     if (at && number == atol(at)) kill(getpid(), SIGKILL);
 }
 
-__attribute__((destructor)) static void tell(void) {
+__attribute__((destructor)) static void write_count(void) {
     const char *path = getenv("KILL_COUNT");
     if (!path) return;
     FILE *file = fopen(path, "w");
@@ -56,7 +56,7 @@ static int fails_at(const char *call, int file) {
     return fails(call, path);
 }
 
-// Pipes and terminals are no file systems.
+// Pipes and terminals don't count.
 static void count_at(int file) {
     struct stat status;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) count();
@@ -147,7 +147,7 @@ int open64(const char *path, int flags, ...) {
     return fails("open", path) ? -1 : REAL(open64, path, flags, mode);
 }
 
-// FAIL_LOCKS=1: a file system without locks.
+// FAIL_LOCKS=1 simulates a file system without locks.
 int flock(int file, int operation) {
     if (getenv("FAIL_LOCKS")) {
         errno = ENOLCK;

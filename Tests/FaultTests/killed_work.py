@@ -1,9 +1,9 @@
-"""Kills the program at random instants of everything that changes a store, and holds the store against its files after each.
+"""Kills the program while it changes a store, and checks the store's consistency after each kill.
 
-Imports (copied, moved, referenced, into the place of another archive, packages of several), removals, edits, collections, hashing,
-rebuilds and backups. A kill comes at any instant, or before any call that changes the file system. After each the next start must leave the store as it was before the work or as it would be after it,
-in everything that a person sees, and with nothing else lying about. Rounds whose work ended before its kill do not count. The seed repeats a run: the same work in the same order, and
-the same share of it done before each kill. WORK= narrows it down to some kinds.
+Covers imports (copied, moved, linked, replacing, multi-WACZ), removals, edits, collections, hashing, rebuilds and backups. A kill
+happens at a random instant, or before a random call that changes the file system. After the next start, everything that users see
+must be as before the work or as after it, without leftovers. Rounds whose work ended before the kill don't count. The same seed
+repeats the same work in the same order, killed at the same fraction of its duration. WORK= limits the kinds of work.
 """
 
 import json
@@ -27,11 +27,11 @@ WORK = os.environ.get("WORK", ALL).split()
 
 
 class Failure(Exception):
-    """The store is not what it has to be."""
+    """The store isn't in an expected state."""
 
 
 class Work:
-    """A store, what is in it, and the next thing to do with it."""
+    """A store, its expected contents, and the next change to make."""
 
     def __init__(self, folder, seed, shim):
         self.folder, self.chance, self.shim = folder, random.Random(seed), str(shim)
@@ -52,9 +52,9 @@ class Work:
         return result
 
     def killed(self, arguments, instant=None, call=None):
-        """Kills the work after so many seconds, or before so many calls that change a file system.
+        """Kills a command after some seconds, or before the given call that changes the file system.
 
-        Returns its exit code if it ended before, what it said on standard error, and how many such calls it made.
+        Returns the exit code if it ended earlier, its standard error, and the number of such calls.
         """
         counted = f"{self.folder}/calls"
         environment = dict(os.environ)
@@ -75,7 +75,7 @@ class Work:
             os.remove(counted)
         return (None if process.returncode < 0 else process.returncode), errors, calls
 
-    # What a person sees
+    # What users see
 
     def seen(self):
         archives, collections = {}, {}
@@ -121,13 +121,13 @@ class Work:
         self.paths[path] = digest(path)
         return name, path, members
 
-    # The next thing to do: the command, and every state that may be seen after it
+    # The next change: the command, and all states that are allowed after it
 
     def next(self, kind, now):
         after = json.loads(json.dumps(now))
         archives, collections = after["archives"], after["collections"]
         ids = sorted(archives)
-        # One stays as it is all the time.
+        # One archive never changes.
         others = [name for name in ids if name != BYSTANDER]
         some = self.chance.choice(others) if others else None
 
@@ -187,17 +187,17 @@ class Work:
             members.append(some)
             return ["collection", "add", collection, some], [after], None
         if kind == "hash":
-            # Any number of them may be done.
+            # Any number of files may have been hashed.
             return ["jobs", "run"], "hashed", None
         if kind == "rebuild":
             return ["doctor", "--rebuild", "--port", "0"], [after], None
         return ["backup", self.backup], [after], None
 
-    # Looking
+    # Checking
 
     @staticmethod
     def equal(one, other):
-        """Whether two states are the same in all that both know."""
+        """Whether two states are equal in all keys that both contain."""
         if set(one["archives"]) != set(other["archives"]) or one["collections"] != other["collections"]:
             return False
         for name, archive in one["archives"].items():
@@ -207,7 +207,7 @@ class Work:
         return True
 
     def hashed(self, before, now):
-        """The same, but for hashes of linked files that have become known."""
+        """Whether the states differ only in new, correct hashes of linked files."""
         known = json.loads(json.dumps(before))
         for name, archive in known["archives"].items():
             found = now["archives"].get(name, {}).get("sha256")
@@ -217,27 +217,27 @@ class Work:
                 archive["sha256"] = found
         return self.equal(known, now)
 
-    def check_at_once(self, before, touched):
-        """Before anything was repaired: what was there and was not being worked on is there, whole."""
+    def check_before_repair(self, before, touched):
+        """Checks, before any repair, that all archives that weren't being changed are complete."""
         now = self.seen()
         for name in set(before["archives"]) - touched:
             if name not in now["archives"]:
-                raise Failure(f"{name}, which nobody touched, is gone before any repair")
+                raise Failure(f"{name} wasn't changed, but is missing before any repair")
         for archive in now["archives"].values():
             if archive["storage"] == "managed":
                 path = f"{self.store}/files/{archive['sha256']}.wacz"
                 if not os.path.exists(path):
-                    # A removal or a replacement that was stopped after its file had gone: the next start ends it.
+                    # The next start completes a removal or replacement that was killed after it deleted the file.
                     continue
                 if digest(path) != archive["sha256"]:
-                    raise Failure(f"{path} is not what its name says")
+                    raise Failure(f"{path} doesn't match the hash in its name")
 
-    def check_settled(self):
-        """After the next start: catalog, files, sidecars, collections agree, and nothing else is there."""
-        told = self.run("doctor", "--port", "0", check=False).stdout
-        bad = [line for line in told.splitlines() if line.startswith("BAD") and " engine:" not in line]
+    def check_after_repair(self):
+        """Checks, after the next start, that catalog, files, sidecars and collections agree, without leftovers."""
+        results = self.run("doctor", "--port", "0", check=False).stdout
+        bad = [line for line in results.splitlines() if line.startswith("error ") and " engine:" not in line]
         if bad:
-            raise Failure("doctor says: " + "; ".join(bad))
+            raise Failure("doctor reports: " + "; ".join(bad))
         left = [name for name in os.listdir(f"{self.store}/incoming")]
         if left:
             raise Failure(f"left in incoming/: {left}")
@@ -256,12 +256,12 @@ class Work:
             if storage == "managed":
                 expected.add(f"{key}.wacz")
                 if digest(f"{self.store}/files/{key}.wacz") != key or sha256 != key:
-                    raise Failure(f"the file of {name} is not what its name says")
+                    raise Failure(f"the file of {name} doesn't match the hash in its name")
             if lookups == "sorted-copy":
                 expected |= {f"{key}.cdx.gz", f"{key}.idx"}
             with open(f"{self.store}/files/{key}.json") as file:
                 if json.load(file)["id"] != name:
-                    raise Failure(f"{key}.json is of another archive than {name}")
+                    raise Failure(f"{key}.json doesn't belong to {name}")
         found = set(os.listdir(f"{self.store}/files"))
         if found != expected:
             raise Failure(f"files/: too many {sorted(found - expected)}, too few {sorted(expected - found)}")
@@ -271,11 +271,11 @@ class Work:
             raise Failure(f"collections/ has {documents}, the catalog {set(now['collections'])}")
         for path, sha256 in self.paths.items():
             if "/elsewhere/" in path and os.path.exists(path) and digest(path) != sha256:
-                raise Failure(f"{path}, which is only referred to, was changed")
+                raise Failure(f"the linked file {path} was changed")
         return now
 
     def check_backup(self):
-        """Whatever manifest there is names files that are there, whole."""
+        """Checks that all files in the backup are complete."""
         manifest = f"{self.backup}/backup.json"
         if not os.path.exists(manifest):
             return
@@ -284,10 +284,10 @@ class Work:
         json.loads(text)
         for name in os.listdir(f"{self.backup}/files"):
             if name.endswith(".wacz") and digest(f"{self.backup}/files/{name}") != name[:-5]:
-                raise Failure(f"the backup's {name} is not what its name says")
+                raise Failure(f"the backup's {name} doesn't match the hash in its name")
 
     def check_restore(self, now):
-        """The newest backup gives back what there was."""
+        """Checks that a new backup restores the same library."""
         self.run("backup", self.backup)
         target = f"{self.folder}/restored"
         shutil.rmtree(target, ignore_errors=True)
@@ -295,7 +295,7 @@ class Work:
         try:
             self.run("restore", self.backup)
             if not self.equal(now, self.seen()):
-                raise Failure("what was restored is not what there was")
+                raise Failure("the restored library differs from the original")
         finally:
             self.store = own
         shutil.rmtree(target)
@@ -307,11 +307,11 @@ class Work:
         if kind == "remove" and len(before["archives"]) < 3:
             kind = "import"
         arguments, states, moved = self.next(kind, before)
-        # Half of them at an instant, half at a change of the file system: between two changes nothing can be lost.
+        # Half of the kills happen at an instant, half before a file system change.
         usual = durations.setdefault(kind, {"seconds": 0.3, "calls": 60})
         if self.chance.random() < 0.5:
             code, errors, _ = self.killed(arguments, instant=share * usual["seconds"])
-            # What was not killed in time takes less long than thought, and the other way round.
+            # Adjusts the expected duration, depending on whether the work ended before the kill.
             usual["seconds"] *= 0.8 if code is not None else 1.05
         else:
             code, errors, calls = self.killed(arguments, call=max(1, int(share * usual["calls"])))
@@ -320,8 +320,8 @@ class Work:
             raise Failure(f"{arguments} ended with {code}: {errors}")
         touched = set(arguments)
         if kind != "rebuild":
-            self.check_at_once(before, touched)
-        now = self.check_settled()
+            self.check_before_repair(before, touched)
+        now = self.check_after_repair()
         allowed = [before, *states] if isinstance(states, list) else []
         if states == "hashed":
             is_right = self.hashed(before, now)
@@ -331,11 +331,11 @@ class Work:
             is_right = self.equal(states[-1], now)
         if not is_right:
             raise Failure(
-                f"after {arguments} ({'killed' if code is None else 'ended'}) the store is neither as before nor as after:\n"
+                f"after {arguments} ({'killed' if code is None else 'ended'}) the store is in neither the old nor the new state:\n"
                 f"before {json.dumps(before)}\nafter  {json.dumps(states)}\nseen   {json.dumps(now)}"
             )
         if moved and not os.path.exists(moved) and os.path.basename(moved)[:-5] not in now["archives"]:
-            raise Failure(f"{moved} is neither in its place nor in the store")
+            raise Failure(f"{moved} is neither at its path nor in the store")
         if kind == "backup":
             self.check_backup()
         if code is None and isinstance(states, list):
@@ -345,7 +345,7 @@ class Work:
         self.forget(now)
 
     def resume(self, arguments, after, now):
-        """An import that died with its process waits to be done again: it is, or it is cancelled."""
+        """Repeats or cancels the job of a killed import, which is waiting."""
         jobs = [json.loads(line) for line in self.run("jobs", "--json").stdout.splitlines()]
         waiting = [str(job["id"]) for job in jobs if job["kind"] == "import"]
         if not waiting:
@@ -354,17 +354,17 @@ class Work:
             self.run("jobs", "cancel", *waiting)
             return now
         self.run("jobs", "run")
-        now = self.check_settled()
+        now = self.check_after_repair()
         if not self.hashed(after, now):
             raise Failure(
-                f"{arguments} was killed, and done again it is not as it would have been:\n"
+                f"{arguments} was killed and repeated, with a different result:\n"
                 f"after {json.dumps(after)}\nseen  {json.dumps(now)}"
             )
         self.resumed += 1
         return now
 
     def forget(self, now):
-        """Files that nobody needs any more, and archives when there are too many."""
+        """Deletes unneeded files, and removes archives if there are too many."""
         kept = {archive["linkedPath"] for archive in now["archives"].values()}
         for path in list(self.paths):
             if path not in kept and os.path.realpath(path) not in kept and "/in/" in path and os.path.exists(path):
@@ -401,6 +401,6 @@ def report(outcomes, work):
         if parts:
             print(f"  {kind:10} {', '.join(parts)}")
     print(
-        f"{sum(outcomes.values())} rounds, {work.resumed} imports done again by their jobs: nothing lost, nothing half there; "
+        f"{sum(outcomes.values())} rounds, {work.resumed} imports repeated by their jobs: nothing lost, no leftovers; "
         f"{len(now['archives'])} archives, {len(now['collections'])} collections at the end"
     )

@@ -1,4 +1,4 @@
-"""The program under test, on a store of its own."""
+"""The program under test, on a separate store."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ class Store:
         return environment
 
     def run(self, *arguments, **faults):
-        """Runs a command, with faults of the disk if any are named."""
+        """Runs a command, with disk faults if given."""
         return Result(
             subprocess.run(
                 [BINARY, *map(str, arguments)], env=self.environment(**faults), cwd=self.folder, timeout=SECONDS * 5,
@@ -50,8 +50,8 @@ class Store:
             )
         )
 
-    def done(self, *arguments):
-        """Runs a command that has to succeed."""
+    def run_checked(self, *arguments):
+        """Runs a command that must succeed."""
         result = self.run(*arguments)
         assert result.code == 0, f"{arguments}: {result.output}{result.errors}"
         return result
@@ -63,25 +63,25 @@ class Store:
         )
 
     def listed(self):
-        return {archive["id"]: archive for archive in self.done("list", "--json").lines()}
+        return {archive["id"]: archive for archive in self.run_checked("list", "--json").lines()}
 
     def everything(self):
-        """All that a person can see of the archives and collections."""
+        """Everything that users can see of the archives and collections."""
         archives = self.listed()
         with ThreadPoolExecutor() as pool:
-            info = pool.map(lambda name: self.done("info", name, "--json").lines(), archives)
-            pages = pool.map(lambda name: self.done("pages", name, "--json").lines(), archives)
-            collections = self.done("collection", "list", "--json").lines()
+            info = pool.map(lambda name: self.run_checked("info", name, "--json").lines(), archives)
+            pages = pool.map(lambda name: self.run_checked("pages", name, "--json").lines(), archives)
+            collections = self.run_checked("collection", "list", "--json").lines()
             return {"archives": archives, "info": dict(zip(archives, info)), "pages": dict(zip(archives, pages)), "collections": collections}
 
-    def told_by_doctor(self, *arguments):
-        """What `doctor` says of the store; not of engine, port and names."""
+    def doctor_results(self, *arguments):
+        """The results of `doctor` about the store, without engine, port and names."""
         lines = self.run("doctor", "--port", "0", "--json", *arguments).lines()
         return [line for line in lines if line["name"].split()[0] in ("store", "lookups", "linked", "server")]
 
-    def expect_whole(self):
-        """Nothing half there, nothing wrong."""
-        bad = [line for line in self.told_by_doctor() if line["verdict"] == "bad"]
+    def expect_consistent(self):
+        """Checks that the store is consistent, and contains no leftovers."""
+        bad = [line for line in self.doctor_results() if line["verdict"] == "bad"]
         assert bad == []
         assert os.listdir(self.root / "incoming") == []
         files = os.listdir(self.root / "files")
@@ -117,8 +117,8 @@ class Server:
             self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=SECONDS)
 
-    def ask(self, path, headers=None):
-        """Status, fields and body."""
+    def get(self, path, headers=None):
+        """Returns status, headers and body."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers or {})
         if path.startswith("/api"):
             request.add_header("Host", f"localhost:{self.port}")

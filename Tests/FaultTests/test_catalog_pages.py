@@ -1,4 +1,4 @@
-"""A catalog that was damaged, page by page: it is noticed, and made anew with everything in it."""
+"""Damages each page of the catalog: the damage is detected, and the catalog can be rebuilt."""
 
 import contextlib
 import os
@@ -16,19 +16,19 @@ SEED = 20261121
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory, shim):
-    """A store with a bit of everything; its catalog has some forty pages."""
+    """A store with various contents, whose catalog has about 40 pages."""
     from program import Store
 
     folder = tmp_path_factory.mktemp("catalog")
     store = Store(folder / "store", folder, shim)
     for name in ["sample", "second", "damaged/unsorted-index"]:
-        store.done("import", FIXTURES / f"{name}.wacz")
+        store.run_checked("import", FIXTURES / f"{name}.wacz")
     shutil.copy(FIXTURES / "no-pages.wacz", folder / "elsewhere.wacz")
-    store.done("import", "--link", folder / "elsewhere.wacz")
-    shutil.copy(FIXTURES / "debian-faq.wacz", folder / "away.wacz")
-    store.done("import", "--link", folder / "away.wacz")
-    store.done("edit", "sample", "--title", "Edited", "--tag", "one", "--tag", "two", "--notes", "Some words.")
-    store.done("collection", "create", "Both", "sample", "second")
+    store.run_checked("import", "--link", folder / "elsewhere.wacz")
+    shutil.copy(FIXTURES / "debian-faq.wacz", folder / "far.wacz")
+    store.run_checked("import", "--link", folder / "far.wacz")
+    store.run_checked("edit", "sample", "--title", "Edited", "--tag", "one", "--tag", "two", "--notes", "Some words.")
+    store.run_checked("collection", "create", "Both", "sample", "second")
     database = sqlite3.connect(store.root / "catalog.sqlite")
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     size = database.execute("PRAGMA page_size").fetchone()[0]
@@ -48,7 +48,7 @@ def put_back(store, content):
 
 
 def damage(store, kind, number, chance):
-    """The catalog with one page that is another."""
+    """Returns the catalog with one damaged page."""
     size = store.page_size
     pages = [store.catalog[start : start + size] for start in range(0, len(store.catalog), size)]
     pages[number] = {
@@ -59,12 +59,12 @@ def damage(store, kind, number, chance):
 
 
 def read_by_commands(store):
-    """All that the commands read of a store but the archives themselves; nothing if the catalog isn't whole."""
+    """Returns all that commands read from a store, except the WACZ files; None if the catalog is damaged."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{store.root}/catalog.sqlite?mode=ro", uri=True)) as database:
             if database.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
                 return None
-            # When a job was made is not among what a person sees here.
+            # The times of jobs aren't compared.
             catalog = "\n".join(
                 re.sub(r"'\d{4}-[^']*Z'", "time", line) if line.startswith('INSERT INTO "job"') else line
                 for line in database.iterdump())
@@ -75,7 +75,7 @@ def read_by_commands(store):
 
 
 def everything(store):
-    """What a person sees. The commands aren't asked again about a store that they were asked about: the same is read."""
+    """Returns what users see. Results are cached by the contents of the store."""
     content = read_by_commands(store)
     if content is None:
         return store.everything()
@@ -85,66 +85,66 @@ def everything(store):
 
 
 @pytest.mark.parametrize("kind", ["zeros", "noise", "another page"])
-def test_every_page_overwritten_is_noticed_and_rebuilt(filled, kind):
+def test_each_damaged_page_is_detected_and_rebuilt(filled, kind):
     chance = random.Random(SEED)
     count = len(filled.catalog) // filled.page_size
     assert count > 20
-    unnoticed = []
+    undetected = []
     for number in range(count):
         put_back(filled, damage(filled, kind, number, chance))
-        bad = [line["what"] for line in filled.told_by_doctor() if line["verdict"] == "bad"]
+        bad = [line["what"] for line in filled.doctor_results() if line["verdict"] == "bad"]
         if not bad:
-            # A page that holds nothing that anybody reads, or what the sidecars gave back.
-            unnoticed.append(number)
-            assert everything(filled) == filled.seen, f"page {number} was changed, and nobody noticed"
-        told = filled.told_by_doctor("--rebuild")
-        assert [line for line in told if line["verdict"] == "bad"] == [], f"page {number}"
+            # An unused page, or one that was repaired from the sidecars.
+            undetected.append(number)
+            assert everything(filled) == filled.seen, f"the damage to page {number} wasn't detected"
+        results = filled.doctor_results("--rebuild")
+        assert [line for line in results if line["verdict"] == "bad"] == [], f"page {number}"
         assert everything(filled) == filled.seen, f"page {number}"
-    assert len(unnoticed) < count // 4, f"pages {unnoticed} of {count}"
+    assert len(undetected) < count // 4, f"pages {undetected} of {count}"
 
 
-def test_a_missing_catalog_is_made_anew_by_the_next_start(filled):
+def test_missing_catalog_is_rebuilt_at_the_next_start(filled):
     for name in os.listdir(filled.root):
         if name.startswith("catalog.sqlite"):
             os.remove(filled.root / name)
-    assert [line for line in filled.told_by_doctor() if line["verdict"] == "bad"] == []
+    assert [line for line in filled.doctor_results() if line["verdict"] == "bad"] == []
     assert filled.everything() == filled.seen
 
 
-def test_a_file_that_is_away_is_not_lost_by_a_rebuild(filled):
-    away = filled.folder / "away.wacz"
+def test_rebuild_keeps_unavailable_archives(filled):
+    linked = filled.folder / "far.wacz"
     hidden = filled.folder / "hidden"
-    # With a catalog that can be read even its pages stay; without one all but them does.
+    # The archive's pages are kept only if the old catalog is readable.
     for content, keeps_pages in [(filled.catalog, True), (b"no database at all", False)]:
         put_back(filled, content)
-        os.rename(away, hidden)
+        os.rename(linked, hidden)
         try:
-            told = filled.told_by_doctor("--rebuild")
-            assert [line for line in told if line["verdict"] == "bad"] == []
-            archive = filled.listed()["away"]
-            expected = dict(filled.seen["archives"]["away"], availability="unavailable")
+            results = filled.doctor_results("--rebuild")
+            assert [line for line in results if line["verdict"] == "bad"] == []
+            archive = filled.listed()["far"]
+            expected = dict(filled.seen["archives"]["far"], availability="unavailable")
             assert archive == expected
-            pages = filled.done("pages", "away", "--json").lines()
-            assert pages == (filled.seen["pages"]["away"] if keeps_pages else [])
+            pages = filled.run_checked("pages", "far", "--json").lines()
+            assert pages == (filled.seen["pages"]["far"] if keeps_pages else [])
         finally:
-            os.rename(hidden, away)
-        filled.told_by_doctor()
+            os.rename(hidden, linked)
+        filled.doctor_results()
         assert filled.everything() == filled.seen
     assert Path(filled.root / "catalog.sqlite.damaged").read_bytes() == b"no database at all"
 
 
-def test_a_damaged_catalog_is_said_by_every_command(filled):
+def test_every_command_reports_a_damaged_catalog(filled):
     put_back(filled, b"no database at all" * 1000)
     for work in [["list"], ["info", "sample"], ["import", FIXTURES / "sample.wacz"], ["remove", "sample", "--yes"]]:
         result = filled.run(*work)
         assert result.code == 5, work
         assert "the catalog is damaged" in result.errors
         assert "hint: run `replayhost doctor --rebuild`" in result.errors
-    filled.told_by_doctor("--rebuild")
+    filled.doctor_results("--rebuild")
     assert filled.everything() == filled.seen
 
 
-def test_a_catalog_of_a_newer_version_is_left_alone(filled):
+def test_catalog_of_a_newer_version_is_not_changed(filled):
     put_back(filled, filled.catalog)
     database = sqlite3.connect(filled.root / "catalog.sqlite")
     database.execute("INSERT INTO grdb_migrations VALUES ('9 something of the future')")

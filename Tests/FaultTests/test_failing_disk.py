@@ -1,4 +1,4 @@
-"""Disks that are full, that fail, that can only be read, and that have no locks: what is said, and what the store is after."""
+"""Disks that are full, failing, read-only or without locks: the errors, and the state of the store afterwards."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from support.places import FIXTURES
 
 
 def error(result):
-    """Code and words of the one error."""
+    """Returns the only error."""
     lines = [line for line in result.errors.splitlines() if line.startswith("error: ")]
     assert len(lines) == 1, result.errors
     return lines[0]
@@ -28,15 +28,15 @@ def fill(place):
 
 @pytest.fixture
 def small(mounted, shim, tmp_path):
-    """A store on a file system of 48 MB, with one archive in it."""
+    """A store with one archive, on a file system of 48 MB."""
     place = mounted(48)
     store = Store(place / "store", tmp_path, shim)
-    store.done("import", store.file("kept.wacz", 2_000_000, 100_000))
+    store.run_checked("import", store.file("kept.wacz", 2_000_000, 100_000))
     store.place = place
     return store
 
 
-def test_free_space_is_checked_before(small):
+def test_free_space_is_checked_before_an_import(small):
     large = small.file("large.wacz", 40_000_000, 1_000_000)
     before = small.everything()
     result = small.run("import", large)
@@ -44,38 +44,38 @@ def test_free_space_is_checked_before(small):
     assert f"the archive needs {large.stat().st_size} bytes and a margin of 33554432, " in error(result)
     assert "hint: free some space there" in result.errors
     assert small.everything() == before
-    small.expect_whole()
+    small.expect_consistent()
 
 
-def test_a_full_disk_can_be_looked_at_and_freed(small):
+def test_full_disk_can_be_read_and_freed(small):
     before = small.everything()
     fill(small.place)
     assert small.everything() == before
     status, _, body = None, None, None
     with Server(small) as server:
-        status, _, body = server.ask("/archives/kept.wacz")
+        status, _, body = server.get("/archives/kept.wacz")
     assert (status, len(body)) == (200, before["archives"]["kept"]["size"])
-    # Space that was kept for this.
-    small.done("remove", "kept", "--yes")
+    # Uses the space reserve.
+    small.run_checked("remove", "kept", "--yes")
     assert small.listed() == {}
     os.remove(small.place / "fill")
-    small.expect_whole()
+    small.expect_consistent()
 
 
-def test_a_disk_that_is_full_in_the_middle_keeps_nothing_of_the_import(small):
+def test_import_that_fills_the_disk_leaves_nothing(small):
     before = small.everything()
     file = small.file("late.wacz", 1_000_000, 100_000, seed=2)
     result = small.run("import", file, FAIL_CALL="write", FAIL_PATH="/incoming/copy-", FAIL_ERRNO=errno.ENOSPC)
     assert result.code == 1
-    assert error(result).startswith("error: no space left while writing")
+    assert ": no space left while writing" in error(result)
     assert "hint: free some space on that file system" in result.errors
     assert small.everything() == before
-    small.expect_whole()
-    small.done("import", file)
-    small.expect_whole()
+    small.expect_consistent()
+    small.run_checked("import", file)
+    small.expect_consistent()
 
 
-def test_a_store_that_can_only_be_read_is_served_and_left_alone(small):
+def test_read_only_store_is_served_unchanged(small):
     before = small.everything()
     subprocess.run(["mount", "-o", "remount,ro", small.place], check=True)
     try:
@@ -89,18 +89,18 @@ def test_a_store_that_can_only_be_read_is_served_and_left_alone(small):
             assert result.code == 5, work
             assert "cannot be changed: its file system can only be read" in error(result)
             assert "hint: make it writable, or choose another store" in result.errors
-        told = {line["what"] for line in small.told_by_doctor() if line["verdict"] == "warning"}
-        assert "its file system can only be read" in told
+        results = {line["what"] for line in small.doctor_results() if line["verdict"] == "warning"}
+        assert "its file system can only be read" in results
         with Server(small) as server:
-            status, _, body = server.ask("/archives/kept.wacz")
+            status, _, body = server.get("/archives/kept.wacz")
             assert (status, len(body)) == (200, before["archives"]["kept"]["size"])
     finally:
         subprocess.run(["mount", "-o", "remount,rw", small.place], check=True)
     assert small.everything() == before
-    small.expect_whole()
+    small.expect_consistent()
 
 
-# What fails, in which files, and what is said first. After it the store is as it was, or the archive is there whole.
+# The failing call, the files, and the error. Afterwards the store is unchanged, or the new archive is complete.
 FAILURES = [
     ("write", "/incoming/copy-", "the disk failed while writing"),
     ("fsync", "/incoming/copy-", "the disk failed while flushing to disk"),
@@ -117,97 +117,97 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("call", "path", "words"), FAILURES, ids=[f"{call} {path}" for call, path, _ in FAILURES])
-def test_a_disk_that_fails_is_said_and_nothing_is_lost(store, call, path, words):
-    store.done("import", FIXTURES / "sample.wacz")
-    store.done("edit", "sample", "--title", "Kept", "--tag", "one")
+@pytest.mark.parametrize(("call", "path", "message"), FAILURES, ids=[f"{call} {path}" for call, path, _ in FAILURES])
+def test_failing_disk_is_reported_and_nothing_is_lost(store, call, path, message):
+    store.run_checked("import", FIXTURES / "sample.wacz")
+    store.run_checked("edit", "sample", "--title", "Kept", "--tag", "one")
     before = store.everything()
     new = store.file("new.wacz")
     call, _, after = call.partition(" after ")
     result = store.run("import", new, FAIL_CALL=call, FAIL_PATH=path, FAIL_ERRNO=errno.EIO, FAIL_AFTER=after or 0)
     assert result.code != 0
-    assert error(result).startswith(f"error: {words}")
+    assert f": {message}" in error(result)
     after = store.everything()
     assert after["info"]["sample"] == before["info"]["sample"]
-    # The next start settles what was stopped; then the same import goes through.
-    store.expect_whole()
-    store.done("import", new)
+    # The next start repairs the store; then the same import succeeds.
+    store.expect_consistent()
+    store.run_checked("import", new)
     assert store.listed()["new"]["sha256"] == sha256(new)
     assert store.everything()["info"]["sample"] == before["info"]["sample"]
-    store.expect_whole()
+    store.expect_consistent()
 
 
 @pytest.mark.parametrize("call", ["write", "fsync", "rename"])
-def test_a_disk_that_fails_under_an_edit_leaves_the_words_as_they_were_or_as_they_are_to_be(store, call):
-    store.done("import", FIXTURES / "sample.wacz")
+def test_failed_edit_leaves_the_old_or_the_new_metadata(store, call):
+    store.run_checked("import", FIXTURES / "sample.wacz")
     result = store.run("edit", "sample", "--title", "New", FAIL_CALL=call, FAIL_PATH="/files/", FAIL_ERRNO=errno.EIO)
     assert result.code == 1
     assert "the disk failed while" in error(result)
-    store.expect_whole()
+    store.expect_consistent()
     assert store.listed()["sample"]["title"] == "Tidepool Field Guide"
-    # Its row is lost, its sidecar is there: that counts.
+    # The sidecar was written, the catalog wasn't. The sidecar counts.
     result = store.run("edit", "sample", "--title", "Newer", FAIL_CALL="fsync", FAIL_PATH="catalog", FAIL_ERRNO=errno.EIO)
     assert result.code == 1
-    store.expect_whole()
+    store.expect_consistent()
     assert store.listed()["sample"]["title"] == "Newer"
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "message"),
     [
         ("/files", "not allowed: opening (Permission denied)"),
         ("catalog.sqlite", "the catalog cannot be opened (unable to open database file)"),
         ("/incoming/", "not allowed: opening (Permission denied)"),
     ],
 )
-def test_what_this_user_may_not_do_is_said(store, path, words):
-    store.done("import", FIXTURES / "sample.wacz")
+def test_missing_permissions_are_reported(store, path, message):
+    store.run_checked("import", FIXTURES / "sample.wacz")
     before = store.everything()
     result = store.run("import", FIXTURES / "second.wacz", FAIL_CALL="open", FAIL_PATH=path, FAIL_ERRNO=errno.EACCES)
     assert result.code == 5
-    assert error(result).startswith(f"error: {words}")
+    assert f": {message}" in error(result)
     assert "hint: check who owns it" in result.errors
     assert store.everything() == before
-    store.expect_whole()
+    store.expect_consistent()
 
 
-def test_a_file_system_without_locks_is_said_and_used(store):
+def test_file_system_without_locks_is_used_with_a_note(store):
     store.run("import", FIXTURES / "sample.wacz", FAIL_LOCKS=1)
-    told = [line["what"] for line in store.run("doctor", "--port", "0", "--json", FAIL_LOCKS=1).lines()]
-    assert any("has no locks" in line for line in told), told
+    results = [line["what"] for line in store.run("doctor", "--port", "0", "--json", FAIL_LOCKS=1).lines()]
+    assert any("has no locks" in line for line in results), results
     assert store.run("edit", "sample", "--title", "New", FAIL_LOCKS=1).code == 0
     assert store.run("import", FIXTURES / "second.wacz", FAIL_LOCKS=1).code == 0
     assert store.run("remove", "second", "--yes", FAIL_LOCKS=1).code == 0
-    # The same store, moved to where there are locks.
+    # The same store with locks.
     assert store.listed()["sample"]["title"] == "New"
-    store.expect_whole()
+    store.expect_consistent()
 
 
-def test_a_store_may_be_moved(store):
+def test_store_can_be_moved(store):
     for name in ["sample", "second"]:
-        store.done("import", FIXTURES / f"{name}.wacz")
-    store.done("collection", "create", "Both", "sample", "second")
+        store.run_checked("import", FIXTURES / f"{name}.wacz")
+    store.run_checked("collection", "create", "Both", "sample", "second")
     before = store.everything()
     moved = store.root.with_name("moved")
     os.rename(store.root, moved)
     store.root = moved
     assert store.everything() == before
-    store.expect_whole()
+    store.expect_consistent()
     assert store.everything() == before
 
 
 @pytest.mark.parametrize("years", [-40, 40])
-def test_a_clock_that_jumps_changes_no_address(store, years):
-    """Times decide only which of two files of one name came first; they never decide what is kept."""
-    store.done("import", FIXTURES / "sample.wacz")
+def test_clock_changes_do_not_affect_archives(store, years):
+    """File times only order files of the same name; they never decide which files are kept."""
+    store.run_checked("import", FIXTURES / "sample.wacz")
     before = store.everything()
     for name in os.listdir(store.root / "files"):
         path = store.root / "files" / name
         when = path.stat().st_mtime + years * 365 * 86400
         os.utime(path, (when, when))
-    store.done("import", FIXTURES / "second.wacz")
-    store.expect_whole()
-    store.done("remove", "second", "--yes")
+    store.run_checked("import", FIXTURES / "second.wacz")
+    store.expect_consistent()
+    store.run_checked("remove", "second", "--yes")
     assert store.everything() == before
-    store.done("doctor", "--rebuild", "--port", "0")
+    store.run_checked("doctor", "--rebuild", "--port", "0")
     assert store.everything() == before

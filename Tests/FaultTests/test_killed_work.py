@@ -1,4 +1,4 @@
-"""Every change of a store, stopped anywhere. KILLS=, SEED= and WORK= take more, others, or some kinds of work; `make soak` takes 500."""
+"""Kills the program at random instants of all changes to a store. KILLS=, SEED= and WORK= change the number, seed and kinds."""
 
 import os
 import random
@@ -16,4 +16,4 @@ def test_whatever_the_instant_nothing_is_lost(tmp_path, shim):
     killed_work.report(outcomes, work)
     killed = {kind for kind, outcome in outcomes if outcome.startswith("killed")}
     assert len(killed) > min(KILLS, len(killed_work.WORK)) // 2, "work of most kinds was killed"
-    work.check_settled()
+    work.check_after_repair()

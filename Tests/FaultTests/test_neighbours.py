@@ -1,4 +1,4 @@
-"""Several processes on one store, and files that change or go away under a running server."""
+"""Several processes on one store, and files that change or disappear while a server runs."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from support.waiting import wait_until
 
 
 def ids(server):
-    return {archive["id"]: archive for archive in json.loads(server.ask("/api/archives")[2])["archives"]}
+    return {archive["id"]: archive for archive in json.loads(server.get("/api/archives")[2])["archives"]}
 
 
 def test_two_processes_import_while_a_third_serves(store):
@@ -23,7 +23,7 @@ def test_two_processes_import_while_a_third_serves(store):
         (store.folder / name).mkdir()
         for number in range(count):
             store.file(f"{name}-{number}.wacz", 30_000, 10_000, seed=hash_of(name, number), folder=store.folder / name)
-    store.done("list") if store.root.exists() else store.done("import", FIXTURES / "sample.wacz")
+    store.run_checked("list") if store.root.exists() else store.run_checked("import", FIXTURES / "sample.wacz")
     with Server(store) as server:
         running = [store.start("import", store.folder / name) for name in ["one", "two"]]
         seen = set()
@@ -33,20 +33,20 @@ def test_two_processes_import_while_a_third_serves(store):
             assert process.wait() == 0, process.stderr.read()
             process.communicate()
         assert len(ids(server)) == 2 * count + 1
-        assert len(seen) > 1, "the server saw imports under way"
+        assert len(seen) > 1, "the server saw running imports"
         for name in ["one", "two"]:
             for number in range(count):
                 path = store.folder / name / f"{name}-{number}.wacz"
-                status, _, body = server.ask(f"/archives/{name}-{number}.wacz")
+                status, _, body = server.get(f"/archives/{name}-{number}.wacz")
                 assert (status, body) == (200, path.read_bytes())
-    store.expect_whole()
+    store.expect_consistent()
 
 
 def hash_of(name, number):
     return sum(name.encode()) * 1000 + number
 
 
-def test_two_imports_of_one_file_are_one_archive(store):
+def test_simultaneous_imports_of_a_file_add_one_archive(store):
     file = store.file("same.wacz", 3_000_000, 300_000)
     running = [store.start("import", file, "--json") for _ in range(4)]
     outcomes = []
@@ -56,96 +56,96 @@ def test_two_imports_of_one_file_are_one_archive(store):
         outcomes.append(json.loads(output)["duplicate"])
     assert sorted(outcomes) == [False, True, True, True]
     assert set(store.listed()) == {"same"}
-    store.expect_whole()
+    store.expect_consistent()
 
 
-def test_a_stream_of_an_archive_that_is_removed_ends_whole(store):
+def test_download_of_a_removed_archive_is_completed(store):
     file = store.file("large.wacz", 40_000_000, 1_000_000)
-    store.done("import", file)
+    store.run_checked("import", file)
     with Server(store) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall(b"GET /archives/large.wacz HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n" % server.port)
         received = connection.recv(1 << 16)
-        store.done("remove", "large", "--yes")
-        wait_until(lambda: server.ask("/archives/large.wacz")[0] == 404, "the removal is seen")
+        store.run_checked("remove", "large", "--yes")
+        wait_until(lambda: server.get("/archives/large.wacz")[0] == 404, "the removal is seen")
         while part := connection.recv(1 << 20):
             received += part
     head, _, body = received.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200")
     assert body == file.read_bytes()
-    store.expect_whole()
+    store.expect_consistent()
 
 
-def test_a_volume_may_come_and_go_under_a_running_server(store, mounted):
+def test_volume_can_be_unmounted_while_the_server_runs(store, mounted):
     volume = mounted(64)
     file = store.file("far.wacz", 2_000_000, 100_000, folder=volume)
     kept = store.folder / "kept"
     shutil.copy2(file, kept)
-    store.done("import", FIXTURES / "sample.wacz")
-    store.done("import", "--link", file)
+    store.run_checked("import", FIXTURES / "sample.wacz")
+    store.run_checked("import", "--link", file)
     with Server(store) as server:
-        assert server.ask("/archives/far.wacz")[2] == file.read_bytes()
-        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
-        # Nobody holds the volume once nothing is read from it.
+        assert server.get("/archives/far.wacz")[2] == file.read_bytes()
+        assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 200
+        # The server doesn't keep files on the volume open.
         wait_until(lambda: subprocess.run(["umount", volume], capture_output=True).returncode == 0, "it can be unmounted")
         assert ids(server)["far"]["availability"] == "unavailable"
-        status, _, body = server.ask("/archives/far.wacz")
+        status, _, body = server.get("/archives/far.wacz")
         assert (status, b"unavailable" in body) == (503, True)
-        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 503
-        assert server.ask("/archives/sample.wacz")[0] == 200
-        store.told_by_doctor()
+        assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 503
+        assert server.get("/archives/sample.wacz")[0] == 200
+        store.doctor_results()
         assert store.listed()["far"]["availability"] == "unavailable"
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", volume], check=True)
         shutil.copy2(kept, file)
         assert ids(server)["far"]["availability"] == "available"
-        assert server.ask("/archives/far.wacz")[2] == file.read_bytes()
-        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
+        assert server.get("/archives/far.wacz")[2] == file.read_bytes()
+        assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 200
 
 
-def test_a_linked_file_that_changes_is_never_shown_as_what_it_was(store):
+def test_changed_linked_file_is_not_replayed(store):
     file = store.file("far.wacz", 2_000_000, 100_000)
-    store.done("import", "--link", file)
+    store.run_checked("import", "--link", file)
     with Server(store) as server:
-        before = server.ask("/archives/far.wacz")[1]
-        assert server.ask("/c/far/20240101000000id_/https://large.example/")[0] == 200
-        with open(file, "r+b") as bytes_of_it:
-            bytes_of_it.seek(1_000_000)
-            bytes_of_it.write(b"changed")
+        before = server.get("/archives/far.wacz")[1]
+        assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 200
+        with open(file, "r+b") as handle:
+            handle.seek(1_000_000)
+            handle.write(b"changed")
         for path in ["/archives/far.wacz", "/c/far/20240101000000id_/https://large.example/"]:
-            status, _, body = server.ask(path)
+            status, _, body = server.get(path)
             assert status == 409, path
             assert b"was changed since it was read" in body
-        archive = json.loads(server.ask("/api/archives/far")[2])
+        archive = json.loads(server.get("/api/archives/far")[2])
         assert archive["availability"] == "changed"
         assert "file-changed" in [finding["code"] for finding in archive["findings"]]
-        bad = [line for line in store.told_by_doctor() if line["verdict"] == "bad"]
+        bad = [line for line in store.doctor_results() if line["verdict"] == "bad"]
         assert [line["name"] for line in bad] == ["linked files"]
-        # Read anew it is the same archive with other content, and says so.
-        store.done("import", "--link", file)
-        status, after, body = server.ask("/archives/far.wacz")
+        # After another import, the archive has the new content.
+        store.run_checked("import", "--link", file)
+        status, after, body = server.get("/archives/far.wacz")
         assert (status, body) == (200, file.read_bytes())
         assert after["ETag"] != before["ETag"]
-        renewed = json.loads(server.ask("/api/archives/far")[2])
+        renewed = json.loads(server.get("/api/archives/far")[2])
         assert renewed["availability"] == "available"
         assert renewed["replayCollection"] != archive["replayCollection"]
-    store.expect_whole()
+    store.expect_consistent()
 
 
-def test_a_download_of_a_linked_file_that_changes_meanwhile_breaks_off(store):
+def test_download_of_a_changing_linked_file_is_aborted(store):
     file = store.file("far.wacz", 60_000_000, 1_000_000)
-    store.done("import", "--link", file)
+    store.run_checked("import", "--link", file)
     size = file.stat().st_size
     with Server(store) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall(b"GET /archives/far.wacz HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n" % server.port)
         received = len(connection.recv(1 << 16))
-        with open(file, "r+b") as bytes_of_it:
-            bytes_of_it.seek(size - 1000)
-            bytes_of_it.write(b"changed")
+        with open(file, "r+b") as handle:
+            handle.seek(size - 1000)
+            handle.write(b"changed")
         try:
             while part := connection.recv(1 << 20):
                 received += len(part)
         except ConnectionResetError:
             pass
-    assert received < size, "a mixture of two files was sent as one"
+    assert received < size, "the response mixes two versions of the file"
 
 
 def test_many_linked_files(store):
@@ -155,39 +155,39 @@ def test_many_linked_files(store):
     folder.mkdir()
     files = [store.file(f"file-{number}.wacz", 20_000, 10_000, seed=number, folder=folder) for number in range(count)]
     hashes = [sha256(file) for file in files]
-    first = store.done("import", "--link", folder)
-    assert f"{count} imported, 0 already there, 0 failed" in first.errors
+    first = store.run_checked("import", "--link", folder)
+    assert f"{count} imported, 0 already in your library, 0 failed" in first.errors
     assert len(store.listed()) == count
-    # Unchanged files are not even opened.
+    # Unchanged files aren't opened.
     again = store.run("import", "--link", folder, FAIL_CALL="read", FAIL_PATH="/many/", FAIL_ERRNO=5)
-    assert f"0 imported, {count} already there, 0 failed" in again.errors
+    assert f"0 imported, {count} already in your library, 0 failed" in again.errors
     assert [sha256(file) for file in files] == hashes
     assert [name for name in os.listdir(store.root / "files") if name.endswith(".wacz")] == []
 
 
 @pytest.mark.parametrize("cut", [False, True])
-def test_a_move_across_file_systems_leaves_the_file_in_one_place_at_least(store, mounted, cut):
+def test_move_across_file_systems_never_loses_the_file(store, mounted, cut):
     volume = mounted(64)
     file = store.file("moved.wacz", 6_000_000, 500_000, folder=volume)
     content = file.read_bytes()
     if not cut:
-        store.done("import", "--move", file)
+        store.run_checked("import", "--move", file)
         assert not file.exists()
         assert (store.root / "files" / f"{store.listed()['moved']['sha256']}.wacz").read_bytes() == content
-        return store.expect_whole()
-    # Before each call that changes a file system in turn.
+        return store.expect_consistent()
+    # Killed before every third call that changes the file system.
     call = 0
     while file.exists():
         call += 3
         result = store.run("import", "--move", file, KILL_AT=call)
-        store.told_by_doctor()
+        store.doctor_results()
         is_there = "moved" in (store.listed() if (store.root / "catalog.sqlite").exists() else {})
         assert file.exists() or is_there, f"killed before call {call}: the file is gone"
         if file.exists():
             assert file.read_bytes() == content
         if is_there and file.exists():
-            store.expect_whole()
-            store.done("remove", "moved", "--yes")
+            store.expect_consistent()
+            store.run_checked("remove", "moved", "--yes")
         assert result.code in (0, -9), result.errors
-    store.expect_whole()
+    store.expect_consistent()
     assert call > 9

@@ -1,4 +1,4 @@
-"""`replayhost open` and `stop` where a server cannot write into its store that it runs, and where its port is taken."""
+"""`replayhost open` and `stop` with a read-only store, or a port in use."""
 
 import os
 import select
@@ -11,48 +11,48 @@ from program import Store
 from support.places import BINARY, FIXTURES
 
 
-def open_one(store, *arguments):
-    return store.done("open", "--no-browser", "--json", *arguments).lines()[0]
+def open_archive(store, *arguments):
+    return store.run_checked("open", "--no-browser", "--json", *arguments).lines()[0]
 
 
 @pytest.fixture
 def read_only(mounted, shim, tmp_path, monkeypatch):
-    """A store with one archive, on a file system that can only be read."""
+    """A store with one archive, on a read-only file system."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     volume = mounted(64)
     store = Store(volume / "store", tmp_path, shim)
-    store.done("import", FIXTURES / "sample.wacz")
+    store.run_checked("import", FIXTURES / "sample.wacz")
     subprocess.run(["mount", "-o", "remount,ro", volume], check=True)
     yield store
-    store.done("stop")
+    store.run_checked("stop")
 
 
-def test_a_store_that_can_only_be_read_has_one_server_as_well(read_only):
+def test_read_only_store_has_one_server(read_only):
     with ThreadPoolExecutor(3) as pool:
-        opened = list(pool.map(lambda _: open_one(read_only, "sample", "--port", "0"), range(3)))
+        opened = list(pool.map(lambda _: open_archive(read_only, "sample", "--port", "0"), range(3)))
     assert len({one["pid"] for one in opened}) == 1
     assert sorted(one["started"] for one in opened) == [False, False, True]
-    assert open_one(read_only)["pid"] == opened[0]["pid"]
-    known = open_one(read_only, FIXTURES / "sample.wacz")
-    assert (known["archive"], known["started"]) == ("sample", False), "it is known, and need not be imported"
+    assert open_archive(read_only)["pid"] == opened[0]["pid"]
+    known = open_archive(read_only, FIXTURES / "sample.wacz")
+    assert (known["archive"], known["started"]) == ("sample", False), "it's already in the library"
     refused = read_only.run("open", FIXTURES / "second.wacz", "--no-browser")
     assert refused.code == 5
     assert "this store cannot be changed" in refused.errors
-    assert read_only.done("stop").output.startswith("stopped the server at")
-    assert read_only.done("stop").output == "no server runs on this store\n"
-    assert open_one(read_only, "--port", "0")["started"] is True
+    assert read_only.run_checked("stop").output.startswith("stopped the server at")
+    assert read_only.run_checked("stop").output == "no server is running\n"
+    assert open_archive(read_only, "--port", "0")["started"] is True
 
 
-def test_the_volume_of_a_stopped_server_can_be_detached(read_only):
-    open_one(read_only, "--port", "0")
+def test_volume_can_be_unmounted_after_stop(read_only):
+    open_archive(read_only, "--port", "0")
     volume = read_only.root.parent
     assert subprocess.run(["umount", volume], capture_output=True).returncode != 0
-    read_only.done("stop")
+    read_only.run_checked("stop")
     subprocess.run(["umount", volume], check=True)
-    subprocess.run(["mount", "-t", "tmpfs", "none", volume], check=True)  # What the fixture ends.
+    subprocess.run(["mount", "-t", "tmpfs", "none", volume], check=True)  # for the fixture
 
 
-def test_another_port_is_taken_when_the_usual_one_is(shim, tmp_path, monkeypatch):
+def test_another_port_is_used_if_the_default_is_in_use(shim, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     store = Store(tmp_path / "store", tmp_path, shim)
     with socket.socket() as holder:
@@ -61,22 +61,22 @@ def test_another_port_is_taken_when_the_usual_one_is(shim, tmp_path, monkeypatch
             holder.bind(("127.0.0.1", 8080))
             holder.listen(8)
         except OSError:
-            pass  # Somebody else has it: that is as good.
+            pass  # The port is already in use.
         try:
-            opened = store.done("open", "--no-browser")
+            opened = store.run_checked("open", "--no-browser")
             assert "note: port 8080 is in use on" in opened.errors
-            assert "another port was taken" in opened.errors
+            assert "using another port" in opened.errors
             address = opened.output.splitlines()[-1]
             assert address.startswith("http://localhost:") and ":8080/" not in address
         finally:
-            store.done("stop")
+            store.run_checked("stop")
 
 
-def test_the_server_in_the_background_holds_nothing_of_who_asked_for_it(shim, tmp_path, monkeypatch):
-    """A script that reads what `open` prints through a pipe, or any other descriptor it has open, is not left waiting."""
+def test_background_server_inherits_no_descriptors(shim, tmp_path, monkeypatch):
+    """Otherwise a script that reads the output of `open` through a pipe would wait for the server to end."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     store = Store(tmp_path / "store", tmp_path, shim)
-    store.done("import", FIXTURES / "sample.wacz")
+    store.run_checked("import", FIXTURES / "sample.wacz")
     reader, writer = os.pipe()
     command = [BINARY, "open", "sample", "--no-browser", "--port", "0", "--store", store.root]
     subprocess.run(command, pass_fds=[writer], check=True, capture_output=True, timeout=60)
@@ -86,4 +86,4 @@ def test_the_server_in_the_background_holds_nothing_of_who_asked_for_it(shim, tm
         assert ready and os.read(reader, 1) == b"", "the other end is closed while the server runs"
     finally:
         os.close(reader)
-        assert store.done("stop").output.startswith("stopped the server at")
+        assert store.run_checked("stop").output.startswith("stopped the server at")

@@ -1,4 +1,4 @@
-"""Other users of this computer get nothing from a server, and can't prepare a store for somebody else."""
+"""Other users of the computer can't read from a server, or prepare a store for another user."""
 
 import json
 import os
@@ -27,7 +27,7 @@ PAGE = "https://fieldguide.example/"
 
 @pytest.fixture(scope="session")
 def public():
-    """A folder that every user can get to, with the program."""
+    """A folder with the program that every user can access."""
     folder = Path(tempfile.mkdtemp(prefix="replayhost-users-"))
     folder.chmod(0o755)
     shutil.copy(BINARY, folder / "replayhost")
@@ -39,7 +39,7 @@ def public():
 
 
 class Call:
-    """A function that runs in another process; what it returns is text."""
+    """A function that runs in another process and returns text."""
 
     def __init__(self, user, function, arguments):
         self.reader, writer = os.pipe()
@@ -57,8 +57,8 @@ class Call:
         os.close(writer)
 
     def result(self):
-        with open(self.reader, encoding="utf-8") as told:
-            text = told.read()
+        with open(self.reader, encoding="utf-8") as pipe:
+            text = pipe.read()
         assert os.waitpid(self.process, 0)[1] == 0
         return text
 
@@ -70,7 +70,7 @@ class User:
         os.chown(self.home, user, user)
         self.store = self.home / "store"
 
-    def words(self, *words):
+    def command(self, *words):
         user = f"{self.user}"
         return ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", *map(str, words)]
 
@@ -80,17 +80,17 @@ class User:
 
     def run(self, *arguments, **more):
         return subprocess.run(
-            self.words(self.public / "replayhost", *arguments), env=self.environment(**more), cwd=self.public,
+            self.command(self.public / "replayhost", *arguments), env=self.environment(**more), cwd=self.public,
             capture_output=True, text=True, timeout=SECONDS * 5)
 
     def does(self, function, *arguments):
-        """Calls a function as this user, in a process of its own."""
+        """Calls a function as this user in a separate process."""
         return Call(self.user, function, arguments)
 
-    def ask(self, url, *arguments):
-        """Status, fields and body of a request by curl."""
+    def request(self, url, *arguments):
+        """Sends a request with curl, and returns status, headers and body."""
         result = subprocess.run(
-            self.words("curl", "-s", "-i", "--max-time", f"{SECONDS}", *arguments, url), capture_output=True)
+            self.command("curl", "-s", "-i", "--max-time", f"{SECONDS}", *arguments, url), capture_output=True)
         assert result.returncode == 0, f"{url}: curl ended with {result.returncode}"
         head, _, body = result.stdout.partition(b"\r\n\r\n")
         lines = head.decode().split("\r\n")
@@ -100,7 +100,7 @@ class User:
 class Server:
     def __init__(self, user, *arguments, prefix=(), **more):
         self.process = subprocess.Popen(
-            user.words(*prefix, user.public / "replayhost", "serve", "--port", "0", *arguments),
+            user.command(*prefix, user.public / "replayhost", "serve", "--port", "0", *arguments),
             env=user.environment(**more), cwd=user.public, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         match = re.search(r"http://localhost:(\d+)", self.process.stdout.readline())
         assert match, self.process.communicate()[1]
@@ -117,7 +117,7 @@ class Server:
         self.process.communicate(timeout=SECONDS)
 
     def status(self, user, *arguments):
-        return user.ask(f"{self.url}/api/archives", *self.host, *arguments)[0]
+        return user.request(f"{self.url}/api/archives", *self.host, *arguments)[0]
 
 
 @pytest.fixture
@@ -138,11 +138,11 @@ def root(public):
     return User(public, ROOT)
 
 
-def own_port(server, user):
-    """The port of the archive, opened as the library's page does it."""
-    page = user.ask(f"{server.url}/", *server.host)[2].decode()
+def open_port(server, user):
+    """Opens the port of the archive as the web app does; returns the port and the token."""
+    page = user.request(f"{server.url}/", *server.host)[2].decode()
     token = re.search(r"[0-9a-f]{64}", page)[0]
-    status, _, body = user.ask(
+    status, _, body = user.request(
         f"{server.url}/api/archives/sample/origin", *server.host, "-X", "POST", "-H", f"Replayhost-Token: {token}", "-H",
         f"Origin: http://localhost:{server.port}")
     assert status == 200, body
@@ -152,7 +152,7 @@ def own_port(server, user):
 @pytest.mark.parametrize("address", ["127.0.0.1", "[::1]"])
 def test_another_user_gets_403_for_everything(owner, nobody, root, address):
     with Server(owner, "--origins", "ports") as server:
-        port, token = own_port(server, owner)
+        port, token = open_port(server, owner)
         library, archive = (f"http://{address}:{number}" for number in (server.port, port))
         at_archive = ["-H", f"Host: localhost:{port}"]
         change = ["-X", "PATCH", "-d", '{"title": "changed"}', "-H", f"Replayhost-Token: {token}"]
@@ -180,7 +180,7 @@ def test_another_user_gets_403_for_everything(owner, nobody, root, address):
             (f"{archive}/c/2024id_/{PAGE}", at_archive),
         ]
         for url, arguments in requests:
-            status, fields, body = nobody.ask(url, *arguments)
+            status, fields, body = nobody.request(url, *arguments)
             assert status == 403, (url, arguments)
             assert fields["connection"] == "close"
             assert "default-src 'none'" in fields["content-security-policy"]
@@ -195,21 +195,21 @@ def test_another_user_gets_403_for_everything(owner, nobody, root, address):
             for known in [owner, root]:
                 if url.endswith("/api/events") or "PATCH" in arguments:
                     continue
-                assert known.ask(url, *arguments)[0] != 403, (url, arguments)
-        status, fields, body = nobody.ask(f"{library}/", "--head", *server.host)
+                assert known.request(url, *arguments)[0] != 403, (url, arguments)
+        status, fields, body = nobody.request(f"{library}/", "--head", *server.host)
         assert (status, body) == (403, b"") and int(fields["content-length"]) > 0
-        title = json.loads(owner.ask(f"{library}/api/archives/sample", *server.host)[2])["title"]
+        title = json.loads(owner.request(f"{library}/api/archives/sample", *server.host)[2])["title"]
         assert title == "Tidepool Field Guide"
 
 
-def test_who_is_answered_depends_on_whose_server_it_is(owner, nobody, root):
-    for user, answers in [(root, {ROOT: 200, NOBODY: 403, OWNER: 403}), (nobody, {ROOT: 200, NOBODY: 200, OWNER: 403})]:
+def test_allowed_users_depend_on_the_owner(owner, nobody, root):
+    for user, statuses in [(root, {ROOT: 200, NOBODY: 403, OWNER: 403}), (nobody, {ROOT: 200, NOBODY: 200, OWNER: 403})]:
         with Server(user) as server:
-            assert {one.user: server.status(one) for one in (root, nobody, owner)} == answers
+            assert {one.user: server.status(one) for one in (root, nobody, owner)} == statuses
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variables", "answers"),
+    ("arguments", "variables", "statuses"),
     [
         (["--allow-user", "nobody"], {}, [200, 403]),
         (["--allow-user", f"{NOBODY}"], {}, [200, 403]),
@@ -219,25 +219,25 @@ def test_who_is_answered_depends_on_whose_server_it_is(owner, nobody, root):
         ([], {"SUDO_UID": "everyone"}, [403, 403]),
     ],
 )
-def test_others_are_let_in_when_the_owner_says_so(public, owner, nobody, arguments, variables, answers):
+def test_options_allow_other_users(public, owner, nobody, arguments, variables, statuses):
     third = User(public, 4321)
     with Server(owner, *arguments, **variables) as server:
-        assert [server.status(nobody), server.status(third)] == answers
+        assert [server.status(nobody), server.status(third)] == statuses
 
 
-def test_a_user_that_there_is_not_is_no_user(owner):
+def test_unknown_users_are_rejected(owner):
     for name in ["no-such-user", "-1", f"{2**32 - 1}"]:
         result = owner.run("serve", f"--allow-user={name}")
         assert result.returncode == 2
-        assert f'this computer has no user "{name}"' in result.stderr
+        assert f'no user "{name}" on this computer' in result.stderr
 
 
-def test_open_hands_the_choice_on_to_the_server(owner, nobody):
+def test_open_passes_allowed_users_to_the_server(owner, nobody):
     opened = owner.run("open", "--no-browser", "--json", "--port", "0", "--allow-user", "nobody")
     assert opened.returncode == 0, opened.stderr
     try:
         port = json.loads(opened.stdout)["address"].rsplit(":", 1)[1]
-        assert nobody.ask(f"http://127.0.0.1:{port}/api/health", "-H", f"Host: localhost:{port}")[0] == 200
+        assert nobody.request(f"http://127.0.0.1:{port}/api/health", "-H", f"Host: localhost:{port}")[0] == 200
         again = owner.run("open", "--no-browser", "--allow-other-users")
         assert "--allow-other-users has no effect" in again.stderr
     finally:
@@ -245,7 +245,7 @@ def test_open_hands_the_choice_on_to_the_server(owner, nobody):
 
 
 def health(how, port):
-    """The status of a request on a socket of that kind."""
+    """Sends a request on a kind of socket, and returns the status."""
     address = {"v6": "::1", "mapped": "::ffff:127.0.0.1"}.get(how, "127.0.0.1")
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as client:
         client.settimeout(SECONDS)
@@ -261,29 +261,29 @@ def health(how, port):
 
 
 @pytest.mark.parametrize("how", ["plain", "v6", "mapped", "interface", "other-address", "half-closed"])
-def test_any_kind_of_socket_is_told_apart(owner, nobody, how):
+def test_users_are_recognized_on_all_kinds_of_sockets(owner, nobody, how):
     with Server(owner) as server:
         assert [user.does(health, how, server.port).result() for user in (owner, nobody)] == ["200", "403"]
 
 
-def test_a_half_closed_connection_is_answered_also_when_it_waits(owner, nobody):
+def test_half_closed_connections_get_responses_after_a_delay(owner, nobody):
     with Server(owner) as server:
         server.process.send_signal(signal.SIGSTOP)
         calls = [user.does(health, "half-closed", server.port) for user in (owner, nobody)]
-        wait_until(lambda: half_closed(server.port) == 2, "both have sent all that they will")
+        wait_until(lambda: half_closed(server.port) == 2, "both clients have sent their requests")
         server.process.send_signal(signal.SIGCONT)
         assert [call.result() for call in calls] == ["200", "403"]
 
 
 def half_closed(port):
-    """Clients of a port that send no more. Source: proc(5); the states are those of net/tcp_states.h."""
+    """Returns the number of half-closed connections to a port. Sources: proc(5), states in net/tcp_states.h."""
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     ends = [(line.split()[2].rsplit(":", 1)[1], line.split()[3]) for line in lines]
     return len([1 for remote, state in ends if int(remote, 16) == port and state in ("04", "05")])
 
 
 def send_and_reset(port, request):
-    """Which port it was sent from: one that no other program gets meanwhile, for systems give out lower ones by themselves."""
+    """Sends a request and resets the connection. Returns the client's port, above those that systems assign automatically."""
     client = socket.socket()
     for own in random.sample(range(61_000, 65_536), 100):
         try:
@@ -309,10 +309,10 @@ def health_from(own, port, connected):
         return client.recv(1 << 16).split()[1].decode()
 
 
-def test_a_connection_that_was_reset_is_not_taken_for_the_next_one_with_its_ports(owner, nobody):
-    """Somebody sends a change and resets the connection; then the owner happens to connect from the same port."""
+def test_reset_connection_is_not_confused_with_a_new_one(owner, nobody):
+    """Another user sends a change and resets the connection; then the owner connects from the same port."""
     with Server(owner, "--origins", "ports") as server:
-        _, token = own_port(server, owner)
+        _, token = open_port(server, owner)
         body = b'{"title": "changed"}'
         change = (
             f"PATCH /api/archives/sample HTTP/1.1\r\nHost: localhost:{server.port}\r\nReplayhost-Token: {token}\r\n"
@@ -327,25 +327,25 @@ def test_a_connection_that_was_reset_is_not_taken_for_the_next_one_with_its_port
         server.process.send_signal(signal.SIGCONT)
         assert call.result() == "200"
         os.close(reader)
-        archive = json.loads(owner.ask(f"{server.url}/api/archives/sample", *server.host)[2])
+        archive = json.loads(owner.request(f"{server.url}/api/archives/sample", *server.host)[2])
         assert archive["title"] == "Tidepool Field Guide"
 
 
-def test_users_that_a_namespace_has_no_number_for_are_others(owner, nobody, root):
-    """In a user namespace that has the owner alone, everybody else has the number of nobody."""
+def test_unmapped_users_of_a_namespace_are_refused(owner, nobody, root):
+    """In a user namespace with only the owner, all other users have the ID of nobody."""
     prefix = ["unshare", "--user", "--map-current-user"]
-    if subprocess.run(owner.words(*prefix, "true"), capture_output=True).returncode != 0:
-        pytest.skip("this system lets users make no user namespace")
+    if subprocess.run(owner.command(*prefix, "true"), capture_output=True).returncode != 0:
+        pytest.skip("users can't create user namespaces on this system")
     with Server(owner, "--allow-user", "nobody", prefix=prefix) as server:
         assert [server.status(user) for user in (owner, nobody, root)] == [200, 403, 403]
-        assert b"unknown-user" in nobody.ask(f"{server.url}/api/health", *server.host)[2]
+        assert b"unknown-user" in nobody.request(f"{server.url}/api/health", *server.host)[2]
 
 
-def test_without_any_number_of_its_own_it_does_not_start(owner):
+def test_server_does_not_start_without_its_own_user_id(owner):
     prefix = ["unshare", "--user"]
-    if subprocess.run(owner.words(*prefix, "true"), capture_output=True).returncode != 0:
-        pytest.skip("this system lets users make no user namespace")
-    command = owner.words(*prefix, owner.public / "replayhost", "serve", "--port", "0")
+    if subprocess.run(owner.command(*prefix, "true"), capture_output=True).returncode != 0:
+        pytest.skip("users can't create user namespaces on this system")
+    command = owner.command(*prefix, owner.public / "replayhost", "serve", "--port", "0")
     result = subprocess.run(command, env=owner.environment(), capture_output=True, text=True, timeout=SECONDS)
     assert result.returncode == 1
     assert "this user namespace has no ID for your user" in result.stderr
@@ -364,7 +364,7 @@ int socket(int family, int type, int protocol) {
 """
 
 
-def test_where_users_cannot_be_told_apart_it_says_so_and_what_to_do(public, owner, nobody):
+def test_server_does_not_start_if_users_are_unknown(public, owner, nobody):
     (public / "shim.c").write_text(SHIM)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", public / "shim.so", public / "shim.c"], check=True)
     result = owner.run("serve", "--port", "0", LD_PRELOAD=public / "shim.so")
@@ -376,7 +376,7 @@ def test_where_users_cannot_be_told_apart_it_says_so_and_what_to_do(public, owne
         assert server.status(nobody) == 200
 
 
-def test_a_store_of_another_user_is_refused(public, owner, nobody, root):
+def test_store_of_another_user_is_refused(public, owner, nobody, root):
     theirs = nobody.home / "open-to-all"
     theirs.mkdir()
     os.chown(theirs, NOBODY, NOBODY)
@@ -385,23 +385,23 @@ def test_a_store_of_another_user_is_refused(public, owner, nobody, root):
     for user in [owner, root]:
         for command in [["import", public / "sample.wacz"], ["list"], ["serve", "--port", "0"], ["doctor", "--rebuild"]]:
             result = user.run(*command, "--store", theirs, SUDO_UID=NOBODY)
-            said = result.stdout + result.stderr
+            text = result.stdout + result.stderr
             if command == ["list"]:
-                assert result.returncode == 0 and "no store here yet" in said, said
+                assert result.returncode == 0 and "No archives yet." in text, text
             else:
-                assert result.returncode == 5, said
-                assert "the store's folder belongs to another user (nobody)" in said
+                assert result.returncode == 5, text
+                assert "the store's folder belongs to another user (nobody)" in text
     assert os.listdir(theirs) == []
     assert nobody.run("import", public / "sample.wacz", "--store", theirs).returncode == 0
-    # For its owner alone by now: to others it isn't empty, but closed.
+    # Now only its owner can read it.
     for user in [owner, root]:
         result = user.run("list", "--store", theirs)
         assert result.returncode == 5 and "belongs to another user (nobody)" in result.stdout + result.stderr, result
     assert nobody.run("list", "--store", theirs).returncode == 0
 
 
-def test_a_store_that_can_only_be_read_may_be_anybodys(public, owner, nobody):
-    """As a disc that somebody else has made."""
+def test_read_only_store_can_belong_to_another_user(public, owner, nobody):
+    """For example, a disc made by another person."""
     os.chmod(owner.home, 0o755)
     place = public / "disc"
     place.mkdir()
@@ -416,8 +416,8 @@ def test_a_store_that_can_only_be_read_may_be_anybodys(public, owner, nobody):
         subprocess.run(["umount", "-l", place], check=True)
 
 
-def test_what_another_user_has_prepared_in_a_folder_is_not_written_to(public, owner, nobody):
-    """The owner's folder was open to all for a while."""
+def test_files_of_another_user_are_not_written_to(public, owner, nobody):
+    """The owner's folder was writable by all for a while."""
     victim = owner.home / "victim"
     victim.write_text("mine")
     os.chown(victim, OWNER, OWNER)

@@ -1,4 +1,4 @@
-"""Captures are found by their own URL in archives that other tools wrote: py-wacz, and cdxj-indexer with its index in any form."""
+"""Captures are found by their URL in archives of other tools: py-wacz, and cdxj-indexer with all its index formats."""
 
 import io
 import json
@@ -16,13 +16,13 @@ from writers.wacz import Package
 
 TOOLS = Path(sys.executable).parent
 ROWS = [line.split("\t") for line in (FIXTURES / "url-keys.tsv").read_text("utf-8").splitlines()]
-# A URL in the head of a record has no spaces, so warcio escapes them.
+# warcio escapes spaces in the URLs of WARC headers.
 URLS = [row[0].replace(" ", "%20") for row in ROWS[1:]]
 
 
 @pytest.fixture(scope="module")
 def warc(tmp_path_factory):
-    """A WARC with a capture of each URL, and a revisit of each from another URL."""
+    """A WARC file with a capture and a revisit record for each URL."""
     path = tmp_path_factory.mktemp("warc") / "data.warc.gz"
     with open(path, "wb") as file:
         writer = WARCWriter(file, gzip=True)
@@ -52,7 +52,7 @@ def indexed(warc, *arguments):
 
 
 def write(writer, path, warc):
-    """An archive of the WARC with an index as a tool writes it."""
+    """Writes an archive with the index of a tool."""
     if writer == "py-wacz":
         subprocess.run([TOOLS / "wacz", "create", "-f", warc, "-o", path], check=True, capture_output=True)
     elif writer == "cdxj-indexer":
@@ -62,7 +62,7 @@ def write(writer, path, warc):
         idx = indexed(warc, "-s", "-c", blocks, "-l", "7")
         pack(path, warc, {"index.idx": idx.replace(b"blocks.cdxj.gz", b"index.cdx.gz"), "index.cdx.gz": blocks.read_bytes()})
     else:
-        # The lines of cdxj-indexer with the keys of the other writer.
+        # The lines of cdxj-indexer with the keys of another writer.
         keys = {url: row[ROWS[0].index(writer)] for url, row in zip(URLS, ROWS[1:])}
         lines = []
         for line in indexed(warc).decode().splitlines():
@@ -73,23 +73,23 @@ def write(writer, path, warc):
 
 
 @pytest.mark.parametrize("writer", ["py-wacz", "cdxj-indexer", "cdxj-indexer, in blocks", *ROWS[0][3:]])
-def test_every_capture_is_found_by_its_own_url(store, tmp_path, warc, writer):
+def test_every_capture_is_found_by_its_url(store, tmp_path, warc, writer):
     file = tmp_path / "archive.wacz"
     write(writer, file, warc)
-    store.done("import", file)
+    store.run_checked("import", file)
     lost = []
     with Server(store) as server:
-        archive = store.done("list", "--json").lines()[0]["id"]
+        archive = store.run_checked("list", "--json").lines()[0]["id"]
         for number, url in enumerate(URLS):
-            status, _, body = server.ask(f"/c/{archive}/cdx?url={quote(url, safe='')}&matchType=exact&output=json")
+            status, _, body = server.get(f"/c/{archive}/cdx?url={quote(url, safe='')}&matchType=exact&output=json")
             if status != 200 or url not in [json.loads(line)["url"] for line in body.splitlines()]:
                 lost.append(f"cdx: {url}")
-            status, _, body = server.ask(f"/c/{archive}/20240301000000id_/http://revisits.example/{number}")
+            status, _, body = server.get(f"/c/{archive}/20240301000000id_/http://revisits.example/{number}")
             if (status, body) != (200, f"body {number}".encode()):
                 lost.append(f"revisit: {url}: {status}")
-    # A process each: some of them.
+    # Only some, since each needs a process.
     for number, url in list(enumerate(URLS))[::6]:
-        told = store.run("get", url)
-        if told.output != f"body {number}":
-            lost.append(f"get: {url}: {told.errors}")
+        result = store.run("get", url)
+        if result.output != f"body {number}":
+            lost.append(f"get: {url}: {result.errors}")
     assert lost == []

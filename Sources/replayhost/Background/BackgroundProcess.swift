@@ -8,15 +8,15 @@ import Glibc
 import Darwin
 #endif
 
-/// A program that goes on when this one ends: it leads a session of its own, so that no terminal takes it along.
-final class BackgroundProgram {
+/// A process in its own session, which keeps running after this program ends.
+final class BackgroundProcess {
     let processID: Int32
     private var status: Int32?
 
     /// - Parameters:
-    ///   - output: Gets standard output and standard error; `nil` for nobody. Standard input is empty.
-    ///   - inherited: A descriptor to leave open in it.
-    /// - Throws: `StoreError` `failed` when it cannot be started.
+    ///   - output: Receives standard output and standard error; `nil` discards them. Standard input is empty.
+    ///   - inherited: A descriptor that stays open in the process.
+    /// - Throws: `StoreError` `failed` when the program can't be started.
     init(
         _ program: String, _ arguments: [String], folder: String? = nil, output: Int32? = nil, inherited: Int32? = nil
     ) throws {
@@ -35,8 +35,8 @@ final class BackgroundProgram {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        Self.closeOthersInPrograms()
-        // Its own number stays when it is copied onto itself, but it is no longer closed at the start of the program.
+        Self.closeInheritedDescriptors()
+        // Copying a descriptor onto itself clears its close-on-exec flag.
         if let inherited { posix_spawn_file_actions_adddup2(&actions, inherited, inherited) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         for number in [STDOUT_FILENO, STDERR_FILENO] {
@@ -47,7 +47,7 @@ final class BackgroundProgram {
             }
         }
         if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
-        // Signals as a shell leaves them, whatever this program does with its own.
+        // The process gets default signal handling, whatever this program has set.
         var signals = sigset_t()
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
@@ -55,26 +55,27 @@ final class BackgroundProgram {
         posix_spawnattr_setsigmask(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, session | Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var processID: pid_t = 0
-        let words = ([program] + arguments).map { strdup($0) } + [nil]
+        let argv = ([program] + arguments).map { strdup($0) } + [nil]
         let environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for word in words + environment { free(word) } }
-        let failure = posix_spawnp(&processID, program, &actions, &attributes, words, environment)
+        defer { for string in argv + environment { free(string) } }
+        let failure = posix_spawnp(&processID, program, &actions, &attributes, argv, environment)
         guard failure == 0 else {
-            throw StoreError(.failed, "cannot start \(program) (\(String(cString: strerror(failure))))")
+            throw StoreError(.failed, "can't start \(program) (\(String(cString: strerror(failure))))")
         }
         self.processID = processID
     }
 
-    /// What whoever called this program left open would stay open with the one in the background: the reader of a pipe would wait
-    /// for as long as that runs, and a port be taken.
-    private static func closeOthersInPrograms() {
+    /// Marks all other descriptors close-on-exec.
+    ///
+    /// The background process would otherwise keep the caller's pipes and ports open.
+    private static func closeInheritedDescriptors() {
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         for number in open.compactMap({ Int32($0) }) where number > STDERR_FILENO {
             _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         }
     }
 
-    /// How it ended, as shells say it: its exit code, or 128 and a signal's number; `nil` while it runs.
+    /// Returns the exit code, or 128 plus the number of the signal that ended it; `nil` while the process runs.
     func exitCode() -> Int32? {
         if status == nil {
             var found: Int32 = 0
@@ -83,9 +84,9 @@ final class BackgroundProgram {
         return status.map { $0 & 0x7F == 0 ? ($0 >> 8) & 0xFF : 128 + ($0 & 0x7F) }
     }
 
-    /// Ends it and the programs that it started: asks first, and kills what still runs after that time.
+    /// Ends the process and its children with SIGTERM, then with SIGKILL after the given time.
     func end(within seconds: Double) {
-        // It leads a group of its own, whose number nobody else gets while a member runs.
+        // The number of its process group isn't reused while a member runs.
         if exitCode() == nil { kill(-processID, SIGTERM) }
         let end = ContinuousClock.now + .seconds(seconds)
         while exitCode() == nil, ContinuousClock.now < end { usleep(20_000) }

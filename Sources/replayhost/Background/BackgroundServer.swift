@@ -9,197 +9,202 @@ import Glibc
 import Darwin
 #endif
 
-/// The server of a store: the one that runs, else one that is started in the background.
+/// Finds the running server of a store, or starts one in the background.
 struct BackgroundServer {
     let layout: StoreLayout
-    /// Servers of such a store cannot say in it that they run.
+    /// Whether the store is read-only, so that its server can't write `server.json` there.
     let isReadOnly: Bool
-    /// Absolute path of the folder `www`; `nil` lets the server find it.
+    /// The absolute path of the folder `www`; `nil` for the server's default.
     let assets: String?
-    /// `nil` for the usual one, or any other when that is taken.
+    /// The port; `nil` for the default one, or any free one if it's in use.
     let port: Int?
-    /// Options that say which users of this computer it answers.
+    /// Options that set which users of this computer can connect.
     let users: [String]
     let interrupts: Interrupts
 
-    static let usualPort = 8080
+    static let defaultPort = 8080
     private static let secondsMax: Double = 60
-    private static let secondsForOthers: Double = 10
+    private static let secondsForOtherServer: Double = 10
     private static let attemptsMax = 3
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// A server that answers.
+    /// A server that responds.
     struct Found {
         let address: String
         let processID: Int32
         let version: String
-        /// Where it writes to, when it was started here.
+        /// The path of the log; `nil` unless the server was started here.
         var log: String?
-        /// Whether it was started here.
+        /// Whether the server was started here.
         var isStarted: Bool { log != nil }
-        /// Something about it that a person should know.
-        var remark: String?
+        /// A note for the user.
+        var note: String?
     }
 
-    /// - Throws: `Fault` with what the server said when it could not start; `StoreError`.
+    /// Finds or starts the server.
+    ///
+    /// - Throws: `CommandError` with the error of a server that couldn't start; `StoreError`.
     func find() throws -> Found {
         if let found = try running() { return found }
-        // A port that systemd holds for replayhost starts it when it is asked.
-        if HealthAnswer.ask(port: port ?? Self.usualPort) != nil, let found = try running() { return found }
+        // If systemd listens on the port for replayhost, a request starts the server.
+        if HealthResponse.request(port: port ?? Self.defaultPort) != nil, let found = try running() { return found }
         for _ in 0..<Self.attemptsMax {
             if let found = try start() { return found }
         }
         throw StoreError(
-            .locked, "other programs hold the store, and no server of it answers", place: layout.root,
-            hint: "`replayhost doctor` says what it finds there")
+            .locked, "other programs use the library, but no server responds", place: layout.root,
+            hint: "check the library with `replayhost doctor`")
     }
 
-    /// Where a server that cannot write in its store is noted.
-    static func layoutOfRecord(forStore root: String, environment: [String: String]) -> StoreLayout {
+    /// Returns where the server of a read-only store is recorded.
+    static func recordLayout(forStore root: String, environment: [String: String]) -> StoreLayout {
         StoreLayout(root: "\(ServerLog.folder(environment))/\(ServerLog.name(ofStore: root)).running")
     }
 
-    /// The server that holds the store, or that was started here for a store that can only be read.
+    /// Returns the running server of a store, from `server.json` or from the record of a read-only store.
     static func description(_ layout: StoreLayout, environment: [String: String]) -> ServerDescription? {
         ServerFile.running(layout: layout)
-            ?? ServerFile.running(layout: layoutOfRecord(forStore: layout.root, environment: environment))
+            ?? ServerFile.running(layout: recordLayout(forStore: layout.root, environment: environment))
     }
 
-    /// The server of this store while one runs.
+    /// The running server of this store.
     var description: ServerDescription? { Self.description(layout, environment: environment) }
 
-    /// Waits for a server that has the store and does not answer yet; `nil` when none has it, or no longer.
+    /// Waits until the store's server responds; `nil` when no server is running, or it stops meanwhile.
     private func running() throws -> Found? {
         guard let first = Self.description(layout, environment: environment) else { return nil }
         let found = try waiting { () -> [Found]? in
             guard let now = Self.description(layout, environment: environment) else { return [] }
-            return HealthAnswer.ask(port: now.port).map { health in
+            return HealthResponse.request(port: now.port).map { health in
                 [
                     Found(
                         address: now.address, processID: now.pid, version: health.version,
-                        remark: remark(version: health.version, port: now.port))
+                        note: note(version: health.version, port: now.port))
                 ]
             }
         }
-        guard let found else { throw Self.silent(first) }
+        guard let found else { throw Self.noResponse(first) }
         return found.first
     }
 
-    private static func silent(_ description: ServerDescription) -> StoreError {
+    private static func noResponse(_ description: ServerDescription) -> StoreError {
         StoreError(
-            .failed, "the server of this store (process \(description.pid)) does not answer",
-            place: description.address,
-            hint: "`replayhost stop` ends it; then try again")
+            .failed, "the server (process \(description.pid)) doesn't respond", place: description.address,
+            hint: "stop it with `replayhost stop`, then try again")
     }
 
-    private func remark(version: String, port: Int) -> String? {
+    private func note(version: String, port: Int) -> String? {
         if version != ReplayHost.version {
             return
-                "the running server is version \(version), this is \(ReplayHost.version); `replayhost stop`, and then "
-                + "`replayhost open` once more, makes it the same"
+                "the running server is version \(version), this is \(ReplayHost.version); to update it, run "
+                + "`replayhost stop`, then `replayhost open` again"
         }
         if let wanted = self.port, wanted != 0, wanted != port {
-            return "the server of this store runs already, on port \(port); --port \(wanted) was not used"
+            return "the server is already running on port \(port); --port \(wanted) has no effect"
         }
         if users.isEmpty { return nil }
-        return "this store's server is already running, so \(users.joined(separator: " ")) has no effect; stop it first"
+        return "the server is already running; \(users.joined(separator: " ")) has no effect until you stop it"
     }
 
     // Starting
 
-    /// - Returns: The server that was started here, or by somebody else at the same time; `nil` when that one is gone again.
+    /// Starts a server.
+    ///
+    /// - Returns: This server, or one that another process started at the same time; `nil` if that one stopped again.
     private func start() throws -> Found? {
         let log = try ServerLog(root: layout.root, environment: environment)
         var record: ServerFile?
         if isReadOnly {
-            let layout = Self.layoutOfRecord(forStore: layout.root, environment: environment)
+            let layout = Self.recordLayout(forStore: layout.root, environment: environment)
             try ServerLog.make(layout.root)
             do { record = try ServerFile(layout: layout) } catch let error as StoreError where error.code == .locked {
-                return try othersServer()
+                return try otherServer()
             }
         }
-        let first = try attempt(port: port ?? Self.usualPort, log, record)
+        let first = try attempt(port: port ?? Self.defaultPort, log, record)
         switch first {
         case .success(let found): return found
-        case .failure(let fault) where fault.status == .portInUse && port == nil:
+        case .failure(let failure) where failure.status == .portInUse && port == nil:
             var found = try attempt(port: 0, log, record).get()
-            found.remark = "\(fault.what); another port was taken"
+            found.note = "\(failure.what); using another port"
             return found
-        case .failure(let fault) where fault.code == StoreError.Code.locked.rawValue:
-            return try othersServer()
-        case .failure(let fault): throw fault
+        case .failure(let failure) where failure.code == StoreError.Code.locked.rawValue:
+            return try otherServer()
+        case .failure(let failure): throw failure
         }
     }
 
-    private func othersServer() throws -> Found? {
-        try waiting(seconds: Self.secondsForOthers) { try running() }
+    private func otherServer() throws -> Found? {
+        try waiting(seconds: Self.secondsForOtherServer) { try running() }
     }
 
-    private func attempt(port: Int, _ log: ServerLog, _ record: ServerFile?) throws -> Result<Found, Fault> {
+    private func attempt(port: Int, _ log: ServerLog, _ record: ServerFile?) throws -> Result<Found, CommandError> {
         var arguments = ["serve", "--json", "--store", layout.root, "--port", "\(port)"]
         if let assets { arguments += ["--assets", assets] }
         arguments += users
-        try log.note("replayhost \(arguments.joined(separator: " "))")
-        // In the root folder, so that it holds on to no volume that somebody wants to detach.
-        let program = try BackgroundProgram(
+        try log.append("replayhost \(arguments.joined(separator: " "))")
+        // Runs in the root folder, so that it doesn't keep a volume from being unmounted.
+        let program = try BackgroundProcess(
             Terminal.executablePath, arguments, folder: "/", output: log.descriptor, inherited: record?.descriptor)
-        let outcome = try waiting { () -> Result<Found, Fault>? in
-            // Asked before its files are: what it wrote at its end counts.
+        let outcome = try waiting { () -> Result<Found, CommandError>? in
+            // Checked before the files, so that the last output isn't missed.
             let code = program.exitCode()
             if let found = try answering(program, log, record) { return .success(found) }
-            return try code.map { .failure(try Self.fault(endedWith: $0, log)) }
+            return try code.map { .failure(try Self.failure(endedWith: $0, log)) }
         }
         if let outcome { return outcome }
         throw StoreError(
-            .failed, "the server (process \(program.processID)) did not answer within \(Int(Self.secondsMax)) seconds",
-            place: log.path, hint: "it may still be at work on the store: see that log, and try again later")
+            .failed, "the server (process \(program.processID)) didn't respond within \(Int(Self.secondsMax)) seconds",
+            place: log.path, hint: "it may still be busy; check this log, and try again later")
     }
 
-    /// The server once it answers. One that can write says in the store where it is, another one in its log, which nobody else
-    /// writes to while `record` is held.
-    private func answering(_ program: BackgroundProgram, _ log: ServerLog, _ record: ServerFile?) throws -> Found? {
+    /// Returns the server once it responds.
+    ///
+    /// Its URL comes from `server.json` or, for a read-only store, from the log, which `record` reserves for this server.
+    private func answering(_ program: BackgroundProcess, _ log: ServerLog, _ record: ServerFile?) throws -> Found? {
         var address = try record.flatMap { _ in try log.lines().lazy.compactMap(Self.address).last }
         if record == nil, let own = ServerFile.running(layout: layout), own.pid == program.processID {
             address = own.address
         }
-        guard let address, let port = URL(string: address)?.port, let health = HealthAnswer.ask(port: port) else {
+        guard let address, let port = URL(string: address)?.port, let health = HealthResponse.request(port: port) else {
             return nil
         }
         try record?.write(ServerDescription(address: address, port: port, pid: program.processID, token: ""))
         return Found(address: address, processID: program.processID, version: health.version, log: log.path)
     }
 
-    /// What `serve --json` prints when it accepts connections.
+    /// Returns the URL in a line of `serve --json`.
     private static func address(_ line: String) -> String? {
         struct Serving: Decodable { let address: String }
         guard line.hasPrefix("{") else { return nil }
         return (try? JSONDecoder().decode(Serving.self, from: Data(line.utf8)))?.address
     }
 
-    /// The error that a server ended with, from its log.
-    private static func fault(endedWith code: Int32, _ log: ServerLog) throws -> Fault {
+    /// Returns the last error in the log of a server that has stopped.
+    private static func failure(endedWith code: Int32, _ log: ServerLog) throws -> CommandError {
         let lines = try log.lines().dropFirst()
-        if let fault = lines.reversed().lazy.compactMap({ Fault(json: $0, status: ExitStatus(rawValue: code)) }).first {
-            return fault
+        if let failure = lines.reversed().lazy.compactMap({ CommandError(json: $0, status: ExitStatus(rawValue: code)) }
+        ).first {
+            return failure
         }
         let last = lines.suffix(5).joined(separator: "; ")
-        return Fault(
+        return CommandError(
             StoreError(
-                .failed, "the server ended at once (\(code)): \(last.isEmpty ? "it said nothing" : last)",
+                .failed, "the server stopped at once with exit code \(code): \(last.isEmpty ? "no output" : last)",
                 place: log.path))
     }
 
     // Waiting
 
-    /// Asks again and again until there is an answer.
+    /// Polls until there is a value.
     ///
-    /// - Returns: `nil` when it takes too long.
-    /// - Throws: `interrupted` when the person does not want to wait.
-    private func waiting<Value>(seconds: Double = secondsMax, _ ask: () throws -> Value?) throws -> Value? {
+    /// - Returns: `nil` after a timeout.
+    /// - Throws: `StoreError` `interrupted` after Ctrl-C.
+    private func waiting<Value>(seconds: Double = secondsMax, _ poll: () throws -> Value?) throws -> Value? {
         let end = ContinuousClock.now + .seconds(seconds)
         while true {
-            if let value = try ask() { return value }
-            if interrupts.happened { throw StoreError(.interrupted, "interrupted while waiting for the server") }
+            if let value = try poll() { return value }
+            if interrupts.wereReceived { throw StoreError(.interrupted, "interrupted while waiting for the server") }
             if ContinuousClock.now > end { return nil }
             usleep(20_000)
         }

@@ -1,20 +1,20 @@
-/// What a replayhost on this computer says of itself at `/api/health`.
-struct HealthAnswer: Decodable {
+/// The response of a replayhost server at `/api/health`.
+struct HealthResponse: Decodable {
     let status: String
     let version: String
 
-    /// Asks on both loopback addresses.
+    /// Requests `/api/health` on both loopback addresses.
     ///
-    /// - Parameter host: The name under which it is asked; a server that does not go by it does not answer.
-    /// - Returns: `nil` when nobody listens there, or somebody else does.
-    static func ask(port: Int, host: String = "localhost") -> HealthAnswer? {
+    /// - Parameter host: The host name of the request. Servers respond only to names that they use.
+    /// - Returns: `nil` when no replayhost server responds.
+    static func request(port: Int, host: String = "localhost") -> HealthResponse? {
         let request = LoopbackRequest(path: "/api/health", port: port, host: host)
-        // On one of the two loopback addresses another program may listen.
+        // Another program may listen on one of the two addresses.
         return request.responses().lazy.compactMap(parse).first
     }
 
-    /// The JSON object of a 200; `nil` for all else.
-    static func parse(_ response: [UInt8]) -> HealthAnswer? {
-        LoopbackRequest.object(HealthAnswer.self, in: response).flatMap { $0.status == "ok" ? $0 : nil }
+    /// Parses a response with status 200; `nil` for any other.
+    static func parse(_ response: [UInt8]) -> HealthResponse? {
+        LoopbackRequest.object(HealthResponse.self, in: response).flatMap { $0.status == "ok" ? $0 : nil }
     }
 }

@@ -7,13 +7,13 @@ import Glibc
 import Darwin
 #endif
 
-/// An installed browser, to be started with a temporary profile that reaches one server and nothing else (docs/isolated.md).
+/// An installed browser that runs with a temporary profile and can reach only one server (docs/isolated.md).
 struct IsolatedBrowser: Equatable {
     enum Kind: CaseIterable {
         case chromium
         case firefox
 
-        /// The environment variable that names another program than the usual ones.
+        /// The environment variable that sets the program.
         var variable: String {
             switch self {
             case .chromium: "CHROMIUM"
@@ -35,26 +35,26 @@ struct IsolatedBrowser: Equatable {
     }
 
     let kind: Kind
-    /// Absolute path.
+    /// The absolute path.
     let program: String
 
     private static let secondsToEnd: Double = 10
     private static let logName = "replayhost-browser.log"
 
-    // Finding one
+    // Finding a browser
 
-    /// Finds a browser: one that the environment names, else an installed one, Chromium before Firefox.
+    /// Finds the browser set in the environment, or an installed one, Chromium before Firefox.
     ///
-    /// As root, Chromium runs only with `--no-sandbox`, which would leave a page that breaks into the browser with all rights. So it
-    /// is not chosen then, unless `CHROMIUM` names it: a person may have a script that knows better.
+    /// As root, Chromium runs only with `--no-sandbox`, which would let an exploit run as root. So root gets Chromium only if
+    /// `CHROMIUM` is set, for example to a script that changes the user.
     ///
-    /// - Throws: `StoreError` `failed` that says what to install.
+    /// - Throws: `StoreError` `failed` with a hint what to install.
     static func find(_ environment: [String: String], isRoot: Bool = geteuid() == 0) throws -> IsolatedBrowser {
         for kind in Kind.allCases {
             guard let named = environment[kind.variable], !named.isEmpty else { continue }
             if let path = path(of: named, environment) { return IsolatedBrowser(kind: kind, program: path) }
             throw StoreError(
-                .failed, "\(kind.variable) names \"\(named)\", which is not a program",
+                .failed, "\(kind.variable) is set to \"\(named)\", which isn't a program",
                 hint: "set \(kind.variable) to the path of a browser, or unset it")
         }
         let installed = Kind.allCases.flatMap { kind in
@@ -64,17 +64,17 @@ struct IsolatedBrowser: Equatable {
         if let browser = usable.first(where: { !isRoot || $0.kind == .firefox }) { return browser }
         if !usable.isEmpty {
             throw StoreError(
-                .failed, "Chromium's sandbox does not work for root, so --isolated does not use it as root",
-                hint: "run this command as an ordinary user, or install Firefox (on Debian: firefox-esr)")
+                .failed, "Chromium can't run as root, because its sandbox doesn't work for root",
+                hint: "run this command as a regular user, or install Firefox (on Debian: firefox-esr)")
         }
         if let snap = installed.first {
             throw StoreError(
-                .failed, "the browser is a snap, which cannot use a temporary profile", place: snap.program,
-                hint: "install Chromium or Firefox as an ordinary package, and name it with CHROMIUM or FIREFOX")
+                .failed, "the browser is a snap, which can't use a temporary profile", place: snap.program,
+                hint: "install Chromium or Firefox without snap, and set CHROMIUM or FIREFOX to its path")
         }
         throw StoreError(
             .failed, "--isolated needs Chromium or Firefox, and neither is installed",
-            hint: "install one (on Debian: chromium or firefox-esr), or name it with CHROMIUM or FIREFOX")
+            hint: "install one (on Debian: chromium or firefox-esr), or set CHROMIUM or FIREFOX to its path")
     }
 
     private static func path(of program: String, _ environment: [String: String]) -> String? {
@@ -88,7 +88,7 @@ struct IsolatedBrowser: Equatable {
         }
     }
 
-    /// Whether a program is a snap, or a script that starts one, as Ubuntu has them. Snaps have a `/tmp` of their own.
+    /// Whether a program is a snap, or a script that starts one, as on Ubuntu. Snaps have a separate `/tmp`.
     private static func isSnap(_ program: String) -> Bool {
         let target = URL(fileURLWithPath: program).resolvingSymlinksInPath().path
         if target.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }
@@ -98,9 +98,9 @@ struct IsolatedBrowser: Equatable {
         return start.starts(with: Array("#!".utf8)) && String(decoding: start, as: UTF8.self).contains("/snap/bin/")
     }
 
-    // Running it
+    // Running the browser
 
-    /// Shows a page until the browser is closed; then deletes the profile.
+    /// Shows a page until the browser is closed, then deletes the profile.
     ///
     /// - Throws: `StoreError` when the browser fails; `ExitStatus.interrupted` after Ctrl-C, when the browser has ended.
     func show(_ url: String, hosts: ReachableHosts, _ interrupts: Interrupts) throws {
@@ -111,8 +111,8 @@ struct IsolatedBrowser: Equatable {
             try profile.remove()
         } catch {
             Terminal.writeError(
-                "cannot delete the temporary profile \(profile.path) (\(error.localizedDescription)); "
-                    + "the next isolated run tries again", label: .warning)
+                "can't delete the temporary profile \(profile.path) (\(error.localizedDescription)); "
+                    + "the next run with --isolated tries again", label: .warning)
         }
         try outcome.get()
     }
@@ -124,12 +124,12 @@ struct IsolatedBrowser: Equatable {
         for (name, text) in launch.files { try profile.write(text, to: name) }
         let log = try Descriptor(path: "\(profile.path)/\(Self.logName)", flags: O_RDWR | O_CREAT | O_APPEND)
         let variables = launch.environment.map { "\($0)=\($1)" }
-        let browser = try BackgroundProgram(
+        let browser = try BackgroundProcess(
             "/usr/bin/env", variables + [program] + launch.arguments, output: log.number, inherited: profile.lock)
         defer { browser.end(within: Self.secondsToEnd) }
         while true {
             if let code = browser.exitCode() { return try check(code, log) }
-            if interrupts.happened { throw ExitStatus.interrupted }
+            if interrupts.wereReceived { throw ExitStatus.interrupted }
             usleep(50_000)
         }
     }
@@ -141,7 +141,7 @@ struct IsolatedBrowser: Equatable {
         }
     }
 
-    /// - Throws: `StoreError` with the last thing that the browser wrote, unless it ended well.
+    /// - Throws: `StoreError` with the browser's last line of output, unless the exit code is 0.
     private func check(_ code: Int32, _ log: Descriptor) throws {
         guard code != 0 else { return }
         var bytes = Data(count: 65_536)
@@ -150,7 +150,7 @@ struct IsolatedBrowser: Equatable {
         let environment = ProcessInfo.processInfo.environment
         let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
         throw StoreError(
-            .failed, "\(program) ended with code \(code): \(last ?? "it wrote nothing")",
-            hint: hasDisplay ? nil : "--isolated opens a window, and there is no display here (DISPLAY is not set)")
+            .failed, "\(program) failed with exit code \(code): \(last ?? "no output")",
+            hint: hasDisplay ? nil : "run this command on a desktop; no display was found (DISPLAY isn't set)")
     }
 }

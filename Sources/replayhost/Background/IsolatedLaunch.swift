@@ -1,22 +1,22 @@
 import Foundation
 
-/// How a browser is started so that it reaches nothing but one server: arguments, environment, and files of its profile.
+/// The arguments, environment and profile files that let a browser reach only one server.
 struct IsolatedLaunch: Equatable {
     let arguments: [String]
-    /// Variables on top of those of this program.
+    /// Variables to add to the environment.
     let environment: [String: String]
-    /// Contents of files, by their path in the profile.
+    /// The contents of the files, by their path in the profile.
     let files: [String: String]
 }
 
 extension IsolatedLaunch {
-    /// For Chromium and browsers that are made from it. Tried with Chromium 156.
+    /// For Chromium and browsers based on it. Tested with Chromium 156.
     static func chromium(profile: String, url: String, hosts: ReachableHosts) -> IsolatedLaunch {
-        // Names and IP addresses alike: both go through the resolver.
+        // The rules cover IP addresses too, since these also go through the resolver.
         let resolverRules = ["MAP * ~NOTFOUND"] + hosts.names.map { "EXCLUDE \($0)" }
         // Without `<-loopback>`, other programs on this computer would be reachable.
         let directHosts = ["<-loopback>"] + hosts.pairs
-        // A proxy doesn't get WebRTC's UDP packets. The first flag is of versions before 2025.
+        // WebRTC's UDP packets would bypass the proxy. The first flag is for versions before 2025.
         let webRTC = "webrtc-ip-handling-policy=disable_non_proxied_udp"
         return IsolatedLaunch(
             arguments: [
@@ -25,16 +25,16 @@ extension IsolatedLaunch {
                 "--proxy-server=http://127.0.0.1:1",
                 "--proxy-bypass-list=\(directHosts.joined(separator: ";"))",
                 "--force-\(webRTC)", "--\(webRTC)", "--disable-quic",
-                // Finding devices in the local network uses multicast, which no proxy gets either.
+                // Device discovery uses multicast, which would bypass the proxy, too.
                 "--media-router=0", "--disable-features=MediaRouter",
                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
                 "--disable-domain-reliability", "--disable-breakpad", "--no-pings",
                 "--disable-extensions", "--disable-default-apps", "--no-first-run", "--no-default-browser-check",
-                // Else it asks for the password of the desktop's keyring, to save passwords in a profile that is deleted.
+                // Otherwise the browser asks for the keyring's password.
                 "--password-store=basic",
                 url,
             ],
-            // A browser that crashes or is killed leaves nothing elsewhere.
+            // Keeps files of a crashed or killed browser in the profile, too.
             environment: ["TMPDIR": profile, "BREAKPAD_DUMP_LOCATION": profile],
             files: [
                 "Default/Preferences": #"{"webrtc":{"ip_handling_policy":"disable_non_proxied_udp"}}"#,
@@ -42,9 +42,9 @@ extension IsolatedLaunch {
             ])
     }
 
-    /// For Firefox. Tried with Firefox 153 ESR.
+    /// For Firefox. Tested with Firefox 153 ESR.
     ///
-    /// The URL is the home page of the profile, not an argument: should Firefox not read the profile, the archive isn't opened.
+    /// The URL is the profile's home page, not an argument, so that Firefox can't open the archive without the profile.
     static func firefox(profile: String, url: String, hosts: ReachableHosts) -> IsolatedLaunch {
         let preferences =
             FirefoxPreference.isolation(profile: profile, hosts: hosts) + [
@@ -53,7 +53,7 @@ extension IsolatedLaunch {
             ]
         return IsolatedLaunch(
             arguments: ["--no-remote", "--new-instance", "--profile", profile],
-            // The crash reporter is a program of its own, which doesn't use the profile's proxy.
+            // The crash reporter is a separate program, which doesn't use the profile's proxy.
             environment: ["MOZ_CRASHREPORTER_DISABLE": "1", "TMPDIR": profile],
             files: ["user.js": preferences.map { $0.line + "\n" }.joined()])
     }
@@ -82,7 +82,7 @@ struct FirefoxPreference: Equatable {
         }
     }
 
-    /// Preferences that keep Firefox from connecting to anything but `hosts`.
+    /// Returns preferences that let Firefox connect only to `hosts`.
     static func isolation(profile: String, hosts: ReachableHosts) -> [FirefoxPreference] {
         proxy(profile: profile, hosts: hosts) + off.map { FirefoxPreference($0, .flag(false)) } + [
             FirefoxPreference("network.dns.disabled", .flag(true)),
@@ -91,15 +91,15 @@ struct FirefoxPreference: Equatable {
             FirefoxPreference("network.http.speculative-parallel-limit", .number(0)),
             FirefoxPreference("media.peerconnection.ice.proxy_only", .flag(true)),
             FirefoxPreference("browser.startup.homepage_override.mstone", .text("ignore")),
-            // No add-ons, not even those that are installed for every user of this computer.
+            // No add-ons, not even those installed for all users.
             FirefoxPreference("extensions.enabledScopes", .number(0)),
             FirefoxPreference("extensions.autoDisableScopes", .number(15)),
         ]
     }
 
-    /// A SOCKS proxy at a socket file that doesn't exist: no other program can take its place, as it could on a port.
+    /// A SOCKS proxy at a missing socket file. On a port, another program could listen instead.
     private static func proxy(profile: String, hosts: ReachableHosts) -> [FirefoxPreference] {
-        // Firefox writes `.name` for what Chromium writes `*.name`.
+        // Firefox writes `.name` where Chromium writes `*.name`.
         let directHosts = hosts.pairs.map { $0.hasPrefix("*.") ? String($0.dropFirst()) : $0 }
         return [
             FirefoxPreference("network.proxy.type", .number(1)),
@@ -111,14 +111,13 @@ struct FirefoxPreference: Equatable {
             FirefoxPreference("network.proxy.no_proxies_on", .text(directHosts.joined(separator: ", "))),
             // Without it, other programs on this computer would be reachable.
             FirefoxPreference("network.proxy.allow_hijacking_localhost", .flag(true)),
-            // Firefox's own services go around a proxy that fails, unless both are off.
+            // Firefox's own services bypass a failing proxy, unless both are off.
             FirefoxPreference("network.proxy.allow_bypass", .flag(false)),
             FirefoxPreference("network.proxy.failover_direct", .flag(false)),
         ]
     }
 
-    /// What would send something that no proxy gets (WebRTC, the telemetry sender, which is a program of its own), and what would
-    /// only fail at the proxy again and again.
+    /// Features that would bypass the proxy (WebRTC, the separate telemetry sender), or would only fail there repeatedly.
     private static let off = [
         "media.peerconnection.enabled", "network.webtransport.enabled", "network.http.http3.enable",
         "network.dns.native_https_query",

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A small HTTP request without a body to a server on this computer.
+/// An HTTP request without a body to a server on this computer.
 struct LoopbackRequest {
     var method = "GET"
     let path: String
@@ -17,13 +17,13 @@ struct LoopbackRequest {
     private static let secondsMax = 3
     private static let bytesMax = 1 << 16
 
-    /// The responses on both loopback addresses, head and body; the second is asked for only when it is looked at.
+    /// Returns the responses on both loopback addresses, head and body. The second request is sent lazily.
     func responses() -> some Sequence<[UInt8]> {
         let isPossible = (1...65_535).contains(port)
         return (isPossible ? [false, true] : []).lazy.compactMap { send(isIPv6: $0) }
     }
 
-    /// The JSON object of a response 200; `nil` for all else.
+    /// Decodes the JSON body of a response with status 200; `nil` for any other.
     static func object<Value: Decodable>(_ type: Value.Type, in response: [UInt8]) -> Value? {
         let text = String(decoding: response, as: UTF8.self)
         guard text.hasPrefix("HTTP/1.1 200"), let head = text.range(of: "\r\n\r\n") else { return nil }
@@ -78,7 +78,7 @@ struct LoopbackRequest {
         }
     }
 
-    /// All that comes, up to a bound of bytes and of time.
+    /// Reads the response, up to the limits for bytes and seconds.
     private static func response(_ number: Int32) -> [UInt8] {
         let end = ContinuousClock.now + .seconds(secondsMax)
         var response: [UInt8] = []
@@ -93,7 +93,7 @@ struct LoopbackRequest {
     }
 }
 
-// The system's calls, under names that no method hides.
+// The system's calls, which methods of those names would hide.
 
 private func systemWrite(_ number: Int32, _ bytes: [UInt8], _ count: Int) -> Int { write(number, bytes, count) }
 

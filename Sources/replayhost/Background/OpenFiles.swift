@@ -4,9 +4,9 @@ import Glibc
 import Darwin
 #endif
 
-/// How many files this process may have open: a server keeps those of many archives, and its connections.
+/// The limit of open files. A server keeps those of many archives open, and its connections.
 enum OpenFiles {
-    /// Raises the soft limit, which is often 1,024, as far as the hard one allows, to `enough` at most. setrlimit(2).
+    /// Raises the soft limit, often 1,024, to `enough` or the hard limit, whichever is lower. setrlimit(2).
     static func raiseLimit() {
         #if os(Linux)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -16,7 +16,7 @@ enum OpenFiles {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < min(limit.rlim_max, enough) else { return }
         limit.rlim_cur = min(limit.rlim_max, enough)
-        // Where that is refused the server works with what it has.
+        // If this fails, the server works with the lower limit.
         _ = setrlimit(resource, &limit)
     }
 

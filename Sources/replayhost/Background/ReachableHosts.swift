@@ -2,36 +2,38 @@ import ArchiveStore
 import Foundation
 import WebArchive
 
-/// The hosts and ports that an isolated browser can connect to. Every other one is out of its reach.
+/// The only hosts and ports that an isolated browser can connect to.
 struct ReachableHosts: Equatable {
-    /// Host names of this computer. `*.` at the beginning stands for any label.
+    /// Host names of this computer. A leading `*.` matches any label.
     let names: [String]
     let ports: [Int]
 
-    /// Where the viewer shows PDF documents.
+    /// The host on which the viewer shows PDF documents.
     private static let pdfHost = "127.0.0.1"
 
-    /// For a server that replays archives under names of their own.
+    /// For a server in origin mode names.
     static func names(port: Int) -> ReachableHosts {
         ReachableHosts(
             names: ["localhost", "replayhost.localhost", "*.replayhost.localhost", pdfHost], ports: [port])
     }
 
-    /// For a server that replays each archive on a port of its own: the server's port and that of one archive.
+    /// For a server in origin mode ports: its own port and that of one archive.
     static func ports(server: Int, archive: Int) -> ReachableHosts {
         ReachableHosts(names: ["localhost", pdfHost], ports: [server, archive])
     }
 
-    /// What a running server needs to show an archive or a collection.
+    /// Returns the hosts that a running server uses for an archive or a collection.
     ///
-    /// - Throws: `StoreError` `failed` when the server does not answer.
+    /// - Throws: `StoreError` `failed` when the server doesn't respond.
     static func of(_ server: ServerDescription, showing replayable: Replayable) throws -> ReachableHosts {
-        // A server that keeps archives apart by ports does not go by this name.
-        if HealthAnswer.ask(port: server.port, host: "replayhost.localhost") != nil { return .names(port: server.port) }
+        // Servers in origin mode ports don't respond to this name.
+        if HealthResponse.request(port: server.port, host: "replayhost.localhost") != nil {
+            return .names(port: server.port)
+        }
         return .ports(server: server.port, archive: try openPort(server, replayable))
     }
 
-    /// Has the server open the port of an archive.
+    /// Lets the server open the port of an archive.
     private static func openPort(_ server: ServerDescription, _ replayable: Replayable) throws -> Int {
         struct Opened: Decodable { let replayOrigin: String }
         let kind =
@@ -48,12 +50,12 @@ struct ReachableHosts: Equatable {
         let opened = request.responses().lazy.compactMap { LoopbackRequest.object(Opened.self, in: $0) }.first
         guard let port = opened.flatMap({ URL(string: $0.replayOrigin)?.port }) else {
             throw StoreError(
-                .failed, "the server did not open a port for \(replayable.id)", place: server.address,
+                .failed, "the server didn't open a port for \(replayable.id)", place: server.address,
                 hint: "stop it with `replayhost stop`, then try again")
         }
         return port
     }
 
-    /// Every name with every port, as `name:port`.
+    /// All combinations of names and ports, as `name:port`.
     var pairs: [String] { names.flatMap { name in ports.map { "\(name):\($0)" } } }
 }

@@ -2,9 +2,9 @@ import ReplayHostKit
 import UnixSignals
 
 extension ReplayHost {
-    /// Serves until SIGINT or SIGTERM; then answers under way are finished first.
+    /// Serves until SIGINT or SIGTERM, then finishes running responses.
     ///
-    /// - Parameter onReady: Called when connections are accepted.
+    /// - Parameter onReady: Called once the server accepts connections.
     func serveUntilSignal(onReady: (Addresses) -> Void) async throws(ReplayHostError) {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         onReady(try await start())

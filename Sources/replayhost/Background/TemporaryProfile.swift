@@ -7,20 +7,20 @@ import Glibc
 import Darwin
 #endif
 
-/// A folder for one run of a browser, readable by this user alone (mode 0700).
+/// A folder for one run of a browser, readable by this user only (mode 0700).
 ///
-/// It is locked until `remove()`, and longer if a browser that outlives this program inherited the lock.
+/// The folder stays locked while this program or its browser runs.
 final class TemporaryProfile {
     let path: String
     private let folder: Descriptor
 
-    /// A descriptor of the folder, which holds the lock.
+    /// The descriptor of the folder, which keeps the lock.
     var lock: Int32 { folder.number }
 
     private static let prefix = "replayhost-isolated-"
     private static let attemptsMax = 5
 
-    /// Makes an empty folder for temporary files.
+    /// Creates an empty folder in the system's temporary folder.
     ///
     /// - Throws: `StoreError` `failed`.
     init() throws {
@@ -32,7 +32,7 @@ final class TemporaryProfile {
                 return
             }
         }
-        throw StoreError(.failed, "cannot lock a temporary folder", place: NSTemporaryDirectory())
+        throw StoreError(.failed, "can't lock a temporary folder", place: NSTemporaryDirectory())
     }
 
     private static func makeFolder() throws -> String {
@@ -43,7 +43,7 @@ final class TemporaryProfile {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// - Returns: `nil` when the folder is not this user's, is gone, or is in use.
+    /// - Returns: `nil` when the folder belongs to another user, is gone, or is in use.
     private static func lock(_ path: String) -> Descriptor? {
         guard let folder = try? Descriptor(path: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
             folder.lock() == .taken, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
@@ -52,7 +52,7 @@ final class TemporaryProfile {
         return folder
     }
 
-    /// Writes a file that this user alone can read.
+    /// Writes a file that only this user can read.
     func write(_ text: String, to name: String) throws {
         let file = (path as NSString).appendingPathComponent(name)
         try FileManager.default.createDirectory(
@@ -62,18 +62,16 @@ final class TemporaryProfile {
         try Array(text.utf8).withUnsafeBytes { try descriptor.append($0) }
     }
 
-    /// Deletes the folder and all that is in it.
-    ///
-    /// - Throws: When something of it stays.
+    /// Deletes the folder and its contents.
     func remove() throws { try FileManager.default.removeItem(atPath: path) }
 
-    /// Deletes the folders of runs that were killed. Those that are in use stay.
+    /// Deletes the folders of killed runs, except those in use.
     static func removeLeftovers() {
         let folder = NSTemporaryDirectory() as NSString
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder as String)) ?? []
         for path in names.filter({ $0.hasPrefix(prefix) }).map(folder.appendingPathComponent) {
             guard let leftover = lock(path) else { continue }
-            // What can't be deleted now is tried again at the next run.
+            // The next run tries again after an error.
             withExtendedLifetime(leftover) { _ = try? FileManager.default.removeItem(atPath: path) }
         }
     }

@@ -6,45 +6,43 @@ import Foundation
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy what is new in the store to a folder, best on another disk.",
+        abstract: "Back up the library to a folder, preferably on another disk.",
         discussion: """
-            Files that the folder has are not copied again; each one copied is checked against its SHA-256. The store stays \
-            in use meanwhile. Files that archives only refer to stay where they are, unless --include-linked is \
-            given. docs/backup.md tells what is in the folder.
+            Copies only new files, and checks each copy against its SHA-256. You can keep using the library \
+            meanwhile. docs/backup.md describes the folder's contents.
 
-            Examples:
+            Example:
               replayhost backup /media/disk/archives-backup
-              replayhost backup /media/disk/archives-backup --verify --prune
             """)
 
-    @Argument(help: ArgumentHelp("The folder of the backup; made when it is not there.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The backup folder, created if needed.", valueName: "folder"))
     var folder: String
 
-    @Flag(name: .long, help: "Also read through what the backup has already; copy anew what is damaged.")
+    @Flag(name: .long, help: "Also check files that are already in the backup; replace damaged ones.")
     var verify = false
 
-    @Flag(name: .customLong("include-linked"), help: "Also copy the files that archives only refer to.")
+    @Flag(name: .customLong("include-linked"), help: "Also copy linked files.")
     var includeLinked = false
 
-    /// The name of `--include-linked` in version 0.1.0.
+    /// The former name of `--include-linked` (0.1.0).
     @Flag(name: .customLong("include-references"), help: .hidden)
     var includeReferences = false
 
-    @Flag(name: .long, help: "Afterwards delete files of archives that the store no longer has.")
+    @Flag(name: .long, help: "Delete files of archives that are no longer in the library.")
     var prune = false
 
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if folder.isEmpty { throw ValidationError("the folder is empty; give its path") }
+        if folder.isEmpty { throw ValidationError("<folder> is empty; give a path") }
     }
 
     private var includesLinkedFiles: Bool { includeLinked || includeReferences }
 
     func run() throws {
-        common.sayWhichStore()
+        common.noteStore()
         var store = try common.openExistingStore()
-        // What can only be read can be backed up as it is.
+        // A read-only store is backed up without repairs.
         if !store.isReadOnly { store = try common.openStore(repairing: true) }
         let path = StoreLocation.absolute(folder, in: FileManager.default.currentDirectoryPath)
         let options = BackupOptions(verifies: verify, includesLinkedFiles: includesLinkedFiles, prunes: prune)
@@ -52,21 +50,22 @@ struct BackupCommand: ParsableCommand {
         var line = ProgressLine(name: "backup", isShown: !common.quiet && !common.json)
         defer { line.clear() }
         let report = try store.backUp(to: path, options: options) { progress in
-            if interrupts.happened {
+            if interrupts.wereReceived {
                 throw StoreError(
-                    .interrupted, "interrupted; the backup before is valid, and the next one goes on from here",
+                    .interrupted,
+                    "interrupted; the previous backup is still valid, and the next one continues from here",
                     place: folder)
             }
             line.show(progress)
         }
         line.clear()
-        say(report)
-        for problem in report.problems { Fault(problem).report(asJSON: common.json) }
-        try ExitStatus.throwUnlessDone(report.problems.map { Fault($0).status })
+        write(report)
+        for problem in report.problems { CommandError(problem).report(asJSON: common.json) }
+        try ExitStatus.throwUnlessDone(report.problems.map { CommandError($0).status })
     }
 
     /// docs/json.md, "On the command line".
-    private struct Made: Encodable {
+    private struct BackupResult: Encodable {
         let folder: String
         let madeAt: String
         let archives: Int
@@ -80,11 +79,11 @@ struct BackupCommand: ParsableCommand {
         let notes: [String]
     }
 
-    private func say(_ report: BackupReport) {
+    private func write(_ report: BackupReport) {
         if common.json {
             return Terminal.write(
                 Terminal.json(
-                    Made(
+                    BackupResult(
                         folder: folder, madeAt: report.madeAt, archives: report.archives,
                         collections: report.collections,
                         copied: report.copied, unchanged: report.unchanged,
@@ -95,23 +94,23 @@ struct BackupCommand: ParsableCommand {
         common.tell(
             "backed up \(Terminal.count(report.archives, "archive", "archives")) and "
                 + "\(Terminal.count(report.collections, "collection", "collections")): \(Terminal.files(report.copied)) copied, "
-                + "\(Terminal.files(report.unchanged)) there already")
-        if verify { common.tell("\(Terminal.files(report.verified)) of the backup read through and whole") }
+                + "\(Terminal.files(report.unchanged)) unchanged")
+        if verify { common.tell("verified \(Terminal.files(report.verified)) in the backup") }
         if report.elsewhere.count > 0 {
-            let advice = includesLinkedFiles ? "" : "; --include-linked copies them"
+            let advice = includesLinkedFiles ? "" : "; add --include-linked to copy them"
             common.tell(
-                "\(Terminal.files(report.elsewhere)) only referred to, and not in the backup" + advice)
+                "not copied: \(Terminal.files(report.elsewhere)) that the library links to" + advice)
         }
-        if report.pruned.count > 0 { common.tell("\(Terminal.files(report.pruned)) no longer needed, and deleted") }
+        if report.pruned.count > 0 { common.tell("deleted \(Terminal.files(report.pruned)) no longer needed") }
         if !report.leftOut.isEmpty {
-            common.tell("left out: \(report.leftOut.map(\.text).joined(separator: ", "))")
+            common.tell("not backed up: \(report.leftOut.map(\.text).joined(separator: ", "))")
         }
-        for note in report.notes { common.remark(note) }
+        for note in report.notes { common.note(note) }
     }
 }
 
 extension Terminal {
-    /// For people: 3 files (1.5 MB).
+    /// Formats a number of files with their size, such as "3 files (1.5 MB)".
     static func files(_ tally: FileTally) -> String {
         let size = tally.count > 0 ? " (\(size(tally.bytes)))" : ""
         return count(tally.count, "file", "files") + size

@@ -6,81 +6,81 @@ import WebArchive
 struct CDXCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cdx",
-        abstract: "Query the indexes: captures of a URL or a site, by time, status, type.",
+        abstract: "Search the indexes for captures of a URL or a site.",
         discussion: """
-            URL may be http://example.org/* for all that begin so, or *.example.org for a domain. Options and answers are those of the CDX server API (docs/cdx.md).
+            Use http://example.org/* for all URLs with this prefix, or *.example.org for a domain. Options and output are those of the CDX server API (docs/cdx.md).
 
             Example:
               replayhost cdx "*.example.org" --filter "=status:404" --from 2023
-              replayhost cdx http://example.org/ crawl --closest 20240102 --limit 1 --json
             """)
 
     @Argument(help: "The URL, with or without a wildcard.")
     var url: String
 
-    @Argument(help: "Ids of the archives to ask, or unique beginnings of them; every archive when there is none.")
+    @Argument(help: "IDs of archives or collections, or unique prefixes (default: all archives).")
     var ids: [String] = []
 
     @Option(name: .customLong("match-type"), help: "exact, prefix, host or domain, instead of a wildcard.")
     var matchType: String?
 
-    @Option(name: .long, help: ArgumentHelp("Captures at this time or later: 1 to 17 digits.", valueName: "timestamp"))
+    @Option(
+        name: .long, help: ArgumentHelp("Only captures from this time on (1 to 17 digits).", valueName: "timestamp"))
     var from: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Captures at this time or earlier; 2023 means all of it.", valueName: "timestamp"))
+        help: ArgumentHelp("Only captures up to this time; 2023 includes the whole year.", valueName: "timestamp"))
     var to: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Repeatable. [!][=|~]field:text: holds the text, is the text (=), begins with a match of the RE2 expression (~); not (!).",
+            "[!][=|~]field:text. The field contains the text, equals it (=), or starts with a match of the RE2 expression (~); ! negates. Repeatable.",
             valueName: "condition"))
     var filter: [String] = []
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Repeatable. Of neighbours that are equal in it (in its first N characters) the first only.",
+            "Only the first of adjacent captures with an equal field, or equal first N characters. Repeatable.",
             valueName: "field[:N]"))
     var collapse: [String] = []
 
-    @Option(name: .long, help: "reverse, or closest with --closest.")
+    @Option(name: .long, help: "The order: reverse, or closest (with --closest).")
     var sort: String?
 
-    @Option(name: .long, help: ArgumentHelp("Sort by the distance to this time.", valueName: "timestamp"))
+    @Option(name: .long, help: ArgumentHelp("Sort by distance from this time.", valueName: "timestamp"))
     var closest: String?
 
-    @Option(name: .long, help: ArgumentHelp("Lines, at most.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("The maximum number of lines.", valueName: "number"))
     var limit: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only these fields: urlkey,timestamp,url,mime,status,digest,length,offset,filename,source.",
+            "Fields to print: urlkey,timestamp,url,mime,status,digest,length,offset,filename,source.",
             valueName: "names"))
     var fields: String?
 
-    @Option(name: .long, help: "cdxj, json, text or link.")
+    @Option(name: .long, help: "The format: cdxj, json, text or link.")
     var output: String?
 
-    @Option(name: .long, help: ArgumentHelp("One page of the lines, counted from 0.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("Only this page of the results, counted from 0.", valueName: "number"))
     var page: String?
 
     @Option(
         name: .customLong("page-size"),
-        help: ArgumentHelp("Blocks of 300 lines on a page; 10 when not given.", valueName: "number"))
+        help: ArgumentHelp("The number of 300-line blocks on a page (default: 10).", valueName: "number"))
     var pageSize: String?
 
-    @Flag(name: .customLong("show-num-pages"), help: "The number of pages instead of lines.")
+    @Flag(name: .customLong("show-num-pages"), help: "Print only the number of pages.")
     var showNumPages = false
 
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if common.json, let output, output != "json" {
-            throw ValidationError("--json and --output \"\(output)\" exclude each other; give one of them")
+            throw ValidationError("--json can't be combined with --output \"\(output)\"")
         }
         _ = try query()
     }
@@ -94,26 +94,26 @@ struct CDXCommand: ParsableCommand {
         do {
             while let line = try run.next() { output.append(line) }
         } catch let problem as CDXQueryProblem {
-            Fault(usage: Self.what(problem), hint: problem.hint).report(asJSON: common.json)
+            CommandError(usage: Self.what(problem), hint: problem.hint).report(asJSON: common.json)
             throw ExitStatus.usage
         } catch {
-            // What was found so far is right as far as it goes; the error says that it may not be all.
+            // The lines so far are correct; the error tells the user that some may be missing.
             output.flush()
             throw error
         }
         output.flush()
-        if output.isEmpty { common.remark("no capture fits") }
+        if output.isEmpty { common.note("No captures match.") }
     }
 
     private func sources(_ store: ArchiveStore) throws -> [CDXQuerySource] {
         var archives: [Archive] = []
-        for archive in try common.asked(ids, in: store).flatMap(\.archives) where !archives.contains(archive) {
+        for archive in try common.replayables(ids, in: store).flatMap(\.archives) where !archives.contains(archive) {
             archives.append(archive)
         }
         return archives.map { store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty) }
     }
 
-    /// Options and what they are called in the API.
+    /// The options under their names in the CDX server API.
     private var parameters: [(name: String, value: String)] {
         let single: [(name: String, value: String?)] = [
             ("url", url), ("matchType", matchType), ("from", from), ("to", to), ("sort", sort), ("closest", closest),
@@ -126,7 +126,7 @@ struct CDXCommand: ParsableCommand {
 
     private func query() throws -> CDXQuery {
         if let empty = parameters.first(where: { $0.value.isEmpty }) {
-            throw ValidationError("\(Self.option(empty.name)) is empty; give a value or leave it out")
+            throw ValidationError("\(Self.option(empty.name)) is empty; give a value or omit it")
         }
         do {
             return try CDXQuery(parameters: parameters)
@@ -135,32 +135,32 @@ struct CDXCommand: ParsableCommand {
         }
     }
 
-    /// The problem in the words of the command line.
+    /// Describes a problem with the option's name instead of the parameter's.
     private static func what(_ problem: CDXQueryProblem) -> String {
         let value = problem.value.isEmpty ? "" : " \"\(Terminal.safe(problem.value))\""
         return "\(option(problem.parameter))\(value): \(problem.problem)"
     }
 
-    /// The option of a parameter: `--page-size` for `pageSize`.
+    /// Returns the option of a parameter, such as `--page-size` for `pageSize`.
     private static func option(_ parameter: String) -> String {
         if parameter == "url" { return "<url>" }
         return "--" + parameter.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
     }
 }
 
-/// Standard output in large pieces, but nothing held back for long.
+/// Buffers standard output, for 100 ms at most.
 private struct BatchedOutput {
-    /// Whether nothing was given.
+    /// Whether no line was appended.
     private(set) var isEmpty = true
     private var bytes: [UInt8] = []
     private var writtenAt: ContinuousClock.Instant?
     private static let bytesMax = 64 << 10
-    private static let patience = Duration.milliseconds(100)
+    private static let delayMax = Duration.milliseconds(100)
 
     mutating func append(_ line: [UInt8]) {
         isEmpty = false
         bytes += line
-        guard bytes.count < Self.bytesMax, let writtenAt, ContinuousClock.now - writtenAt < Self.patience else {
+        guard bytes.count < Self.bytesMax, let writtenAt, ContinuousClock.now - writtenAt < Self.delayMax else {
             return flush()
         }
     }

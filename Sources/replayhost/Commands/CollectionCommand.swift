@@ -6,14 +6,13 @@ import WebArchive
 struct CollectionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collection",
-        abstract: "Collections: archives that are replayed as one.",
+        abstract: "Manage collections: archives that replay together.",
         discussion: """
-            A page and what it needs come from whichever archive of the collection has the closest capture. An archive may be \
-            in several collections; it stays an archive of its own. `replayhost edit` changes a collection's title, tags and notes.
+            Each part of a page comes from the capture closest in time. An archive can be in several collections. \
+            Use `replayhost edit` to change a collection's title, tags and notes.
 
-            Examples:
+            Example:
               replayhost collection create "The harbour" harbour-2023 harbour-2024
-              replayhost collection list
             """,
         subcommands: [Create.self, List.self, Info.self, Add.self, Drop.self, Remove.self], defaultSubcommand: List.self
     )
@@ -21,7 +20,7 @@ struct CollectionCommand: ParsableCommand {
     /// `replayhost collection create TITLE ID…`
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a collection of archives.",
+            abstract: "Create a collection.",
             discussion: """
                 Example:
                   replayhost collection create "The harbour" harbour-2023 harbour-2024
@@ -30,17 +29,17 @@ struct CollectionCommand: ParsableCommand {
         @Argument(help: "The title.")
         var title: String
 
-        @Argument(help: ArgumentHelp("Ids of archives, or unique beginnings of them.", valueName: "member"))
+        @Argument(help: ArgumentHelp("Archive IDs, or unique prefixes of them.", valueName: "member"))
         var members: [String]
 
-        @Option(name: .long, help: ArgumentHelp("An id instead of one made of the title.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("The collection's ID (default: from the title).", valueName: "id"))
         var id: String?
 
         @OptionGroup var common: CommonOptions
 
         func validate() throws {
             if let id, ArchiveID(id) == nil {
-                throw ValidationError("--id \"\(id)\" cannot be one; an id has 1 to 63 of a-z, 0-9 and single hyphens")
+                throw ValidationError("--id \"\(id)\" isn't valid; use 1 to 63 characters: a-z, 0-9 and single hyphens")
             }
         }
 
@@ -49,14 +48,14 @@ struct CollectionCommand: ParsableCommand {
             let members = try members.map { try store.resolver.archive(matching: $0).id }
             let collection = try store.collections.make(
                 id: id.flatMap { ArchiveID($0) }, title: title, members: members)
-            try CollectionCommand.tell(collection, "made", store, common)
+            try CollectionCommand.tell(collection, "created", store, common)
         }
     }
 
     /// `replayhost collection list`
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the collections, newest first.",
+            abstract: "List collections, newest first.",
             discussion: """
                 Example:
                   replayhost collection list --json
@@ -65,7 +64,7 @@ struct CollectionCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() throws {
-            common.sayWhichStore()
+            common.noteStore()
             let store = try common.openStoreIfAny()
             let collections =
                 try store.map { store in try store.collections.details() } ?? []
@@ -74,9 +73,9 @@ struct CollectionCommand: ParsableCommand {
                 return
             }
             if collections.isEmpty {
-                return common.remark("no collections yet; replayhost collection create makes one")
+                return common.note("No collections yet. Create one with `replayhost collection create`.")
             }
-            var table = Table(["ID", "TITLE", "MEMBERS", "STATE"], cut: ["TITLE", "MEMBERS"])
+            var table = Table(["ID", "TITLE", "MEMBERS", "STATE"], truncatable: ["TITLE", "MEMBERS"])
             for details in collections {
                 table.add([
                     details.collection.id.text, String(Terminal.safe(details.collection.title).prefix(40)),
@@ -90,13 +89,13 @@ struct CollectionCommand: ParsableCommand {
     /// `replayhost collection info ID`
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one collection.",
+            abstract: "Show a collection.",
             discussion: """
                 Example:
                   replayhost collection info the-harbour
                 """)
 
-        @Argument(help: "The collection's id, or the unique beginning of one.")
+        @Argument(help: "The collection's ID, or a unique prefix of it.")
         var id: String
 
         @OptionGroup var common: CommonOptions
@@ -123,16 +122,16 @@ struct CollectionCommand: ParsableCommand {
     /// `replayhost collection add ID MEMBER…`
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put archives into a collection.",
+            abstract: "Add archives to a collection.",
             discussion: """
                 Example:
                   replayhost collection add the-harbour harbour-2025
                 """)
 
-        @Argument(help: "The collection's id, or the unique beginning of one.")
+        @Argument(help: "The collection's ID, or a unique prefix of it.")
         var id: String
 
-        @Argument(help: ArgumentHelp("Ids of archives, or unique beginnings of them.", valueName: "member"))
+        @Argument(help: ArgumentHelp("Archive IDs, or unique prefixes of them.", valueName: "member"))
         var members: [String]
 
         @OptionGroup var common: CommonOptions
@@ -145,23 +144,23 @@ struct CollectionCommand: ParsableCommand {
             ) {
                 $0 + added
             }
-            try CollectionCommand.tell(collection, "changed", store, common)
+            try CollectionCommand.tell(collection, "updated", store, common)
         }
     }
 
     /// `replayhost collection drop ID MEMBER…`
     struct Drop: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take archives out of a collection; they stay in the store.",
+            abstract: "Remove archives from a collection; they stay in the library.",
             discussion: """
                 Example:
                   replayhost collection drop the-harbour harbour-2023
                 """)
 
-        @Argument(help: "The collection's id, or the unique beginning of one.")
+        @Argument(help: "The collection's ID, or a unique prefix of it.")
         var id: String
 
-        @Argument(help: ArgumentHelp("Ids of archives, or unique beginnings of them.", valueName: "member"))
+        @Argument(help: ArgumentHelp("Archive IDs, or unique prefixes of them.", valueName: "member"))
         var members: [String]
 
         @OptionGroup var common: CommonOptions
@@ -170,31 +169,31 @@ struct CollectionCommand: ParsableCommand {
             let store = try common.openStoreToChange()
             let dropped = try members.map { try store.resolver.archive(matching: $0).id }
             let collection = try store.collections.collection(matching: id)
-            if let stranger = dropped.first(where: { !collection.members.contains($0) }) {
-                throw StoreError(.notFound, "\"\(stranger)\" is not in the collection", place: collection.id.text)
+            if let missing = dropped.first(where: { !collection.members.contains($0) }) {
+                throw StoreError(.notFound, "\"\(missing)\" isn't in the collection", place: collection.id.text)
             }
             let changed = try store.collections.edit(collection.id, ArchiveMetadata()) {
                 $0.filter { !dropped.contains($0) }
             }
-            try CollectionCommand.tell(changed, "changed", store, common)
+            try CollectionCommand.tell(changed, "updated", store, common)
         }
     }
 
     /// `replayhost collection remove ID`
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a collection; its archives stay in the store.",
+            abstract: "Remove a collection; its archives stay in the library.",
             discussion: """
-                Asks first; --yes doesn't.
+                Asks for confirmation, unless you add --yes.
 
                 Example:
                   replayhost collection remove the-harbour --yes
                 """)
 
-        @Argument(help: "The collection's id, or the unique beginning of one.")
+        @Argument(help: "The collection's ID, or a unique prefix of it.")
         var id: String
 
-        @Flag(name: .long, help: "Don't ask.")
+        @Flag(name: .long, help: "Don't ask for confirmation.")
         var yes = false
 
         @OptionGroup var common: CommonOptions
@@ -208,19 +207,13 @@ struct CollectionCommand: ParsableCommand {
             let store = try common.openStoreToChange()
             let collection = try store.collections.collection(matching: id)
             if !yes {
-                Terminal.ask("Remove the collection \(collection.id) (\(collection.title))? [y/N]")
-                guard let answer = readLine() else {
-                    throw StoreError(
-                        .failed, "not removed: nobody is there to be asked", place: collection.id.text,
-                        hint: "give --yes")
-                }
-                guard ["y", "yes"].contains(answer.lowercased()) else {
-                    Terminal.writeError("not removed")
-                    throw ExitStatus.failed
-                }
+                let question = "Remove the collection \(collection.id) (\"\(collection.title)\")? [y/N]"
+                guard try Terminal.confirm(question) else { throw ExitStatus.failed }
             }
             try store.collections.remove(collection.id)
-            common.tell(Removed(id: collection.id.text, removed: true), "\(collection.id): removed (its archives stay)")
+            common.tell(
+                Removed(id: collection.id.text, removed: true),
+                "\(collection.id): removed; its archives stay in the library")
         }
     }
 
@@ -230,12 +223,12 @@ struct CollectionCommand: ParsableCommand {
         let members = collection.members.map(\.text).joined(separator: ", ")
         common.tell(
             try store.collections.details(of: collection),
-            "\(collection.id): \(verb) (\(Terminal.safe(collection.title)): \(members.isEmpty ? "no member" : members))"
+            "\(collection.id): \(verb) \"\(Terminal.safe(collection.title))\" (\(members.isEmpty ? "no members" : members))"
         )
     }
 }
 
-/// `replayhost group …`: the name of `collection` in version 0.1.0.
+/// `replayhost group …`, the former name of `collection` (0.1.0).
 struct GroupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "group", shouldDisplay: false, subcommands: CollectionCommand.configuration.subcommands,

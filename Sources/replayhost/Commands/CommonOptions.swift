@@ -2,21 +2,21 @@ import ArchiveStore
 import ArgumentParser
 import Foundation
 
-/// What every command takes.
+/// The options of every command.
 struct CommonOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The folder that holds the archives.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("The folder of the library (the store).", valueName: "path"))
     var store: String?
 
-    @Flag(name: .long, help: "One JSON object a line instead of text (docs/json.md).")
+    @Flag(name: .long, help: "Print JSON, one object per line (docs/json.md).")
     var json = false
 
-    @Flag(name: .long, help: "Print only errors and what was asked for.")
+    @Flag(name: .long, help: "Print only errors and requested output.")
     var quiet = false
 
-    @Flag(name: .customLong("no-color"), help: "No colours (also: NO_COLOR in the environment).")
+    @Flag(name: .customLong("no-color"), help: "Don't use colors; setting NO_COLOR does the same.")
     var noColor = false
 
-    /// Where the store is, and why there.
+    /// The folder of the store, and what chose it.
     var location: StoreLocation {
         StoreLocation.choose(
             option: store, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath,
@@ -25,21 +25,23 @@ struct CommonOptions: ParsableArguments {
 
     func validate() throws {
         if noColor { Terminal.switchColorOff() }
-        if store == "" { throw ValidationError("--store is empty; give the folder's path") }
+        if store == "" { throw ValidationError("--store is empty; give a path") }
     }
 
-    /// Opens the store; a command that writes also cleans up after killed ones.
+    /// Opens the store.
+    ///
+    /// - Parameter repairing: Whether to clean up after interrupted commands, as commands that write do.
     func openStore(repairing: Bool) throws -> ArchiveStore {
         let store = try ArchiveStore(at: location.path)
         guard repairing else { return store }
         try store.checkWritable()
         let report = try store.repair()
-        for id in report.adopted { remark("completed the interrupted import of \(id)") }
-        for key in report.completedRemovals { remark("completed the interrupted removal of files/\(key).wacz") }
-        for id in report.restoredSidecars { remark("wrote the lost sidecar of \(id) anew") }
+        for id in report.adopted { note("completed the interrupted import of \(id)") }
+        for key in report.completedRemovals { note("completed the interrupted removal of files/\(key).wacz") }
+        for id in report.restoredSidecars { note("restored the missing sidecar of \(id)") }
         if report.sweptCopies > 0 {
-            remark(
-                "removed \(Terminal.count(report.sweptCopies, "copy", "copies")) that an interrupted import had left")
+            note(
+                "removed \(Terminal.count(report.sweptCopies, "copy", "copies")) left by an interrupted import")
         }
         for problem in report.problems {
             Terminal.writeError(problem, label: .warning)
@@ -47,27 +49,27 @@ struct CommonOptions: ParsableArguments {
         return store
     }
 
-    /// Opens the store to read it; one that is not there is not made.
+    /// Opens the store for reading, without creating it.
     ///
     /// - Throws: `StoreError` `notFound`.
     func openExistingStore() throws -> ArchiveStore {
         if let store = try openStoreIfAny() { return store }
         throw StoreError(
-            .notFound, "there is no store yet", place: location.path,
-            hint: "`replayhost import FILE` makes one, or name another with --store")
+            .notFound, "no library here yet", place: location.path,
+            hint: "create it with `replayhost import FILE.wacz`, or choose another with --store")
     }
 
-    /// Opens the store to list what it holds: one that is not there yet holds nothing.
+    /// Opens the store for reading; `nil` when there is none yet.
     func openStoreIfAny() throws -> ArchiveStore? {
         hasStore ? try openStore(repairing: false) : nil
     }
 
-    /// Whether somebody has made the store. One that can't be looked into counts too: opening it says why it can't.
+    /// Whether a store exists. An unreadable one counts, so that opening it reports why.
     var hasStore: Bool {
         access(StoreLayout(root: location.path).catalog, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
     }
 
-    /// Opens a store that there is, to change something in it.
+    /// Opens an existing store for writing.
     ///
     /// - Throws: `StoreError` `notFound`.
     func openStoreToChange() throws -> ArchiveStore {
@@ -75,34 +77,33 @@ struct CommonOptions: ParsableArguments {
         return try openStore(repairing: true)
     }
 
-    /// The archives and collections that are named; without a name, every archive whose file is at hand.
-    func asked(_ names: [String], in store: ArchiveStore) throws -> [Replayable] {
-        guard names.isEmpty else { return try names.map { try store.resolver.replayable(matching: $0) } }
+    /// Returns the archives and collections with these IDs; without IDs, all available archives.
+    func replayables(_ ids: [String], in store: ArchiveStore) throws -> [Replayable] {
+        guard ids.isEmpty else { return try ids.map { try store.resolver.replayable(matching: $0) } }
         let all = try store.archives()
-        let away = all.filter { $0.availability != .available }
-        if !away.isEmpty {
-            let ids = away.map(\.archive.id.text).joined(separator: ", ")
-            remark("not asked, since their files are away or changed: \(ids)")
+        let skipped = all.filter { $0.availability != .available }.map(\.archive.id.text)
+        if !skipped.isEmpty {
+            note("skipped, because their files are unavailable or changed: \(skipped.joined(separator: ", "))")
         }
         return all.filter { $0.availability == .available }.map { .archive($0.archive) }
     }
 
-    /// Something worth knowing that nobody asked for: standard error, not with `--quiet`.
-    func remark(_ text: String) {
+    /// Writes a note to standard error, unless `--quiet` or `--json` is given.
+    func note(_ text: String) {
         if !quiet, !json { Terminal.writeError(Terminal.safe(text)) }
     }
 
-    /// What was done: standard output, not with `--quiet`.
+    /// Writes a result to standard output, unless `--quiet` is given.
     func tell(_ text: String) {
         if !quiet { Terminal.write(text) }
     }
 
-    /// What was done, as JSON or in words.
-    func tell(_ value: some Encodable, _ words: String) {
-        if json { Terminal.write(Terminal.json(value)) } else { tell(words) }
+    /// Writes a result as JSON or as text.
+    func tell(_ value: some Encodable, _ text: String) {
+        if json { Terminal.write(Terminal.json(value)) } else { tell(text) }
     }
 
-    func sayWhichStore() {
-        remark("store: \(location.path) (\(location.reason))")
+    func noteStore() {
+        note("store: \(location.path) (\(location.reason))")
     }
 }

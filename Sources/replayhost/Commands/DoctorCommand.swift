@@ -13,33 +13,33 @@ import Darwin
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check that everything is in place: store, assets, engine, port, names.",
+        abstract: "Check and repair the library, and check the engine, port and host names.",
         discussion: """
-            What interrupted work left behind is cleaned up, and indexes that lookups need are written where they are \
-            missing or damaged. --rebuild makes the catalog anew from the files, their sidecars and the collections: nothing \
-            that you said of an archive is lost.
+            Cleans up after interrupted work, and rewrites missing or damaged indexes. With --rebuild, the catalog is \
+            recreated from the archives and collections; no title, tag or note is lost.
 
-            Examples:
+            Example:
               replayhost doctor
-              replayhost doctor --rebuild
             """)
 
-    @Flag(name: .long, help: "Make the catalog anew from the files.")
+    @Flag(name: .long, help: "Recreate the catalog from the files.")
     var rebuild = false
 
-    @Option(name: .long, help: ArgumentHelp("The port that serve would use.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("The port to check.", valueName: "number"))
     var port = 8080
 
-    @Option(name: .long, help: ArgumentHelp("The folder www: user interface and replay engine.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("The folder www, with web app and replay engine.", valueName: "path"))
     var assets: String?
 
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port); 0 to 65535 are possible") }
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("--port \(port) is out of range; use 0 to 65535")
+        }
     }
 
-    /// One thing that was looked at.
+    /// The result of one check.
     struct Check: Encodable {
         enum Verdict: String, Encodable {
             case good, warning, bad
@@ -59,9 +59,10 @@ struct DoctorCommand: ParsableCommand {
                 Terminal.write(Terminal.json(check))
                 continue
             }
-            let mark = ["good": "ok", "warning": "note", "bad": "BAD"][check.verdict.rawValue] ?? ""
+            let label = ["good": "ok", "warning": "note", "bad": "error"][check.verdict.rawValue] ?? ""
             Terminal.write(
-                "\(mark.padding(toLength: 5, withPad: " ", startingAt: 0)) \(check.name): \(Terminal.safe(check.what))")
+                "\(label.padding(toLength: 5, withPad: " ", startingAt: 0)) \(check.name): \(Terminal.safe(check.what))"
+            )
             if let hint = check.hint { Terminal.write("      hint: \(hint)") }
         }
         if checks.contains(where: { $0.verdict == .bad && $0.name.hasPrefix("store") }) {
@@ -72,22 +73,22 @@ struct DoctorCommand: ParsableCommand {
 
     private func storeChecks() -> [Check] {
         let location = common.location
-        if !rebuild, isNotMadeYet(location.path) {
+        if !rebuild, isMissingOrEmpty(location.path) {
             return [
                 Check(
                     name: "store", verdict: .good,
-                    what: "\(location.path) (\(location.reason)), not made yet: `replayhost import` or `serve` does it")
+                    what: "\(location.path) (\(location.reason)), not created yet")
             ]
         }
         do {
             let (store, rebuilt) = try openOrRebuild(location.path)
-            // Before anything is read of it.
+            // Before reading anything from it.
             let lines = try store.integrityCheck()
             guard lines == ["ok"] else {
                 return [
                     Check(
                         name: "store catalog", verdict: .bad, what: lines.joined(separator: "; "),
-                        hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and collections/")
+                        hint: "recreate it with `replayhost doctor --rebuild`")
                 ]
             }
             let archives = try store.archives()
@@ -102,7 +103,7 @@ struct DoctorCommand: ParsableCommand {
                 checks.append(Check(name: "store", verdict: .warning, what: adaptation))
             }
             checks += rebuilt
-            checks.append(Check(name: "store catalog", verdict: .good, what: "SQLite finds nothing wrong"))
+            checks.append(Check(name: "store catalog", verdict: .good, what: "no errors found"))
             let report = try store.repair(readsAll: true)
             if store.isReadOnly { return checks }
             for problem in report.problems { checks.append(Check(name: "store files", verdict: .bad, what: problem)) }
@@ -111,26 +112,25 @@ struct DoctorCommand: ParsableCommand {
                     Check(
                         name: "store files", verdict: .good,
                         what: report.changedAnything
-                            ? "leftovers of interrupted work were cleaned up" : "nothing was left half done"))
+                            ? "cleaned up after interrupted work" : "no interrupted work found"))
             }
             checks += linkedFileChecks(archives)
             checks += try lookupChecks(store)
             if let server = ServerFile.running(layout: store.layout) {
                 checks.append(
-                    Check(name: "server", verdict: .good, what: "runs at \(server.address) (process \(server.pid))"))
+                    Check(name: "server", verdict: .good, what: "running at \(server.address) (process \(server.pid))"))
             }
             return checks
         } catch {
-            let fault = Fault(error)
+            let failure = CommandError(error)
             return [
                 Check(
-                    name: "store", verdict: .bad, what: "\(location.path): \(fault.what)", hint: fault.hint)
+                    name: "store", verdict: .bad, what: "\(location.path): \(failure.what)", hint: failure.hint)
             ]
         }
     }
 
-    /// Nothing is there, or an empty folder.
-    private func isNotMadeYet(_ path: String) -> Bool {
+    private func isMissingOrEmpty(_ path: String) -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return true }
         return (try? FileManager.default.contentsOfDirectory(atPath: path).isEmpty) ?? false
     }
@@ -140,30 +140,30 @@ struct DoctorCommand: ParsableCommand {
         let (store, report) = try ArchiveStore.rebuild(at: path)
         let archives = Terminal.count(report.archives, "archive", "archives")
         let collections = Terminal.count(report.collections, "collection", "collections")
-        let old = report.isOldOneDamaged ? "; the damaged one lies beside it as catalog.sqlite.damaged" : ""
+        let old = report.isOldOneDamaged ? "; the damaged one is kept as catalog.sqlite.damaged" : ""
         let done = Check(
-            name: "store catalog", verdict: .good, what: "made anew: \(archives), \(collections)\(old)")
+            name: "store catalog", verdict: .good, what: "recreated: \(archives), \(collections)\(old)")
         return (store, [done] + report.repair.problems.map { Check(name: "store files", verdict: .bad, what: $0) })
     }
 
-    /// Linked files that are away are no fault; those that are other ones now are to be looked at.
+    /// Unavailable files are only noted, since their drive may be disconnected. Changed ones are errors.
     private func linkedFileChecks(_ archives: [ListedArchive]) -> [Check] {
-        let away = archives.filter { $0.availability == .unavailable }.map(\.archive.id.text)
+        let unavailable = archives.filter { $0.availability == .unavailable }.map(\.archive.id.text)
         let changed = archives.filter { $0.availability == .changed }.map(\.archive.id.text)
         var checks: [Check] = []
-        if !away.isEmpty {
+        if !unavailable.isEmpty {
             checks.append(
                 Check(
                     name: "linked files", verdict: .warning,
-                    what: "the files of \(away.joined(separator: ", ")) are not where they were",
-                    hint: "attach their volumes, or put the files back"))
+                    what: "can't find the files of \(unavailable.joined(separator: ", "))",
+                    hint: "connect the drives they're on, or put the files back"))
         }
         if !changed.isEmpty {
             checks.append(
                 Check(
                     name: "linked files", verdict: .bad,
-                    what: "the files of \(changed.joined(separator: ", ")) were changed since they were read",
-                    hint: "`replayhost import --link FILE` reads each anew, or put them back as they were"))
+                    what: "the files of \(changed.joined(separator: ", ")) have changed since they were added",
+                    hint: "add the new versions with `replayhost import --link FILE`, or restore the old files"))
         }
         return checks
     }
@@ -173,9 +173,9 @@ struct DoctorCommand: ParsableCommand {
         var checks: [Check] = report.problems.map { Check(name: "lookups", verdict: .warning, what: $0) }
         if !report.prepared.isEmpty {
             let ids = report.prepared.map(\.text).joined(separator: ", ")
-            checks.append(Check(name: "lookups", verdict: .good, what: "indexes were prepared: \(ids)"))
+            checks.append(Check(name: "lookups", verdict: .good, what: "prepared the indexes of \(ids)"))
         } else if checks.isEmpty {
-            checks.append(Check(name: "lookups", verdict: .good, what: "captures of every archive can be searched"))
+            checks.append(Check(name: "lookups", verdict: .good, what: "all archives are ready to search"))
         }
         return checks
     }
@@ -186,8 +186,8 @@ struct DoctorCommand: ParsableCommand {
         guard FileManager.default.fileExists(atPath: folder + "/index.html") else {
             return [
                 Check(
-                    name: "assets", verdict: .bad, what: "no user interface in \(folder)",
-                    hint: "give the folder www with --assets")
+                    name: "assets", verdict: .bad, what: "no web app in \(folder)",
+                    hint: "choose the folder www with --assets")
             ]
         }
         var checks = [Check(name: "assets", verdict: .good, what: folder)]
@@ -200,11 +200,11 @@ struct DoctorCommand: ParsableCommand {
             } else {
                 checks.append(
                     Check(
-                        name: "engine", verdict: .bad, what: "the replay engine is missing, no page can be shown",
-                        hint: "run `make setup` in the replayhost folder"))
+                        name: "engine", verdict: .bad, what: ReplayHostCommand.missingEngine.what,
+                        hint: ReplayHostCommand.missingEngine.hint))
             }
         } catch {
-            checks.append(Check(name: "engine", verdict: .bad, what: Fault(error).what))
+            checks.append(Check(name: "engine", verdict: .bad, what: CommandError(error).what))
         }
         return checks
     }
@@ -215,21 +215,19 @@ struct DoctorCommand: ParsableCommand {
             return Check(name: "port", verdict: .good, what: "\(port) is free")
         } catch {
             return Check(
-                name: "port", verdict: .warning, what: Fault(error).what,
-                hint: "fine when that is replayhost itself; else `replayhost serve --port 0` takes any free one")
+                name: "port", verdict: .warning, what: CommandError(error).what,
+                hint: "fine if replayhost itself uses it; otherwise `replayhost serve --port 0` picks a free one")
         }
     }
 
-    /// Browsers resolve `*.localhost` by themselves; the system's resolver matters only to those that ask it.
+    /// Most browsers resolve `*.localhost` themselves; only others use the system's resolver.
     private func nameCheck() -> Check {
         var found: UnsafeMutablePointer<addrinfo>?
         defer { if let found { freeaddrinfo(found) } }
         guard getaddrinfo("check.replayhost.localhost", nil, nil, &found) == 0 else {
             return Check(
-                name: "names", verdict: .warning, what: "this system does not resolve *.replayhost.localhost",
-                hint:
-                    "Chromium, Firefox and WebKitGTK resolve such names by themselves; in other browsers each archive has a port of its own"
-            )
+                name: "names", verdict: .warning, what: "this system doesn't resolve *.replayhost.localhost",
+                hint: "nothing to do: Chromium, Firefox and WebKitGTK don't need it, and other browsers use ports")
         }
         return Check(name: "names", verdict: .good, what: "*.replayhost.localhost resolves")
     }

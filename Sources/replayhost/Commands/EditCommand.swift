@@ -7,26 +7,25 @@ struct EditCommand: ParsableCommand {
         commandName: "edit",
         abstract: "Change the title, tags or notes of an archive or a collection.",
         discussion: """
-            What is not given stays as it is. The file itself is never changed.
+            Changes only what you specify. The WACZ file itself never changes.
 
-            Examples:
-              replayhost edit crawl --title "The harbour, 2024" --tag harbour --tag 2024
-              replayhost edit crawl --untag 2024 --notes "Made for the exhibition."
+            Example:
+              replayhost edit crawl --title "The harbour, 2024" --tag harbour
             """)
 
-    @Argument(help: "The id, or the unique beginning of one.")
+    @Argument(help: "The ID, or a unique prefix of it.")
     var id: String
 
-    @Option(name: .long, help: "The title.")
+    @Option(name: .long, help: "The new title.")
     var title: String?
 
-    @Option(name: .long, help: ArgumentHelp("A tag to add; may be given several times.", valueName: "tag"))
+    @Option(name: .long, help: ArgumentHelp("A tag to add (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A tag to take away; may be given several times.", valueName: "tag"))
+    @Option(name: .long, help: ArgumentHelp("A tag to remove (repeatable).", valueName: "tag"))
     var untag: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("The notes; - reads them from standard input.", valueName: "text"))
+    @Option(name: .long, help: ArgumentHelp("The new notes, or - for standard input.", valueName: "text"))
     var notes: String?
 
     @OptionGroup var common: CommonOptions
@@ -41,18 +40,18 @@ struct EditCommand: ParsableCommand {
         let store = try common.openStoreToChange()
         switch try store.resolver.replayable(matching: id) {
         case .archive(let archive):
-            let edited = try store.edit(archive.id, try words(archive.tags))
+            let edited = try store.edit(archive.id, try changes(to: archive.tags))
             common.tell(try store.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         case .collection(let collection, _):
-            let edited = try store.collections.edit(collection.id, try words(collection.tags))
+            let edited = try store.collections.edit(collection.id, try changes(to: collection.tags))
             common.tell(try store.collections.details(of: edited), Self.line(edited.id, edited.title, edited.tags))
         }
     }
 
-    private func words(_ tags: [String]) throws -> ArchiveMetadata {
+    private func changes(to tags: [String]) throws -> ArchiveMetadata {
         let missing = untag.filter { !tags.contains($0) }
         if let first = missing.first {
-            throw StoreError(.notFound, "there is no tag \"\(first)\" on it", place: id)
+            throw StoreError(.notFound, "no tag \"\(first)\"", place: id)
         }
         let changed = tag.isEmpty && untag.isEmpty ? nil : tags.filter { !untag.contains($0) } + tag
         return ArchiveMetadata(title: title, tags: changed, notes: try notesText())
@@ -66,7 +65,7 @@ struct EditCommand: ParsableCommand {
     }
 
     private static func line(_ id: ArchiveID, _ title: String, _ tags: [String]) -> String {
-        let words = tags.isEmpty ? "" : " [\(tags.joined(separator: ", "))]"
-        return Terminal.safe("\(id): \(title)\(words)")
+        let list = tags.isEmpty ? "" : " [\(tags.joined(separator: ", "))]"
+        return Terminal.safe("\(id): \(title)\(list)")
     }
 }

@@ -8,33 +8,32 @@ import WebArchive
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Write one capture to standard output: its body, its head or its whole WARC record.",
+        abstract: "Print a capture: its body, its headers or its WARC record.",
         discussion: """
-            Of several captures the latest is taken, or the one closest to --at. Compressed bodies come decompressed.
+            Prints the latest capture, or the one closest to --at. Bodies are decompressed.
 
             Example:
               replayhost get https://example.org/report.pdf --at 2023 > report.pdf
-              replayhost get https://example.org/ crawl --head
             """)
 
-    @Argument(help: "The URL, as captured; http and https are one.")
+    @Argument(help: "The captured URL; http and https are equivalent.")
     var url: String
 
-    @Argument(help: "Ids of the archives to look in, or unique beginnings of them; every archive when there is none.")
+    @Argument(help: "IDs of archives or collections, or unique prefixes (default: all archives).")
     var ids: [String] = []
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The capture closest to this time: 4 to 17 digits, UTC.", valueName: "timestamp"))
+        help: ArgumentHelp("Print the capture closest to this time (4 to 17 digits, UTC).", valueName: "timestamp"))
     var at: String?
 
-    @Flag(name: .long, help: "The archived status line and fields instead of the body.")
+    @Flag(name: .long, help: "Print the archived status line and headers.")
     var head = false
 
-    @Flag(name: .long, help: "The whole WARC record, with its header, as it is in the archive but not compressed.")
+    @Flag(name: .long, help: "Print the whole WARC record, uncompressed.")
     var record = false
 
-    @Flag(name: .customLong("as-archived"), help: "Leave the body compressed as the server had sent it.")
+    @Flag(name: .customLong("as-archived"), help: "Keep the body compressed, as the server sent it.")
     var asArchived = false
 
     @OptionGroup var common: CommonOptions
@@ -44,53 +43,53 @@ struct GetCommand: ParsableCommand {
         if url.utf8.count > urlBytesMax {
             throw ValidationError("<url> has \(url.utf8.count) bytes; the limit is \(urlBytesMax)")
         }
-        if url.isEmpty { throw ValidationError("<url> is empty; give the address of a captured page") }
+        if url.isEmpty { throw ValidationError("<url> is empty; give the URL of a capture") }
         if let at, CaptureTimestamp(endOf: at) == nil {
-            throw ValidationError("--at \"\(at)\" is not a time; give 4 to 17 digits of YYYYMMDDhhmmss")
+            throw ValidationError("--at \"\(at)\" isn't a time; give 4 to 17 digits of YYYYMMDDhhmmss")
         }
         if [head, record, asArchived, common.json].filter({ $0 }).count > 1 {
-            throw ValidationError("--head, --record, --as-archived and --json exclude each other; give one of them")
+            throw ValidationError("--head, --record, --as-archived and --json can't be combined; choose one")
         }
     }
 
     func run() throws {
         let store = try common.openExistingStore()
-        let asked = try common.asked(ids, in: store)
+        let replayables = try common.replayables(ids, in: store)
         let request = ArchiveStore.CaptureRequest(
             url: CapturedURL.completed(url), time: at.flatMap { CaptureTimestamp(endOf: $0) })
-        guard let capture = try capture(request, asked, in: store) else {
+        guard let capture = try capture(request, replayables, in: store) else {
             throw StoreError(
-                .notFound, "this address was not captured", place: request.url,
-                hint: "`replayhost cdx \"*.HOST\"` lists what was captured of a host")
+                .notFound, "this URL wasn't captured", place: request.url,
+                hint: "list the captures of a site with `replayhost cdx \"*.HOST\"`")
         }
-        common.remark(
+        common.note(
             "\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(capture.status)")
         if common.json { return Terminal.write(Terminal.json(CaptureDescription(capture))) }
         if head { return writeHead(of: capture) }
         if record { return try writeRecord(of: capture, in: store) }
         let reader = try capture.body.open(decoded: !asArchived)
         while true {
-            let bytes = try reader.read(upTo: Self.pieceBytes)
+            let bytes = try reader.read(upTo: Self.chunkBytes)
             if bytes.isEmpty { break }
             Terminal.writeBytes(bytes)
         }
     }
 
-    /// Of a collection, with all its archives; of several archives, from the one that has the closest capture alone.
+    /// Opens the capture in a single archive or collection, or in the one of several that has the closest capture.
     private func capture(
-        _ request: ArchiveStore.CaptureRequest, _ asked: [Replayable], in store: ArchiveStore
+        _ request: ArchiveStore.CaptureRequest, _ replayables: [Replayable], in store: ArchiveStore
     ) throws -> OpenCapture? {
-        if asked.count == 1 {
-            return try store.resolver.openCapture(request, in: asked[0].archives, allowsFuzzyMatch: false)
+        if replayables.count == 1 {
+            return try store.resolver.openCapture(request, in: replayables[0].archives, allowsFuzzyMatch: false)
         }
-        guard let found = try store.resolver.closestCapture(request, in: asked.flatMap(\.archives)),
-            let home = asked.first(where: { $0.archives.contains(found.archive) })
+        guard let found = try store.resolver.closestCapture(request, in: replayables.flatMap(\.archives)),
+            let owner = replayables.first(where: { $0.archives.contains(found.archive) })
         else { return nil }
-        return try store.resolver.openCapture(request, in: home.archives, allowsFuzzyMatch: false)
+        return try store.resolver.openCapture(request, in: owner.archives, allowsFuzzyMatch: false)
     }
 
     private func writeHead(of capture: OpenCapture) {
-        // Words of an archived server: nothing in them may steer a terminal.
+        // Archived text must not control the terminal.
         Terminal.write(Terminal.safe("HTTP \(capture.status) \(capture.reason)"))
         for field in capture.fields.fields { Terminal.write(Terminal.safe("\(field.name): \(field.value)")) }
     }
@@ -105,10 +104,10 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    private static let pieceBytes = 256 << 10
+    private static let chunkBytes = 256 << 10
 }
 
-/// What `get --json` tells of a capture. Documented in `docs/json.md`.
+/// The output of `get --json` (docs/json.md).
 private struct CaptureDescription: Encodable {
     private let capture: OpenCapture
 
@@ -120,7 +119,7 @@ private struct CaptureDescription: Encodable {
         case archive, url, timestamp, capturedAt, status, mime, length, encodings, revisitOf
     }
 
-    private struct Place: Encodable {
+    private struct CaptureReference: Encodable {
         let archive: String
         let url: String
         let timestamp: String
@@ -138,7 +137,9 @@ private struct CaptureDescription: Encodable {
         let codings = capture.body.codings.map(\.rawValue)
         if !codings.isEmpty { try container.encode(codings, forKey: .encodings) }
         try container.encodeIfPresent(
-            capture.payloadCapture.map { Place(archive: $0.archiveID.text, url: $0.url, timestamp: $0.timestamp) },
+            capture.payloadCapture.map {
+                CaptureReference(archive: $0.archiveID.text, url: $0.url, timestamp: $0.timestamp)
+            },
             forKey: .revisitOf)
     }
 }

@@ -8,47 +8,41 @@ import WebArchive
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring archives into the store.",
+        abstract: "Add archives to the library.",
         discussion: """
-            Each file is copied, hashed, checked and indexed; the original stays where it is, unless --move deletes it \
-            once the store has it for good. With --link nothing is copied: the file is read in its place, and hashed \
-            later. A file that the store already has is left alone. Folders are searched for .wacz files, also below \
-            them. A package that holds several archives becomes a collection of them.
+            Copies, checks and indexes each file, and keeps the original. Files already in the library are skipped. \
+            Searches folders recursively for .wacz files. A multi-WACZ file becomes a collection.
 
-            Examples:
+            Example:
               replayhost import crawl.wacz
-              replayhost import ~/archives --report imported.csv
-              replayhost import --link /media/disk/archives
-              replayhost import --replace crawl crawl-again.wacz
-              curl -s http://localhost:9000/crawl.wacz | replayhost import - --title "My crawl"
             """)
 
     @Argument(help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "path"))
     var paths: [String]
 
-    @Flag(name: .long, help: "Delete each original once the store has it for good.")
+    @Flag(name: .long, help: "Delete each original after its import.")
     var move = false
 
     @OptionGroup var linking: LinkOption
 
-    @Option(name: .long, help: ArgumentHelp("An id instead of one made of the file's name.", valueName: "id"))
+    @Option(name: .long, help: ArgumentHelp("The archive's ID (default: from the file name).", valueName: "id"))
     var id: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Put the file in the place of this archive; id, title, tags, notes stay.", valueName: "id"))
+        help: ArgumentHelp("Replace this archive's file; keep its ID, title, tags and notes.", valueName: "id"))
     var replace: String?
 
-    @Option(name: .long, help: "A title instead of the package's own.")
+    @Option(name: .long, help: "The title (default: from the file).")
     var title: String?
 
-    @Option(name: .long, help: ArgumentHelp("A tag; may be given several times.", valueName: "tag"))
+    @Option(name: .long, help: ArgumentHelp("A tag to add (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    @Flag(name: .long, help: "Check all hashes first; refuse an archive with any warning.")
+    @Flag(name: .long, help: "Verify all hashes first; refuse archives with warnings.")
     var strict = false
 
-    @Option(name: .long, help: ArgumentHelp("Write what became of each input to a CSV file.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("Write the result of each input to a CSV file.", valueName: "file"))
     var report: String?
 
     @OptionGroup var common: CommonOptions
@@ -56,26 +50,26 @@ struct ImportCommand: ParsableCommand {
     func validate() throws {
         for (name, isGiven) in [("--title", title != nil), ("--id", id != nil), ("--replace", replace != nil)]
         where isGiven && paths.count > 1 {
-            throw ValidationError("\(name) is about one archive; \(paths.count) paths are given")
+            throw ValidationError("\(name) takes one path; \(paths.count) were given")
         }
-        if move && linking.isGiven { throw ValidationError("--move and --link exclude each other; give one of them") }
+        if move && linking.isGiven { throw ValidationError("--move can't be combined with --link") }
         if id != nil && replace != nil {
-            throw ValidationError("--replace keeps the id of the archive; leave --id out")
+            throw ValidationError("--replace keeps the archive's ID; omit --id")
         }
         if (move || linking.isGiven) && paths.contains("-") {
-            throw ValidationError("standard input has no place: leave out \(move ? "--move" : "--link")")
+            throw ValidationError("\(move ? "--move" : "--link") can't be combined with standard input")
         }
         if let id, ArchiveID(id) == nil {
             throw ValidationError(
-                "--id \"\(id)\" cannot be one; an id has 1 to 63 of a-z, 0-9 and single hyphens, and is none of "
-                    + "all, api, localhost, replayhost, stock, www")
+                "--id \"\(id)\" isn't valid; use 1 to 63 characters: a-z, 0-9 and single hyphens, "
+                    + "but not all, api, localhost, replayhost, stock or www")
         }
     }
 
     func run() throws {
-        common.sayWhichStore()
+        common.noteStore()
         let store = try common.openStore(repairing: true)
-        // A read of standard input can wait for ever: there a signal ends the program at once, and the next start cleans up.
+        // Reading standard input can block forever, so a signal ends the program at once. The next start cleans up.
         let interrupts = Interrupts(isInstalled: !paths.contains("-"))
         let options = try options(in: store)
         let file = try report.map { try ImportReport(at: $0) }
@@ -86,7 +80,7 @@ struct ImportCommand: ParsableCommand {
         let total = all.reduce(UInt64(0)) { $0.addingSaturated($1.size) }
         var before: UInt64 = 0
         for (index, input) in all.enumerated() {
-            guard !interrupts.happened else {
+            guard !interrupts.wereReceived else {
                 tally.interrupt(before: input.path)
                 break
             }
@@ -98,10 +92,12 @@ struct ImportCommand: ParsableCommand {
             before = before.addingSaturated(input.size)
         }
         if tally.statuses.count > 1 {
-            common.remark(tally.summary)
-            for line in tally.failures { common.remark(line) }
+            common.note(tally.summary)
+            for line in tally.failures { common.note(line) }
         }
-        if linking.isGiven { sayWhoHashes(store) }
+        if linking.isGiven, ServerFile.running(layout: store.layout) == nil {
+            common.note("to calculate missing hashes now: replayhost jobs run")
+        }
         try tally.finishReport()
         try ExitStatus.throwUnlessDone(tally.statuses)
     }
@@ -115,13 +111,13 @@ struct ImportCommand: ParsableCommand {
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced)
     }
 
-    /// Bytes of a file; 0 for what is none.
+    /// Returns the size of a file; 0 when there is none.
     private static func size(of path: String) -> UInt64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
     }
 
-    /// The files behind an argument: itself, or what a folder holds.
+    /// Returns the path itself, or the WACZ files in a folder.
     private func inputs(at path: String, tally: inout Tally) throws -> [String] {
         var isFolder: ObjCBool = false
         guard path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
@@ -129,15 +125,15 @@ struct ImportCommand: ParsableCommand {
             return [path]
         }
         guard title == nil, id == nil, replace == nil else {
-            throw ValidationError("\(path) is a folder; --title, --id and --replace are about one archive")
+            throw ValidationError("\(path) is a folder; --title, --id and --replace need a file")
         }
         var unreadable: [String] = []
         let found = FolderSearch.archives(in: path, unreadable: &unreadable)
         for folder in unreadable {
-            tally.fail(StoreError(.failed, "cannot read the folder", place: folder), input: folder)
+            tally.fail(StoreError(.failed, "can't read the folder", place: folder), input: folder)
         }
         if found.isEmpty, unreadable.isEmpty {
-            tally.fail(StoreError(.notFound, "the folder holds no .wacz file", place: path), input: path)
+            tally.fail(StoreError(.notFound, "no .wacz files in this folder", place: path), input: path)
         }
         return found
     }
@@ -150,8 +146,8 @@ struct ImportCommand: ParsableCommand {
         var line = ProgressLine(name: name, isShown: !common.quiet && !common.json, batch: batch)
         do {
             let follow = { (progress: ImportProgress) throws in
-                if interrupts.happened {
-                    throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: input)
+                if interrupts.wereReceived {
+                    throw StoreError(.interrupted, "interrupted; nothing was added", place: input)
                 }
                 line.show(progress)
             }
@@ -161,7 +157,7 @@ struct ImportCommand: ParsableCommand {
                     0, name: title ?? "standard input", source: "standard input", options: options, progress: follow)
                 : try store.jobs.importAny(at: input, mode: mode, options: options, progress: follow)
             line.clear()
-            ImportWords(wasMoved: move, common: common).say(result)
+            ImportOutput(wasMoved: move, common: common).write(result)
             tally.succeed(result, input: input)
         } catch {
             line.clear()
@@ -169,17 +165,9 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    private func sayWhoHashes(_ store: ArchiveStore) {
-        guard ServerFile.running(layout: store.layout) == nil,
-            let count = try? store.archives().filter({ $0.archive.sha256 == nil }).count, count > 0
-        else { return }
-        common.remark(
-            "\(Terminal.count(count, "file waits", "files wait")) to be hashed: `replayhost serve` does it while it runs, "
-                + "`replayhost jobs run` does it now")
-    }
 }
 
-/// What became of several inputs.
+/// The results of several inputs.
 private struct Tally {
     var statuses: [ExitStatus] = []
     let report: ImportReport?
@@ -202,7 +190,7 @@ private struct Tally {
             }
         for outcome in outcomes {
             counts[outcome.kind, default: 0] += 1
-            note {
+            addToReport {
                 try $0.add(
                     input, result: outcome.kind.rawValue, id: outcome.archive.id.text, sha256: outcome.archive.sha256,
                     size: outcome.archive.size)
@@ -211,22 +199,22 @@ private struct Tally {
     }
 
     mutating func fail(_ error: any Error, input: String) {
-        let fault = Fault(error)
-        fault.report(asJSON: asJSON)
-        statuses.append(fault.status)
+        let failure = CommandError(error)
+        failure.report(asJSON: asJSON)
+        statuses.append(failure.status)
         failed.append(input)
-        let words = [fault.what, fault.place, fault.hint].compactMap { $0 }.joined(separator: "; ")
-        note { try $0.add(input, result: "failed", code: fault.code, words: words) }
+        let message = [failure.message, failure.hint].compactMap { $0 }.joined(separator: "; ")
+        addToReport { try $0.add(input, result: "failed", code: failure.code, message: message) }
     }
 
-    /// Ctrl-C while an input was being finished, or between two: those that follow are not begun.
+    /// Records an interruption between two inputs, unless one was interrupted itself.
     mutating func interrupt(before input: String) {
         guard !statuses.contains(.interrupted) else { return }
-        fail(StoreError(.interrupted, "interrupted before this one was begun", place: input), input: input)
+        fail(StoreError(.interrupted, "interrupted before this file was imported", place: input), input: input)
     }
 
-    /// A report that cannot be written stops no import; it is said at the end.
-    private mutating func note(_ body: (ImportReport) throws -> Void) {
+    /// Writes to the report. The import continues after an error, which `finishReport()` throws.
+    private mutating func addToReport(_ body: (ImportReport) throws -> Void) {
         guard let report else { return }
         do { try body(report) } catch { reportFailure = reportFailure ?? error }
     }
@@ -236,26 +224,27 @@ private struct Tally {
         try report?.synchronize()
     }
 
-    /// Which inputs failed: what was said of each has scrolled away meanwhile.
+    /// The failed inputs, listed again because their errors may have scrolled away.
     var failures: [String] {
         let shown = failed.prefix(20).map { "  failed: \($0)" }
         let more = failed.count - shown.count
-        return more > 0 ? shown + ["  and \(more) more; a report (--report FILE) lists all of them"] : shown
+        return more > 0 ? shown + ["  and \(more) more; --report FILE lists all"] : shown
     }
 
     var summary: String {
         var parts = [
-            "\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already there", "\(failed.count) failed",
+            "\(counts[.imported] ?? 0) imported", "\(counts[.duplicate] ?? 0) already in your library",
+            "\(failed.count) failed",
         ]
         if let replaced = counts[.replaced] { parts.insert("\(replaced) replaced", at: 1) }
-        if let taken = counts[.adopted] { parts.insert("\(taken) taken in", at: 1) }
+        if let adopted = counts[.adopted] { parts.insert("\(adopted) no longer linked", at: 1) }
         return parts.joined(separator: ", ")
     }
 }
 
-/// The archives below a folder.
+/// Finds WACZ files in a folder.
 enum FolderSearch {
-    /// Files that end in `.wacz` or `.wacz.zip`, sorted; links to folders are not followed.
+    /// Returns the files that end in `.wacz` or `.wacz.zip`, sorted. Links to folders aren't followed.
     static func archives(in folder: String, unreadable: inout [String]) -> [String] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             unreadable.append(folder)

@@ -1,17 +1,17 @@
 import ArchiveStore
 import WebArchive
 
-/// What is said of an import on standard output, in words or as JSON.
-struct ImportWords {
-    /// Whether the original is gone now.
+/// Writes the results of an import to standard output, as text or as JSON.
+struct ImportOutput {
+    /// Whether the original was deleted.
     let wasMoved: Bool
     let common: CommonOptions
 
-    func say(_ result: ImportResult) {
+    func write(_ result: ImportResult) {
         switch result {
-        case .archive(let outcome): say(outcome)
+        case .archive(let outcome): write(outcome)
         case .package(let package):
-            for member in package.members { say(member) }
+            for member in package.members { write(member) }
             if common.json {
                 return Terminal.write(
                     Terminal.json(
@@ -22,7 +22,7 @@ struct ImportWords {
             }
             let count = Terminal.count(package.members.count, "archive", "archives")
             common.tell(
-                "\(package.collection.id): a collection of \(count) (\(Terminal.safe(package.collection.title)))")
+                "\(package.collection.id): collection \"\(Terminal.safe(package.collection.title))\" with \(count)")
             for remark in package.remarks { common.tell("  warning: \(Terminal.safe(remark))") }
         }
     }
@@ -40,34 +40,34 @@ struct ImportWords {
         let remarks: [String]
     }
 
-    private func say(_ outcome: ImportOutcome) {
+    private func write(_ outcome: ImportOutcome) {
         if common.json {
             return Terminal.write(
                 Terminal.json(
                     Imported(archive: outcome.details, duplicate: outcome.isDuplicate, outcome: outcome.kind)))
         }
         let archive = outcome.archive
-        common.tell("\(archive.id): \(words(outcome))")
+        common.tell("\(archive.id): \(text(outcome))")
         let shown = outcome.isDuplicate ? [] : outcome.findings.filter { $0.severity > .notice }
         for finding in shown.prefix(10) { common.tell("  " + FindingText.line(finding)) }
-        if shown.count > 10 { common.tell("  and \(shown.count - 10) more: replayhost info \(archive.id)") }
+        if shown.count > 10 { common.tell("  and \(shown.count - 10) more; see `replayhost info \(archive.id)`") }
     }
 
-    private func words(_ outcome: ImportOutcome) -> String {
+    private func text(_ outcome: ImportOutcome) -> String {
         let archive = outcome.archive
-        let title = Terminal.safe(archive.title)
+        let title = "\"\(Terminal.safe(archive.title))\""
         let facts = [
             Terminal.count(archive.pageCount, "page", "pages"),
             Terminal.count(archive.captureCount, "capture", "captures"),
-            Terminal.size(archive.size), archive.sha256 == nil ? "not hashed yet" : "not yet verified",
+            Terminal.size(archive.size), "not verified",
         ].joined(separator: ", ")
         switch (outcome.kind, archive.storage.linkedFile) {
-        case (.duplicate, nil) where wasMoved: return "already in the store (\(title)); the original was deleted"
-        case (.duplicate, _): return "already in the store (\(title)); nothing was changed"
-        case (.imported, nil): return "\(wasMoved ? "moved in" : "imported") \(title) (\(facts))"
-        case (.imported, _): return "refers to \(title) (\(facts))"
+        case (.duplicate, nil) where wasMoved: return "already in your library: \(title). The original was deleted."
+        case (.duplicate, _): return "already in your library: \(title). Nothing was added."
+        case (.imported, nil): return "\(wasMoved ? "moved" : "imported") \(title) (\(facts))"
+        case (.imported, _): return "linked \(title) (\(facts)). Its hash is calculated when the server next runs."
         case (.replaced, _): return "replaced \(title) (\(facts))"
-        case (.adopted, _): return "taken into the store, which only referred to it before: \(title) (\(facts))"
+        case (.adopted, _): return "copied \(title) into the library, where it was only linked (\(facts))"
         }
     }
 }

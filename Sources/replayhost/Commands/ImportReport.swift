@@ -7,29 +7,29 @@ import Glibc
 import Darwin
 #endif
 
-/// What became of each input of an import, as CSV: a line as soon as it is known. RFC 4180.
+/// A CSV file with the result of each input of an import, written line by line. RFC 4180.
 final class ImportReport {
     private let file: Descriptor
 
-    /// Makes the file, or empties it.
+    /// Creates the file, or empties it.
     init(at path: String) throws {
         do {
             file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
         } catch {
-            throw StoreError(.failed, "the report cannot be written: \(error.what)", place: path)
+            throw StoreError(.failed, "can't write the report: \(error.what)", place: path)
         }
         try add(fields: ["input", "result", "id", "sha256", "size", "code", "words"])
     }
 
     /// - Parameters:
     ///   - result: `imported`, `duplicate`, `replaced`, `adopted` or `failed`.
-    ///   - code: Of the error.
-    ///   - words: The error, for people.
+    ///   - code: The error's code.
+    ///   - message: The error's message and hint.
     func add(
         _ input: String, result: String, id: String? = nil, sha256: String? = nil, size: UInt64? = nil,
-        code: String? = nil, words: String? = nil
+        code: String? = nil, message: String? = nil
     ) throws {
-        try add(fields: [input, result, id ?? "", sha256 ?? "", size.map { "\($0)" } ?? "", code ?? "", words ?? ""])
+        try add(fields: [input, result, id ?? "", sha256 ?? "", size.map { "\($0)" } ?? "", code ?? "", message ?? ""])
     }
 
     func synchronize() throws { try file.synchronize() }

@@ -5,13 +5,13 @@ import ArgumentParser
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Show what is known of one archive, findings included.",
+        abstract: "Show an archive's details and issues.",
         discussion: """
             Example:
               replayhost info crawl
             """)
 
-    @Argument(help: "The archive's id, or the unique beginning of one.")
+    @Argument(help: "The archive's ID, or a unique prefix of it.")
     var id: String
 
     @OptionGroup var common: CommonOptions
@@ -32,10 +32,11 @@ struct InfoCommand: ParsableCommand {
             ("id", archive.id.text), ("title", archive.title), ("description", archive.description),
             ("tags", archive.tags.isEmpty ? nil : archive.tags.joined(separator: ", ")),
             ("notes", archive.notes.isEmpty ? nil : archive.notes),
-            ("file", "\(archive.originalName), \(archive.size) bytes"), ("sha256", archive.sha256 ?? "not hashed yet"),
-            ("kept at", archive.storage.linkedFile?.path),
-            ("verification", "not yet verified"),
-            ("imported", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
+            ("file", "\(archive.originalName), \(archive.size) bytes"),
+            ("sha256", archive.sha256 ?? "not calculated yet"),
+            ("location", archive.storage.linkedFile?.path),
+            ("verification", "not verified"),
+            ("added", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
             ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),
             ("WACZ version", archive.waczVersion),
             ("pages", "\(archive.pageCount)"), ("captures", "\(archive.captureCount)"),
@@ -46,11 +47,11 @@ struct InfoCommand: ParsableCommand {
         return facts.compactMap { label, value in value.map { (label, $0) } }
     }
 
-    /// How captures are looked up, and why so.
+    /// Describes the index that lookups use.
     private static func lookups(_ archive: Archive) -> String {
         guard let lookups = archive.lookups else {
-            return "not prepared, so that each may read the whole index; `replayhost doctor` prepares them"
+            return "slow, because the index isn't prepared; run `replayhost doctor`"
         }
-        return lookups.reason.map { "in a sidecar (\($0))" } ?? "in place"
+        return lookups.reason.map { "use a separate index (\($0))" } ?? "use the archive's own index"
     }
 }

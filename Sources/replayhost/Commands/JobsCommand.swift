@@ -6,15 +6,12 @@ import Foundation
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "Show long work: what waits, what runs, what became of it.",
+        abstract: "Manage jobs: imports and the hashing of linked files.",
         discussion: """
-            Imports and the hashing of linked files are jobs. They outlive the program: a running server does those that \
-            wait, `replayhost jobs run` does them now.
+            A running server runs waiting jobs. Without a server, use `replayhost jobs run`.
 
-            Examples:
+            Example:
               replayhost jobs --all
-              replayhost jobs pause 12
-              replayhost jobs run
             """,
         subcommands: [
             JobsListCommand.self, JobsPauseCommand.self, JobsResumeCommand.self, JobsCancelCommand.self,
@@ -27,34 +24,36 @@ struct JobsCommand: ParsableCommand {
 struct JobsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show the jobs that run, wait or have failed.",
+        abstract: "List active jobs.",
         discussion: """
             Example:
               replayhost jobs list --all --json
             """)
 
-    @Flag(name: .long, help: "Also those that are done or cancelled (the last 1000).")
+    @Flag(name: .long, help: "Also list failed, cancelled and finished jobs (the last 1000).")
     var all = false
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        common.sayWhichStore()
+        common.noteStore()
         let store = try common.openStoreIfAny()
-        // Otherwise a process that was killed would seem to be working.
+        // Otherwise jobs of killed processes would be listed as running.
         if let store, !store.isReadOnly { try store.jobs.requeueOrphaned() }
-        let states = Job.State.allCases.filter { all || !$0.isOver || $0 == .failed }
+        let states = Job.State.allCases.filter { all || !$0.isOver }
         let jobs = try store?.jobs.all(in: states, limit: Self.jobsMax) ?? []
         if common.json {
             for job in jobs { Terminal.write(Terminal.json(job)) }
             return
         }
+        let failed = all ? 0 : try store?.jobs.all(in: [.failed], limit: Self.jobsMax).count ?? 0
+        let failures = failed > 0 ? "\(failed) failed; see them with `replayhost jobs --all`." : ""
         guard let store, !jobs.isEmpty else {
-            return common.remark(all ? "no jobs yet" : "nothing runs, nothing waits, nothing failed")
+            return common.note(all ? "No jobs yet." : failed > 0 ? "No active jobs. \(failures)" : "No active jobs.")
         }
         var table = Table(
             ["ID", "KIND", "STATE", "DONE", "FILE", "ARCHIVE", "SINCE", "REASON"],
-            leftOut: ["SINCE", "ARCHIVE", "DONE"], cut: ["FILE", "REASON"])
+            hideable: ["SINCE", "ARCHIVE", "DONE"], truncatable: ["FILE", "REASON"])
         for job in jobs {
             table.add([
                 "\(job.id)", job.kind.rawValue, job.state.rawValue, JobText.progress(job),
@@ -63,41 +62,42 @@ struct JobsListCommand: ParsableCommand {
             ])
         }
         for line in table.lines() { Terminal.write(line) }
-        if jobs.count == Self.jobsMax { common.remark("only the first \(Self.jobsMax) are shown") }
-        JobText.sayWhoRuns(jobs, store, common)
+        if jobs.count == Self.jobsMax { common.note("Only the first \(Self.jobsMax) are shown.") }
+        if failed > 0 { common.note(failures) }
+        JobText.noteWaiting(jobs, store, common)
     }
 
     private static let jobsMax = 2000
 }
 
-/// A job in words.
+/// Formats jobs for the terminal.
 enum JobText {
-    /// How much of it is done.
+    /// Returns the percentage done and the total size.
     static func progress(_ job: Job) -> String {
         guard let total = job.total else { return job.done == 0 ? "" : Terminal.size(job.done) }
         guard total > 0, job.state != .done else { return Terminal.size(total) }
-        return "\(Terminal.percent(job.done, of: total)) % of \(Terminal.size(total))"
+        return "\(Terminal.percent(job.done, of: total))% of \(Terminal.size(total))"
     }
 
-    /// One line that says what became of it.
+    /// Returns the job with its state, such as "job 12 (import crawl.wacz): paused".
     static func line(_ job: Job) -> String {
-        let reason = job.reason.map { ": \($0)" } ?? ""
-        return Terminal.safe("job \(job.id) (\(job.kind.rawValue) \(job.subject)) is \(job.state.rawValue)\(reason)")
+        let reason = job.reason.map { " (\($0))" } ?? ""
+        return Terminal.safe("job \(job.id) (\(job.kind.rawValue) \(job.subject)): \(job.state.rawValue)\(reason)")
     }
 
-    /// Jobs that wait and nobody there to run them.
-    static func sayWhoRuns(_ jobs: [Job], _ store: ArchiveStore, _ common: CommonOptions) {
+    /// Tells how to run waiting jobs, unless a server runs them.
+    static func noteWaiting(_ jobs: [Job], _ store: ArchiveStore, _ common: CommonOptions) {
         let waiting = jobs.filter { $0.state == .waiting }.count
         guard waiting > 0, ServerFile.running(layout: store.layout) == nil else { return }
-        common.remark(
-            "\(Terminal.count(waiting, "job waits", "jobs wait")): `replayhost serve` runs them while it runs, "
-                + "`replayhost jobs run` runs them now")
+        common.note(
+            "\(Terminal.count(waiting, "job is", "jobs are")) waiting for the server. "
+                + "Without it, use `replayhost jobs run`.")
     }
 }
 
-/// What `pause`, `resume`, `cancel`, `retry` and `dismiss` have in common.
+/// The arguments of `pause`, `resume`, `cancel`, `retry` and `dismiss`.
 struct JobsArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "id"))
+    @Argument(help: ArgumentHelp("Job IDs.", valueName: "id"))
     var ids: [Int64]
 
     @OptionGroup var common: CommonOptions
@@ -109,11 +109,11 @@ struct JobsArguments: ParsableArguments {
             common.tell(job, JobText.line(job))
             changed.append(job)
         } finally: { store in
-            JobText.sayWhoRuns(changed, store, common)
+            JobText.noteWaiting(changed, store, common)
         }
     }
 
-    /// Does something to each job; where that fails for one, it goes on with the next.
+    /// Runs a closure for each job. After an error, continues with the next job.
     fileprivate func forEach(
         _ body: (ArchiveStore, Int64) throws -> Void, finally: (ArchiveStore) -> Void = { _ in }
     ) throws {
@@ -125,9 +125,9 @@ struct JobsArguments: ParsableArguments {
                 try body(store, id)
                 statuses.append(.done)
             } catch {
-                let fault = Fault(error)
-                fault.report(asJSON: common.json)
-                statuses.append(fault.status)
+                let failure = CommandError(error)
+                failure.report(asJSON: common.json)
+                statuses.append(failure.status)
             }
         }
         finally(store)
@@ -139,9 +139,9 @@ struct JobsArguments: ParsableArguments {
 struct JobsPauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Stop jobs for now.",
+        abstract: "Pause jobs.",
         discussion: """
-            A hashing goes on where it was, as long as the server that runs it does; an import begins again.
+            A paused import starts over. Hashing continues, unless the server was stopped in between.
 
             Example:
               replayhost jobs pause 12
@@ -156,7 +156,7 @@ struct JobsPauseCommand: ParsableCommand {
 struct JobsResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let paused jobs go on.",
+        abstract: "Resume paused jobs.",
         discussion: """
             Example:
               replayhost jobs resume 12
@@ -171,12 +171,12 @@ struct JobsResumeCommand: ParsableCommand {
 struct JobsCancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Stop jobs for good.",
+        abstract: "Cancel jobs.",
         discussion: """
-            An archive whose hashing is cancelled stays, and is not hashed.
+            If you cancel hashing, the archive stays in the library without a hash.
 
             Example:
-              replayhost jobs cancel 12 13
+              replayhost jobs cancel 12
             """)
 
     @OptionGroup var jobs: JobsArguments
@@ -188,7 +188,7 @@ struct JobsCancelCommand: ParsableCommand {
 struct JobsRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Have failed or cancelled jobs done again.",
+        abstract: "Retry failed or cancelled jobs.",
         discussion: """
             Example:
               replayhost jobs retry 12
@@ -203,7 +203,7 @@ struct JobsRetryCommand: ParsableCommand {
 struct JobsDismissCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dismiss",
-        abstract: "Forget jobs that are over, such as failed ones.",
+        abstract: "Remove finished, failed or cancelled jobs from the list.",
         discussion: """
             Example:
               replayhost jobs dismiss 12
@@ -219,7 +219,7 @@ struct JobsDismissCommand: ParsableCommand {
     func run() throws {
         try jobs.forEach { store, id in
             try store.jobs.forget(id)
-            jobs.common.tell(Dismissed(id: id, dismissed: true), "job \(id) is forgotten")
+            jobs.common.tell(Dismissed(id: id, dismissed: true), "job \(id): dismissed")
         }
     }
 }

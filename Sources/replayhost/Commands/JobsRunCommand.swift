@@ -5,9 +5,9 @@ import ArgumentParser
 struct JobsRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run the jobs that wait, until none is left.",
+        abstract: "Run all waiting jobs.",
         discussion: """
-            Ctrl-C leaves the rest waiting. A running server works on the same jobs; each is done once.
+            After Ctrl-C, the rest stay waiting. You can run this beside a server; each job runs once.
 
             Example:
               replayhost jobs run
@@ -16,7 +16,7 @@ struct JobsRunCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        common.sayWhichStore()
+        common.noteStore()
         let store = try common.openStoreToChange()
         let interrupts = Interrupts(isInstalled: true)
         let runner = JobRunner(store)
@@ -25,8 +25,8 @@ struct JobsRunCommand: ParsableCommand {
             common.tell(job, JobText.line(job))
             statuses.append(Self.status(of: job))
         }
-        if interrupts.happened { throw ExitStatus.interrupted }
-        sayWhatIsLeft(store, hasRunSome: !statuses.isEmpty)
+        if interrupts.wereReceived { throw ExitStatus.interrupted }
+        noteRemaining(store, hasRunSome: !statuses.isEmpty)
         try ExitStatus.throwUnlessDone(statuses)
     }
 
@@ -34,26 +34,26 @@ struct JobsRunCommand: ParsableCommand {
         var line: ProgressLine?
         defer { line?.clear() }
         return try runner.runNext {
-            interrupts.happened ? "interrupted" : nil
+            interrupts.wereReceived ? "interrupted" : nil
         } progress: { job, done in
             if line == nil { line = ProgressLine(name: job.subject, isShown: !common.quiet && !common.json) }
             line?.show(.copying(done: done, total: job.total))
         }
     }
 
-    /// Somebody who pauses or cancels a job meanwhile has not made this command fail.
+    /// Only failed jobs make this command fail, not those paused or cancelled meanwhile.
     private static func status(of job: Job) -> ExitStatus {
         job.state == .failed ? .failed : .done
     }
 
-    private func sayWhatIsLeft(_ store: ArchiveStore, hasRunSome: Bool) {
+    private func noteRemaining(_ store: ArchiveStore, hasRunSome: Bool) {
         guard let left = try? store.jobs.all(in: Job.State.allCases.filter { !$0.isOver }, limit: 1000),
             !left.isEmpty
         else {
-            if !hasRunSome { common.remark("nothing waits") }
+            if !hasRunSome { common.note("No jobs are waiting.") }
             return
         }
-        for job in left.prefix(10) { common.remark("left: \(JobText.line(job))") }
-        if left.count > 10 { common.remark("and \(left.count - 10) more: replayhost jobs") }
+        for job in left.prefix(10) { common.note("not run: \(JobText.line(job))") }
+        if left.count > 10 { common.note("and \(left.count - 10) more; see `replayhost jobs`") }
     }
 }

@@ -2,10 +2,10 @@ import ArgumentParser
 
 /// `--link` of `import` and `open`.
 struct LinkOption: ParsableArguments {
-    @Flag(name: .long, help: "Link each file where it is instead of copying it.")
+    @Flag(name: .long, help: "Use files in place instead of copying them.")
     var link = false
 
-    /// The name of `--link` in version 0.1.0.
+    /// The former name of `--link` (0.1.0).
     @Flag(name: .long, help: .hidden)
     var reference = false
 

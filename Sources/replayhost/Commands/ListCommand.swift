@@ -7,28 +7,25 @@ import WebArchive
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show the archives in the store, newest first.",
+        abstract: "List the archives in the library, newest first.",
         discussion: """
-            In a narrow terminal, titles are cut and some columns left out.
-
-            Examples:
+            Example:
               replayhost list --sort size
-              replayhost list --tag harbour --json
             """)
 
-    @Option(name: .long, help: "What comes first: the newest, or by title, size, last capture or number of pages.")
+    @Option(name: .long, help: "Sort by date added, title, size, last capture or number of pages.")
     var sort = Order.added
 
     @Option(
-        name: .long, help: ArgumentHelp("Only archives with this tag; may be given several times.", valueName: "tag"))
+        name: .long, help: ArgumentHelp("Only archives with this tag (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    /// The first is the newest, the largest or the latest; titles go by the alphabet.
+    /// Newest, largest or latest first; titles in alphabetical order.
     enum Order: String, ExpressibleByArgument, CaseIterable {
         case added, title, size, captured, pages
 
-        /// The column that shows it.
-        fileprivate var column: String { self == .added ? "IMPORTED" : rawValue.uppercased() }
+        /// The column with the sorted values.
+        fileprivate var column: String { rawValue.uppercased() }
 
         fileprivate func isBefore(_ one: Archive, _ other: Archive) -> Bool {
             switch self {
@@ -44,7 +41,7 @@ struct ListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        common.sayWhichStore()
+        common.noteStore()
         let all = try common.openStoreIfAny()?.archives() ?? []
         let archives = all.filter { listed in tag.allSatisfy { listed.archive.tags.contains($0) } }
             .sorted { sort.isBefore($0.archive, $1.archive) }
@@ -52,13 +49,13 @@ struct ListCommand: ParsableCommand {
             for archive in archives { Terminal.write(Terminal.json(archive)) }
             return
         }
-        if archives.isEmpty { return common.remark(reasonForNone(of: all.map(\.archive))) }
-        // What they are sorted by is left out last.
-        let leftOut = ["IMPORTED", "CAPTURED", "CAPTURES", "PAGES", "SIZE"]
-        let sorted = leftOut.filter { $0 == sort.column }
+        if archives.isEmpty { return common.note(reasonForNone(of: all.map(\.archive))) }
+        // The column with the sorted values is hidden last.
+        let hideable = ["ADDED", "CAPTURED", "CAPTURES", "PAGES", "SIZE"]
+        let sorted = hideable.filter { $0 == sort.column }
         var table = Table(
-            ["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "IMPORTED", "FINDINGS"],
-            leftOut: leftOut.filter { $0 != sort.column } + sorted, cut: ["TITLE"])
+            ["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "ISSUES"],
+            hideable: hideable.filter { $0 != sort.column } + sorted, truncatable: ["TITLE"])
         for listed in archives {
             let archive = listed.archive
             table.add([
@@ -71,23 +68,22 @@ struct ListCommand: ParsableCommand {
     }
 
     private func reasonForNone(of all: [Archive]) -> String {
-        guard common.hasStore else { return "there is no store here yet; replayhost import FILE makes one" }
-        guard !all.isEmpty else { return "no archives yet; replayhost import FILE brings one in" }
+        guard !all.isEmpty else { return "No archives yet. Add one with `replayhost import FILE.wacz`." }
         let known = Set(all.flatMap(\.tags)).sorted { $0.localizedStandardCompare($1) == .orderedAscending }
-        guard !known.isEmpty else { return "no archive has a tag; replayhost edit ID --tag TAG gives it one" }
+        guard !known.isEmpty else { return "No archive has a tag. Add one with `replayhost edit ID --tag TAG`." }
         let more = known.count > 20 ? " and \(known.count - 20) more" : ""
-        return "no archive has \(tag.count == 1 ? "this tag" : "all of these tags"). Tags in use: "
+        return "No archive has \(tag.count == 1 ? "this tag" : "all of these tags"). Tags in use: "
             + known.prefix(20).joined(separator: ", ") + more
     }
 
-    /// The days of the first and the last capture.
+    /// The dates of the first and the last capture.
     private static func span(_ archive: Archive) -> String {
         let days = [archive.firstCapture, archive.lastCapture].compactMap { $0 }
             .compactMap { RFC3339.text(ofTimestamp: $0) }.map { String($0.prefix(10)) }
         return Set(days).sorted().joined(separator: " to ")
     }
 
-    /// What is wrong, the file's absence first.
+    /// Returns whether the file is missing or changed, or the numbers of its issues.
     private static func state(_ listed: ListedArchive) -> String {
         switch listed.availability {
         case .available: findings(listed.archive.findingCounts)

@@ -6,16 +6,16 @@ import WebArchive
 struct PagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages",
-        abstract: "List the pages of one archive, in its own order.",
+        abstract: "List the pages of an archive.",
         discussion: """
             Example:
               replayhost pages crawl --match "coral reef"
             """)
 
-    @Argument(help: "The archive's id, or the unique beginning of one.")
+    @Argument(help: "The archive's ID, or a unique prefix of it.")
     var id: String
 
-    @Option(name: .long, help: "Only pages whose title or URL holds all of these words.")
+    @Option(name: .long, help: "Only pages whose title or URL contains all of these words.")
     var match = ""
 
     @OptionGroup var common: CommonOptions
@@ -25,15 +25,16 @@ struct PagesCommand: ParsableCommand {
         let archive = try store.resolver.archive(matching: id)
         var offset = 0
         while true {
-            let pages = try store.pages(of: archive, words: match, offset: offset, limit: Self.batch).pages
+            let pages = try store.pages(of: archive, words: match, offset: offset, limit: Self.batchSize).pages
             for page in pages { Terminal.write(common.json ? Terminal.json(page) : Self.line(page)) }
             offset += pages.count
-            if pages.count < Self.batch { break }
+            if pages.count < Self.batchSize { break }
         }
         guard offset == 0 else { return }
-        common.remark(
+        common.note(
             match.isEmpty
-                ? "the archive lists no pages; it can still be visited by address" : "no page matches \"\(match)\"")
+                ? "This archive has no page list. Find its URLs with `replayhost cdx`." : "No pages match \"\(match)\"."
+        )
     }
 
     private static func line(_ page: ArchivePage) -> String {
@@ -42,5 +43,5 @@ struct PagesCommand: ParsableCommand {
         return Terminal.safe("\(time)  \(page.url)\(title)")
     }
 
-    private static let batch = 1000
+    private static let batchSize = 1000
 }

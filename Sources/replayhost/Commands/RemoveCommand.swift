@@ -5,18 +5,18 @@ import ArgumentParser
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Delete archives from the store.",
+        abstract: "Remove archives from the library.",
         discussion: """
-            Asks first; --yes doesn't. The file that an archive was imported from is not touched.
+            Asks for confirmation, unless you add --yes. Originals and linked files aren't deleted.
 
             Example:
               replayhost remove crawl --yes
             """)
 
-    @Argument(help: "Ids, or unique beginnings of them.")
+    @Argument(help: "Archive IDs, or unique prefixes of them.")
     var ids: [String]
 
-    @Flag(name: .long, help: "Don't ask.")
+    @Flag(name: .long, help: "Don't ask for confirmation.")
     var yes = false
 
     @OptionGroup var common: CommonOptions
@@ -28,9 +28,9 @@ struct RemoveCommand: ParsableCommand {
             do {
                 statuses.append(try remove(try store.resolver.archive(matching: id), from: store))
             } catch {
-                let fault = Fault(error)
-                fault.report(asJSON: common.json)
-                statuses.append(fault.status)
+                let failure = CommandError(error)
+                failure.report(asJSON: common.json)
+                statuses.append(failure.status)
             }
         }
         try ExitStatus.throwUnlessDone(statuses)
@@ -44,18 +44,11 @@ struct RemoveCommand: ParsableCommand {
     private func remove(_ archive: Archive, from store: ArchiveStore) throws -> ExitStatus {
         let title = Terminal.safe(archive.title)
         if !yes {
-            Terminal.ask("Remove \(archive.id) (\(title), \(Terminal.size(archive.size)))? [y/N]")
-            guard let answer = readLine() else {
-                throw StoreError(
-                    .failed, "not removed: nobody is there to be asked", place: archive.id.text, hint: "give --yes")
-            }
-            guard ["y", "yes"].contains(answer.lowercased()) else {
-                Terminal.writeError("not removed")
-                return .failed
-            }
+            let question = "Remove \(archive.id) (\"\(title)\", \(Terminal.size(archive.size)))? [y/N]"
+            guard try Terminal.confirm(question) else { return .failed }
         }
         try store.remove(archive.id)
-        common.tell(Removed(id: archive.id.text, removed: true), "\(archive.id): removed (\(title))")
+        common.tell(Removed(id: archive.id.text, removed: true), "\(archive.id): removed \"\(title)\"")
         return .done
     }
 }

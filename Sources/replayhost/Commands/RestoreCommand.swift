@@ -6,48 +6,46 @@ import Foundation
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a store again from what `backup` has put into a folder.",
+        abstract: "Restore a library from a backup.",
         discussion: """
-            Ids, titles, tags, notes and collections are as they were, and so are all addresses. The store is empty or not \
-            there yet, or has only archives of that backup: then what is missing is added. Every file is checked against \
-            its SHA-256. Files that were only referred to are looked for where they were; one that is not there is \
-            restored from its copy, if the backup has one.
+            Restores all IDs, titles, tags, notes and collections, and checks each file against its SHA-256. The \
+            library must be empty or contain only archives of the same backup. Linked files that can't be found are \
+            restored from their copies, if the backup has any.
 
             Example:
               replayhost restore /media/disk/archives-backup --store ~/archives
             """)
 
-    @Argument(help: ArgumentHelp("The folder of the backup.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The backup folder.", valueName: "folder"))
     var folder: String
 
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if folder.isEmpty { throw ValidationError("the folder is empty; give its path") }
+        if folder.isEmpty { throw ValidationError("<folder> is empty; give a path") }
     }
 
     func run() throws {
-        common.sayWhichStore()
+        common.noteStore()
         let path = StoreLocation.absolute(folder, in: FileManager.default.currentDirectoryPath)
         let interrupts = Interrupts(isInstalled: true)
         var line = ProgressLine(name: "restore", isShown: !common.quiet && !common.json)
         defer { line.clear() }
         let report = try ArchiveStore.restore(from: path, to: common.location.path) { progress in
-            if interrupts.happened {
+            if interrupts.wereReceived {
                 throw StoreError(
-                    .interrupted, "interrupted; what was restored stays, and the same command goes on from here",
-                    place: folder)
+                    .interrupted, "interrupted; run the same command again to continue", place: folder)
             }
             line.show(progress)
         }
         line.clear()
-        say(report)
-        for problem in report.problems { Fault(problem).report(asJSON: common.json) }
-        try ExitStatus.throwUnlessDone(report.problems.map { Fault($0).status })
+        write(report)
+        for problem in report.problems { CommandError(problem).report(asJSON: common.json) }
+        try ExitStatus.throwUnlessDone(report.problems.map { CommandError($0).status })
     }
 
     /// docs/json.md, "On the command line".
-    private struct Restored: Encodable {
+    private struct RestoreResult: Encodable {
         let store: String
         let madeAt: String
         let archives: Int
@@ -60,11 +58,11 @@ struct RestoreCommand: ParsableCommand {
         let notes: [String]
     }
 
-    private func say(_ report: RestoreReport) {
+    private func write(_ report: RestoreReport) {
         if common.json {
             return Terminal.write(
                 Terminal.json(
-                    Restored(
+                    RestoreResult(
                         store: common.location.path, madeAt: report.madeAt, archives: report.archives,
                         collections: report.collections, restored: report.restored, alreadyThere: report.alreadyThere,
                         adopted: report.adopted.map(\.text), unavailable: report.unavailable.map(\.text),
@@ -73,14 +71,14 @@ struct RestoreCommand: ParsableCommand {
         common.tell(
             "restored \(Terminal.count(report.archives, "archive", "archives")) and "
                 + "\(Terminal.count(report.collections, "collection", "collections")) as of \(report.madeAt.prefix(19))Z: "
-                + "\(Terminal.files(report.restored)) copied, \(report.alreadyThere) there already")
+                + "\(Terminal.files(report.restored)) copied, \(report.alreadyThere) already there")
         let lists = [
-            ("taken into the store, since their files are not where they were", report.adopted),
-            ("unavailable, since their files can't be found", report.unavailable), ("left out", report.leftOut),
+            ("copied into the library, because their linked files can't be found", report.adopted),
+            ("unavailable, because their files can't be found", report.unavailable), ("not restored", report.leftOut),
         ]
         for (what, ids) in lists where !ids.isEmpty {
             common.tell("\(what): \(ids.map(\.text).joined(separator: ", "))")
         }
-        for note in report.notes { common.remark(note) }
+        for note in report.notes { common.note(note) }
     }
 }

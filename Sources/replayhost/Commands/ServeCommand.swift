@@ -9,39 +9,39 @@ import ReplayServer
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve the library to the browser on this computer.",
+        abstract: "Serve the library to browsers on this computer.",
         discussion: """
-            Listens on 127.0.0.1 and ::1, never on another address. Ctrl-C finishes downloads that are moving, then stops; Ctrl-\\ stops at once. On Linux, only your own programs and root's are answered, and those of the user who started it with sudo. Sockets that systemd passes on (LISTEN_FDS) are used instead of --port.
+            Listens on 127.0.0.1 and ::1 only. Press Ctrl-C to finish running downloads and stop, or Ctrl-\\ to stop at once. On Linux, only you, root and the user who ran sudo can connect. Sockets from systemd (LISTEN_FDS) replace --port.
 
             Example:
               replayhost serve --port 0
             """)
 
-    @Option(name: .long, help: ArgumentHelp("The port; 0 takes any free one.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("The port; 0 picks a free one.", valueName: "number"))
     var port = 8080
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How archives are kept apart in the browser: names (http://ID.replayhost.localhost), ports (each has one of its own on localhost), or auto: names, and ports where the browser does not find the names."
+            "How archives are separated: by names (http://ID.replayhost.localhost), by ports, or auto: by names, or by ports if the browser can't resolve names."
         ))
     var origins = Origins.auto
 
     @Flag(name: .long, help: "Open the library in the browser.")
     var open = false
 
-    @Option(name: .long, help: ArgumentHelp("The folder www: user interface and replay engine.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("The folder www, with web app and replay engine.", valueName: "path"))
     var assets: String?
 
-    @Option(name: .customLong("log-level"), help: "How much is logged, on standard error.")
+    @Option(name: .customLong("log-level"), help: "How much to log to standard error.")
     var logLevel = LogLevel.info
 
-    /// How much is logged.
+    /// How much to log.
     enum LogLevel: String, ExpressibleByArgument, CaseIterable {
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// How archives are kept apart.
+    /// The origin mode: how archives are separated in the browser.
     enum Origins: String, ExpressibleByArgument, CaseIterable {
         case auto, names, ports
 
@@ -58,7 +58,9 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port); 0 to 65535 are possible") }
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("--port \(port) is out of range; use 0 to 65535")
+        }
     }
 
     private struct Serving: Encodable {
@@ -67,21 +69,21 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        common.sayWhichStore()
+        common.noteStore()
         OpenFiles.raiseLimit()
         let folder = AssetsLocation.choose(
             option: assets, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath)
         guard FileManager.default.fileExists(atPath: folder + "/index.html") else {
             throw StoreError(
-                .notFound, "the user interface is not there", place: folder, hint: "give the folder www with --assets")
+                .notFound, "no web app in this folder", place: folder, hint: "choose the folder www with --assets")
         }
         let sockets = InheritedSockets.listed(in: ProcessInfo.processInfo.environment)
-        // A server that can't listen makes no store.
+        // A server that can't listen doesn't create a store.
         if !common.hasStore, sockets.isEmpty { _ = try LoopbackPort(taking: port) }
-        // What can only be read can be served as well: a library on a disc.
+        // A read-only store, such as one on a disc, is served without repairs.
         let opened = try common.openStore(repairing: false)
         let store = opened.isReadOnly ? opened : try common.openStore(repairing: true)
-        if let adaptation = store.adaptation { common.remark("about this store: \(adaptation)") }
+        if let adaptation = store.adaptation { common.note("note: \(adaptation)") }
         var logger = Logger(label: "replayhost", factory: { StreamLogHandler(label: $0, stream: ErrorLines()) })
         logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
         var configuration = ReplayHost.Configuration(
@@ -95,14 +97,14 @@ struct ServeCommand: AsyncParsableCommand {
             if common.json {
                 Terminal.write(Terminal.json(Serving(address: address, store: common.location.path)))
             } else {
-                Terminal.write("replayhost serves \(address) (Ctrl-C stops)")
+                Terminal.write("Serving \(address) (press Ctrl-C to stop)")
             }
             #if !os(Linux)
-            common.remark("other users of this computer can connect too: this system doesn't tell them apart")
+            common.note("note: all users of this computer can connect, because this system can't tell them apart")
             #endif
             if !host.hasEngine {
-                Terminal.writeError("the replay engine is missing, no page can be shown", label: .warning)
-                Terminal.writeError("run `make setup` in the replayhost folder", label: .hint)
+                Terminal.writeError(ReplayHostCommand.missingEngine.what, label: .warning)
+                Terminal.writeError(ReplayHostCommand.missingEngine.hint, label: .hint)
             }
             if open { Browser.open(address) }
         }

@@ -12,9 +12,9 @@ import Darwin
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "End the running server of the store.",
+        abstract: "Stop the running server.",
         discussion: """
-            Downloads that are moving are finished first. That no server runs is no error.
+            Finishes running downloads first. Succeeds even if no server is running.
 
             Example:
               replayhost stop
@@ -32,18 +32,18 @@ struct StopCommand: ParsableCommand {
     }
 
     func run() throws {
-        common.sayWhichStore()
-        guard let held = try running() else {
-            return common.tell(Stopped(stopped: false), "no server runs on this store")
+        common.noteStore()
+        guard let running = try running() else {
+            return common.tell(Stopped(stopped: false), "no server is running")
         }
-        let (file, server) = (held.file, held.server)
+        let (file, server) = (running.file, running.server)
         guard try ServerFile.isOpen(file, in: server.pid) else {
             throw StoreError(
-                .failed, "process \(server.pid), which server.json names, is not the one that holds the store",
-                place: file.path, hint: "it may run in a container, or as another user: end it there")
+                .failed, "the server isn't process \(server.pid), as its file claims", place: file.path,
+                hint: "it may run in a container or as another user; stop it there")
         }
         guard kill(server.pid, SIGTERM) == 0 else {
-            throw StoreError.system(errno, doing: "ending process \(server.pid)", path: server.address)
+            throw StoreError.system(errno, doing: "stopping process \(server.pid)", path: server.address)
         }
         try waitForEnd(file, server)
         common.tell(
@@ -51,44 +51,44 @@ struct StopCommand: ParsableCommand {
             "stopped the server at \(server.address) (process \(server.pid))")
     }
 
-    /// The file that a server holds, and what it says.
-    private struct Held {
+    /// A running server and the file that it keeps locked.
+    private struct RunningServer {
         let file: Descriptor
         let server: ServerDescription
     }
 
     /// `nil` when no server runs.
-    private func running() throws -> Held? {
+    private func running() throws -> RunningServer? {
         let layout = StoreLayout(root: common.location.path)
-        let record = BackgroundServer.layoutOfRecord(
+        let record = BackgroundServer.recordLayout(
             forStore: layout.root, environment: ProcessInfo.processInfo.environment)
-        return try held(at: layout.serverFile) ?? held(at: record.serverFile)
+        return try server(at: layout.serverFile) ?? server(at: record.serverFile)
     }
 
-    private func held(at path: String) throws -> Held? {
+    private func server(at path: String) throws -> RunningServer? {
         guard access(path, F_OK) == 0 else { return nil }
         let file = try ServerFile.open(at: path, flags: O_RDONLY)
         guard file.lock() == .heldByAnother else { return nil }
         guard let server = ServerFile.description(in: file) else {
             throw StoreError(
-                .failed, "a server is just starting or ending", place: path, hint: "try again in a moment")
+                .failed, "the server is just starting or stopping", place: path, hint: "try again in a moment")
         }
-        return Held(file: file, server: server)
+        return RunningServer(file: file, server: server)
     }
 
-    /// The lock on that very file is free once the process is gone, whoever holds the store next.
+    /// Waits until the process releases its lock on the file.
     private func waitForEnd(_ file: Descriptor, _ server: ServerDescription) throws {
         let interrupts = Interrupts(isInstalled: true)
         let end = ContinuousClock.now + .seconds(Self.secondsMax)
         while file.lock() == .heldByAnother {
-            if interrupts.happened {
-                throw StoreError(.interrupted, "interrupted while waiting for process \(server.pid) to end")
+            if interrupts.wereReceived {
+                throw StoreError(.interrupted, "interrupted while waiting for process \(server.pid) to stop")
             }
             guard ContinuousClock.now < end else {
                 throw StoreError(
-                    .failed, "process \(server.pid) has not ended within \(Int(Self.secondsMax)) seconds",
+                    .failed, "process \(server.pid) didn't stop within \(Int(Self.secondsMax)) seconds",
                     place: server.address,
-                    hint: "downloads may still be moving; `kill -QUIT \(server.pid)` ends it at once")
+                    hint: "downloads may still be running; `kill -QUIT \(server.pid)` stops it at once")
             }
             usleep(20_000)
         }

@@ -8,11 +8,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Which users of this computer a server answers.
+/// The users of this computer who can connect to the server.
 struct UserOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-user"),
-        help: ArgumentHelp("Also let this user of the computer connect. Can be repeated.", valueName: "name or uid"))
+        help: ArgumentHelp("Also let this user of the computer connect (repeatable).", valueName: "name or uid"))
     var names: [String] = []
 
     @Flag(name: .customLong("allow-other-users"), help: "Let every user of this computer connect.")
@@ -20,25 +20,25 @@ struct UserOptions: ParsableArguments {
 
     func validate() throws {
         for name in names where Self.identifier(of: name) == nil {
-            throw ValidationError("this computer has no user \"\(name)\"")
+            throw ValidationError("no user \"\(name)\" on this computer")
         }
     }
 
-    /// With the user who started this program by `sudo`.
+    /// Returns the allowed users, which include the one who ran `sudo`.
     func users(_ environment: [String: String]) -> ReplayHost.AllowedUsers {
         if allowsEveryone { return .everyone }
         let sudo = environment["SUDO_UID"].flatMap { UInt32($0) }
         return .own(and: Set(names.compactMap(Self.identifier) + [sudo].compactMap { $0 }))
     }
 
-    /// The same options for a server that is started.
+    /// The same options as command-line arguments.
     var arguments: [String] {
         names.flatMap { ["--allow-user", $0] } + (allowsEveryone ? ["--allow-other-users"] : [])
     }
 
     private static func identifier(of name: String) -> UInt32? {
         if let user = getpwnam(name) { return user.pointee.pw_uid }
-        // The last one stands for no user in chown(2) and others.
+        // In chown(2) and others, the largest number means no user.
         return UInt32(name).flatMap { $0 == .max ? nil : $0 }
     }
 }

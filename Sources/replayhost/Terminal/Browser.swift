@@ -6,69 +6,67 @@ import Glibc
 import Darwin
 #endif
 
-/// The person's browser.
+/// Opens URLs in the user's browser.
 enum Browser {
-    /// Why none could be asked.
-    struct Absent: Error {
+    struct LaunchError: Error {
         let reason: String
     }
 
-    /// How long a browser, or what passes the address on to one, has to fail; one that goes on longer shows the page.
+    /// A command that runs longer than this is assumed to show the page.
     private static let secondsToFail: Double = 2
 
-    /// Asks a browser to open an address; says the address when there is none.
-    static func open(_ address: String) {
+    /// Opens a URL in a browser. When that fails, prints the URL to open by hand.
+    static func open(_ url: String) {
         do {
-            try show(address)
+            try launch(url)
         } catch {
-            Terminal.writeError("no browser could be started (\(error.reason)); open \(address)")
+            Terminal.writeError("Couldn't start a browser (\(error.reason)). Open this address yourself: \(url)")
         }
     }
 
-    /// Asks a browser to open an address, and does not wait for it to be closed.
-    ///
-    /// - Throws: `Absent` when none can be asked, or those that were said that they cannot.
-    static func show(_ address: String) throws(Absent) {
-        let commands = try commands(ProcessInfo.processInfo.environment, address: address)
+    /// Starts a browser and doesn't wait for it to close.
+    private static func launch(_ url: String) throws(LaunchError) {
+        let commands = try commands(ProcessInfo.processInfo.environment, url: url)
         var reasons: [String] = []
         for command in commands {
             guard let reason = failure(of: command) else { return }
             reasons.append(reason)
         }
-        throw Absent(reason: reasons.joined(separator: ", "))
+        throw LaunchError(reason: reasons.joined(separator: ", "))
     }
 
-    /// What to try, in order: `BROWSER` is a list of commands, separated by colons, with `%s` where the address belongs or the
-    /// address behind them; else the desktop knows.
-    static func commands(_ environment: [String: String], address: String) throws(Absent) -> [[String]] {
+    /// Returns the commands to try, in order: those of `BROWSER`, then the desktop's.
+    ///
+    /// `BROWSER` lists commands separated by colons. The URL replaces `%s`, or is added at the end.
+    static func commands(_ environment: [String: String], url: String) throws(LaunchError) -> [[String]] {
         let chosen = (environment["BROWSER"] ?? "").split(separator: ":").compactMap { entry -> [String]? in
             let words = entry.split(separator: " ").map(String.init)
             guard !words.isEmpty else { return nil }
-            let filled = words.map { $0.replacingOccurrences(of: "%s", with: address) }
-            return filled == words ? words + [address] : filled
+            let filled = words.map { $0.replacingOccurrences(of: "%s", with: url) }
+            return filled == words ? words + [url] : filled
         }
         #if os(macOS)
-        return chosen + [["/usr/bin/open", address]]
+        return chosen + [["/usr/bin/open", url]]
         #else
         let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
         guard !chosen.isEmpty || hasDisplay else {
-            throw Absent(reason: "there is no display, and BROWSER is not set")
+            throw LaunchError(reason: "no display found and BROWSER isn't set")
         }
-        return chosen + (hasDisplay ? [["xdg-open", address]] : [])
+        return chosen + (hasDisplay ? [["xdg-open", url]] : [])
         #endif
     }
 
-    /// Why a command cannot show it; `nil` when it did, or does as long as it runs.
+    /// Returns why a command failed; `nil` when it succeeded or keeps running.
     private static func failure(of command: [String]) -> String? {
-        let program: BackgroundProgram
+        let program: BackgroundProcess
         do {
-            program = try BackgroundProgram(command[0], Array(command.dropFirst()))
+            program = try BackgroundProcess(command[0], Array(command.dropFirst()))
         } catch {
             return "\(error)"
         }
         let end = ContinuousClock.now + .seconds(secondsToFail)
         while ContinuousClock.now < end {
-            if let code = program.exitCode() { return code == 0 ? nil : "\(command[0]) failed with \(code)" }
+            if let code = program.exitCode() { return code == 0 ? nil : "\(command[0]) failed with exit code \(code)" }
             usleep(10_000)
         }
         return nil

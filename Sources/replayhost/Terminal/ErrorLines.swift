@@ -1,4 +1,4 @@
-/// Standard error, for log lines: errors in them may name files and URLs of archives.
+/// Writes log lines to standard error, without the control characters that archived URLs may contain.
 struct ErrorLines: TextOutputStream {
     /// - Parameter line: One line with its line end.
     mutating func write(_ line: String) {

@@ -1,6 +1,6 @@
 import WebArchive
 
-/// A finding in words.
+/// Formats findings for the terminal.
 enum FindingText {
     static func line(_ finding: Finding) -> String {
         Terminal.safe("\(finding.severity.rawValue): \(finding.what) \(finding.consequence) (\(finding.location))")

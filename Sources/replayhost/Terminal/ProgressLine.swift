@@ -2,15 +2,15 @@ import ArchiveStore
 import ReplayHostKit
 import WebArchive
 
-/// One line on standard error that follows an import, when somebody is looking at it.
+/// A progress line on standard error, shown only on a terminal.
 struct ProgressLine {
-    /// Which of several files it is.
+    /// The position of a file among several.
     struct Batch {
         let number: Int
         let count: Int
-        /// Bytes of the files before it.
+        /// The number of bytes in the files before it.
         let before: UInt64
-        /// Bytes of all files.
+        /// The number of bytes in all files.
         let total: UInt64
         let began: ContinuousClock.Instant
     }
@@ -21,7 +21,7 @@ struct ProgressLine {
     private var lastShown = ContinuousClock.now - .seconds(1)
     private let began = ContinuousClock.now
 
-    /// - Parameter batch: `nil` for a file on its own.
+    /// - Parameter batch: `nil` for a single file.
     init(name: String, isShown: Bool, batch: Batch? = nil) {
         self.name = Terminal.safe(name)
         self.isShown = isShown && Terminal.isErrorTerminal
@@ -32,13 +32,13 @@ struct ProgressLine {
         guard isShown, lastShown.duration(to: .now) > .milliseconds(100) else { return }
         lastShown = .now
         let text = Self.text(progress, secondsPassed: Self.seconds(since: began)) + timeLeft(progress)
-        let place = batch.map { "\($0.number) of \($0.count): " } ?? ""
-        let room = max(10, Terminal.columns - text.count - place.count - 2)
+        let position = batch.map { "\($0.number) of \($0.count): " } ?? ""
+        let room = max(10, Terminal.columns - text.count - position.count - 2)
         let shownName = name.count > room ? "…" + name.suffix(room - 1) : name
-        Terminal.showProgress("\(place)\(shownName) \(text)")
+        Terminal.showProgress("\(position)\(shownName) \(text)")
     }
 
-    /// Of all files, when there are several.
+    /// The time left for the whole batch, or for this file.
     private func timeLeft(_ progress: ImportProgress) -> String {
         guard case .copying(let done, let total?) = progress else { return "" }
         if let batch {
@@ -47,7 +47,7 @@ struct ProgressLine {
         return Self.timeLeft(done, of: total, Self.seconds(since: began))
     }
 
-    /// Takes the line away again.
+    /// Clears the line.
     func clear() {
         if isShown { Terminal.showProgress("") }
     }
@@ -57,15 +57,15 @@ struct ProgressLine {
         case .copying(let done, let total?) where total > 0:
             let percent = Terminal.percent(done, of: total)
             return
-                "\(bar(percent)) \(percent) %, \(Terminal.size(done)) of \(Terminal.size(total))\(rate(done, secondsPassed))"
+                "\(bar(percent)) \(percent)%, \(Terminal.size(done)) of \(Terminal.size(total))\(rate(done, secondsPassed))"
         case .copying(let done, _):
             return "\(Terminal.size(done)) copied\(rate(done, secondsPassed))"
         case .checking(let done, let total) where total > 0:
-            return "checking, \(Terminal.percent(done, of: total)) %"
+            return "checking, \(Terminal.percent(done, of: total))%"
         case .checking:
             return "checking"
         case .indexing(let done, let total) where total > 0:
-            return "indexing, \(Terminal.percent(done, of: total)) %"
+            return "indexing, \(Terminal.percent(done, of: total))%"
         case .indexing:
             return "indexing"
         case .waiting:
@@ -73,7 +73,7 @@ struct ProgressLine {
         }
     }
 
-    /// ", 2 min left"; empty as long as nobody can tell.
+    /// Returns the estimated time left, such as ", 2 min left"; empty while unknown.
     static func timeLeft(_ done: UInt64, of total: UInt64, _ secondsPassed: Double) -> String {
         guard secondsPassed > 2, done > 0, done < total else { return "" }
         let seconds = Double(total - done) / Double(done) * secondsPassed

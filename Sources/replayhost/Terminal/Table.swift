@@ -1,28 +1,27 @@
 import Foundation
 
-/// Columns of text, as wide as their widest cell, or as narrow as a terminal needs them.
+/// A table of text, which truncates cells and hides columns to fit a narrow terminal.
 struct Table {
     private let header: [String]
-    private let leftOut: [String]
-    private let cut: [String]
+    private let hideable: [String]
+    private let truncatable: [String]
     private var rows: [[String]] = []
 
     private static let gap = 2
-    /// A cell is not cut to fewer columns than this.
-    private static let cutWidthMin = 12
+    private static let truncatedWidthMin = 12
 
     /// - Parameters:
-    ///   - leftOut: The columns that can be missed in a narrow terminal, those that can be missed best first.
-    ///   - cut: The columns whose cells may be cut there, before any is left out.
-    init(_ header: [String], leftOut: [String] = [], cut: [String] = []) {
-        (self.header, self.leftOut, self.cut) = (header, leftOut, cut)
+    ///   - hideable: The columns to hide if the table is too wide, in this order.
+    ///   - truncatable: The columns to truncate before any is hidden.
+    init(_ header: [String], hideable: [String] = [], truncatable: [String] = []) {
+        (self.header, self.hideable, self.truncatable) = (header, hideable, truncatable)
     }
 
     mutating func add(_ row: [String]) {
         rows.append(row)
     }
 
-    /// - Parameter room: The width of the terminal; `nil` where it has none.
+    /// - Parameter room: The width of the terminal; `nil` for no limit.
     func lines(within room: Int? = Terminal.outputColumns) -> [String] {
         let all = [header] + rows
         var widths = header.indices.map { column in all.map { Self.width($0[column]) }.max() ?? 0 }
@@ -30,24 +29,24 @@ struct Table {
         if let room { fit(&columns, &widths, in: room) }
         return all.map { row in
             columns.map { column in
-                let cell = Self.shortened(row[column], to: widths[column])
+                let cell = Self.truncated(row[column], to: widths[column])
                 return cell + String(repeating: " ", count: widths[column] - Self.width(cell))
             }.joined(separator: String(repeating: " ", count: Self.gap)).trimmingCharacters(in: .whitespaces)
         }
     }
 
-    /// Cuts, then leaves out, until all fits. What can neither be cut nor missed is wider than the terminal then.
+    /// Truncates cells, then hides columns, until the table fits or nothing more can be hidden.
     private func fit(_ columns: inout [Int], _ widths: inout [Int], in room: Int) {
-        let cut = header.indices.filter { self.cut.contains(header[$0]) }
-        var leftOut = self.leftOut.compactMap { header.firstIndex(of: $0) }[...]
+        let truncatable = header.indices.filter { self.truncatable.contains(header[$0]) }
+        var hideable = self.hideable.compactMap { header.firstIndex(of: $0) }[...]
         while true {
             let excess = columns.reduce(-Self.gap) { $0 + widths[$1] + Self.gap } - room
             guard excess > 0 else { return }
-            let reserves = cut.map { column in
-                let least = max(Self.cutWidthMin, Self.width(header[column]))
+            let reserves = truncatable.map { column in
+                let least = max(Self.truncatedWidthMin, Self.width(header[column]))
                 return (column: column, spare: columns.contains(column) ? max(0, widths[column] - least) : 0)
             }
-            if reserves.reduce(0, { $0 + $1.spare }) >= excess || leftOut.isEmpty {
+            if reserves.reduce(0, { $0 + $1.spare }) >= excess || hideable.isEmpty {
                 var left = excess
                 for (column, spare) in reserves {
                     widths[column] -= min(left, spare)
@@ -55,19 +54,19 @@ struct Table {
                 }
                 return
             }
-            columns.removeAll { $0 == leftOut.first }
-            leftOut.removeFirst()
+            columns.removeAll { $0 == hideable.first }
+            hideable.removeFirst()
         }
     }
 
-    private static func shortened(_ text: String, to room: Int) -> String {
+    private static func truncated(_ text: String, to room: Int) -> String {
         guard width(text) > room else { return text }
         var shown = text
         while width(shown) > room - 1 { shown.removeLast() }
         return shown + "…"
     }
 
-    /// Columns that a terminal needs: East Asian wide characters take two.
+    /// The width of text on a terminal. East Asian wide characters take two columns.
     private static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { sum, scalar in
             switch scalar.value {

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import Synchronization
 import WebArchive
@@ -8,11 +9,11 @@ import Glibc
 import Darwin
 #endif
 
-/// What the program writes and where it runs.
+/// Writes to standard output and standard error.
 ///
-/// Text goes out without the characters that steer a terminal or reorder text: much of it comes from archives.
+/// Lines are written without characters that control a terminal or reorder text, since much text comes from archives.
 enum Terminal {
-    /// What a line on standard error begins with.
+    /// The label at the start of a line on standard error.
     enum Label: String {
         case error, warning, hint
 
@@ -27,10 +28,10 @@ enum Terminal {
 
     private static let isColorOff = Atomic(false)
 
-    /// `--no-color`; `NO_COLOR` and a pipe switch it off as well.
+    /// Turns colors off, as `NO_COLOR` and a pipe do.
     static func switchColorOff() { isColorOff.store(true, ordering: .relaxed) }
 
-    /// Absolute path of this program, with links followed.
+    /// The absolute path of this program, with symbolic links resolved.
     static var executablePath: String {
         #if os(Linux)
         if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") { return path }
@@ -42,7 +43,7 @@ enum Terminal {
 
     static var columns: Int { columns(of: STDERR_FILENO) ?? 80 }
 
-    /// How wide the terminal is that standard output is; `nil` for a pipe and a file.
+    /// The width of the terminal; `nil` when standard output is a pipe or a file.
     static var outputColumns: Int? { columns(of: STDOUT_FILENO) }
 
     private static func columns(of descriptor: Int32) -> Int? {
@@ -51,12 +52,12 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// One line on standard output. A reader that went away ends the program quietly, as it does `cat`.
+    /// Writes one line to standard output. A closed pipe ends the program quietly, as it does `cat`.
     static func write(_ line: String) {
         put(safe(line) + "\n", to: STDOUT_FILENO)
     }
 
-    /// Whole lines on standard output, as they are; on a terminal without control characters.
+    /// Writes whole lines to standard output unchanged; on a terminal, without control characters.
     static func writeLines(_ lines: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return put(lines, to: STDOUT_FILENO) }
         let text = String(decoding: lines, as: UTF8.self)
@@ -65,7 +66,7 @@ enum Terminal {
             to: STDOUT_FILENO)
     }
 
-    /// Bytes of an archive on standard output, as they are; on a terminal without control characters but tabs and line ends.
+    /// Writes bytes to standard output unchanged; on a terminal, without control characters except tabs and newlines.
     static func writeBytes(_ bytes: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return put(bytes, to: STDOUT_FILENO) }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
@@ -73,18 +74,27 @@ enum Terminal {
         put(shown.map { $0.joined(separator: "\t") }.joined(separator: "\n"), to: STDOUT_FILENO)
     }
 
-    /// One line on standard error.
+    /// Writes one line to standard error.
     static func writeError(_ line: String, label: Label? = nil) {
         let start = label.map { styled("\($0.rawValue):", $0.style) + " " } ?? ""
         put(start + safe(line) + "\n", to: STDERR_FILENO)
     }
 
-    /// The beginning of a line on standard error that somebody is to go on with.
-    static func ask(_ question: String) {
+    /// Asks a yes-or-no question on standard error, and reads the answer from standard input.
+    ///
+    /// - Throws: `StoreError` `failed` when there is no input.
+    static func confirm(_ question: String) throws -> Bool {
         put(safe(question) + " ", to: STDERR_FILENO)
+        guard let answer = readLine() else {
+            throw StoreError(
+                .failed, "can't ask for confirmation here", hint: "add --yes to remove without asking")
+        }
+        let isConfirmed = ["y", "yes"].contains(answer.lowercased())
+        if !isConfirmed { writeError("Not removed.") }
+        return isConfirmed
     }
 
-    /// The line on standard error that the next one takes the place of.
+    /// Replaces the current line on standard error.
     static func showProgress(_ line: String) {
         put("\r\u{1B}[K" + safe(line), to: STDERR_FILENO)
     }
@@ -104,7 +114,7 @@ enum Terminal {
     }
 
     static func json(_ value: some Encodable) -> String {
-        // The values are our own plain structures of strings and numbers: they always have a JSON form.
+        // The values are plain structures of strings and numbers, which always encode.
         guard let json = try? JSONText.encoded(value) else { return "{}" }
         return String(decoding: json, as: UTF8.self)
     }
@@ -115,7 +125,7 @@ enum Terminal {
         return isOff ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 
-    /// Text from an archive on one line, with spaces for what could steer a terminal or reorder text.
+    /// Returns text on one line, with spaces for characters that control a terminal or reorder text.
     static func safe(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
         var line = String.UnicodeScalarView()
@@ -128,7 +138,7 @@ enum Terminal {
         return String(line)
     }
 
-    /// For people: 1.5 MB. Powers of 1000, as file managers and disks have them.
+    /// Formats a size, such as "1.5 MB", in powers of 1000.
     static func size(_ bytes: UInt64) -> String {
         let units = ["B", "kB", "MB", "GB", "TB"]
         var value = Double(bytes)
@@ -141,17 +151,18 @@ enum Terminal {
         return "\(String(format: value < 9.95 ? "%.1f" : "%.0f", value)) \(units[unit])"
     }
 
-    /// How much of a total is done, 0 to 100, whatever the catalog says.
+    /// Returns the percentage done, 0 to 100, even for inconsistent numbers of a damaged catalog.
     static func percent(_ done: UInt64, of total: UInt64) -> Int {
         total > 0 ? Int(min(Double(done) / Double(total), 1) * 100) : 0
     }
 
+    /// Formats a number with its noun, such as "1 file" or "2 files".
     static func count(_ number: Int, _ one: String, _ many: String) -> String {
         "\(number) \(number == 1 ? one : many)"
     }
 }
 
-/// The system's `write`, under a name that no method hides.
+/// Calls the system's `write`, which the method of that name would hide.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -1,60 +1,56 @@
 import ArgumentParser
 import Foundation
 
-extension Fault {
-    /// What the argument parser refused.
-    ///
-    /// - Parameters:
-    ///   - error: What it threw.
-    ///   - arguments: Those of the program, without its name.
-    init(refused error: any Error, arguments: [String]) {
+extension CommandError {
+    /// Converts an error of the argument parser.
+    init(parserError error: any Error, arguments: [String]) {
         if let unknown = UnknownCommand(in: arguments) {
-            self.init(usage: "there is no command \"\(unknown.word)\"", hint: unknown.hint)
+            self.init(usage: "unknown command \"\(unknown.word)\"", hint: unknown.hint)
             return
         }
         let full = ReplayHostCommand.fullMessage(for: error)
         let help = full.firstMatch(of: /See '(.+)' for more information/).map { String($0.1) } ?? "replayhost --help"
         let message = ReplayHostCommand.message(for: error)
         let parts = message.split(separator: ". Did you mean ", maxSplits: 1)
-        let what = parts.first.map { $0.prefix(1).lowercased() + $0.dropFirst() } ?? "this can't be understood"
+        let what = parts.first.map { $0.prefix(1).lowercased() + $0.dropFirst() } ?? "invalid arguments"
         self.init(usage: what, hint: parts.count > 1 ? "did you mean \(parts[1])" : "see `\(help)`")
     }
 }
 
-/// A word where the name of a command was expected.
+/// An argument that should be a command but isn't.
 struct UnknownCommand {
     let word: String
-    /// The commands before it: `replayhost`, or `replayhost collection`.
-    let place: String
-    /// The name that comes closest, when one is close.
+    /// The command before it, such as `replayhost collection`.
+    let parent: String
+    /// A command with a similar name, if any.
     let suggestion: String?
 
-    /// - Returns: `nil` when there is no such word in the arguments.
+    /// - Returns: `nil` when the arguments contain no unknown command.
     init?(in arguments: [String]) {
         var command: any ParsableCommand.Type = ReplayHostCommand.self
-        var place = ReplayHostCommand._commandName
+        var parent = ReplayHostCommand._commandName
         for word in arguments where word != "help" {
             let commands = command.configuration.subcommands
             guard !commands.isEmpty, !word.hasPrefix("-") else { return nil }
             guard let next = commands.first(where: { $0._commandName == word }) else {
                 self.word = word
-                self.place = place
+                self.parent = parent
                 suggestion = Self.closest(to: word, of: commands.map { $0._commandName })
                 return
             }
             command = next
-            place += " \(word)"
+            parent += " \(word)"
         }
         return nil
     }
 
     var hint: String {
         if word.lowercased().hasSuffix(".wacz") { return "did you mean `replayhost open \(word)`?" }
-        guard let suggestion else { return "see `\(place) --help`" }
-        return "did you mean `\(place) \(suggestion)`? `\(place) --help` lists all commands"
+        guard let suggestion else { return "see `\(parent) --help`" }
+        return "did you mean `\(parent) \(suggestion)`? `\(parent) --help` lists all commands"
     }
 
-    /// A name that is a beginning of the word or the other way round, or differs in two letters at most.
+    /// Returns a name that shares a prefix with the word, or differs from it in at most two letters.
     private static func closest(to word: String, of names: [String]) -> String? {
         let word = word.lowercased()
         let ranked = names.map { name in
@@ -63,7 +59,7 @@ struct UnknownCommand {
         return ranked.filter { $0.distance <= 2 && $0.distance < $0.name.count }.min { $0.distance < $1.distance }?.name
     }
 
-    /// How many letters have to be added, taken away or exchanged (Levenshtein).
+    /// Returns the Levenshtein distance.
     private static func distance(_ one: String, _ other: String) -> Int {
         var row = Array(0...other.count)
         for (index, letter) in one.enumerated() {
