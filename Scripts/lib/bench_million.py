@@ -151,9 +151,9 @@ def leave_early(side):
             break
         before = now
     spent = serving.processor_seconds(side.pid) - left
-    answer = side.lookup(*samples()[0])
+    response = side.lookup(*samples()[0])
     print(f"client disconnects after the first kilobytes: {side.name}: {spent:.2f} s of processor afterwards, idle after "
-          f"{'more than 30' if idle_after is None else f'{idle_after:.2f}'} s; next lookup {milliseconds(answer[0])}")
+          f"{'more than 30' if idle_after is None else f'{idle_after:.2f}'} s; next lookup {milliseconds(response[0])}")
     return idle_after
 
 
@@ -229,7 +229,7 @@ def measure(folder, ids, beside):
                 leave_early(side)
                 continue
             peaks += [peak, other, list_everything(deflated, DOMAIN, "everything")[3]]
-            assert leave_early(side) is not None, "the server works on for a client that has gone"
+            assert leave_early(side) is not None, "the server keeps working for a disconnected client"
             leave_filtered(side)
             peaks.append(sleepy_reader(side))
         assert max(peaks) < MEMORY_MAX * 2, f"the server needed {max(peaks)} bytes of private memory"

@@ -16,30 +16,30 @@ import serving
 PLACE = re.compile(r'"(offset|length)": "\d+",? ?')
 
 
-def essence(port, archive, question):
-    answer = compare_with_pywb.Answer.of(port, f"/c/{archive}", question, question.path)
-    whole = answer.essence()
-    if answer.is_list and len(whole) == 2:
-        text = "output=text" in question.path
+def essence(port, archive, request):
+    response = compare_with_pywb.Response.of(port, f"/c/{archive}", request, request.path)
+    whole = response.essence()
+    if response.is_list and len(whole) == 2:
+        text = "output=text" in request.path
         lines = [" ".join(line.split(" ")[:6]) if text else PLACE.sub("", line) for line in whole[1]]
         return whole[0], lines
     return whole
 
 
 def main(files):
-    questions = [each for each in compare_with_pywb.CDX + compare_with_pywb.MEMENTO if each.archive == "small"]
+    requests = [each for each in compare_with_pywb.CDX + compare_with_pywb.MEMENTO if each.archive == "small"]
     with tempfile.TemporaryDirectory() as store:
         archives = [(Path(path).name, serving.import_file(store, path)[0]) for path in files]
         with serving.serve(store) as (_, port):
             differing = 0
-            for question in questions:
-                answers = [(name, essence(port, archive, question)) for name, archive in archives]
-                for name, answer in answers[1:]:
-                    if answer != answers[0][1]:
+            for request in requests:
+                responses = [(name, essence(port, archive, request)) for name, archive in archives]
+                for name, response in responses[1:]:
+                    if response != responses[0][1]:
                         differing += 1
-                        print(f"DIFFERS: {compare_with_pywb.shown(question)}: {name} and {answers[0][0]}")
-                        print(f"  {str(answer)[:400]}\n  {str(answers[0][1])[:400]}")
-    print(f"{len(questions)} requests for {len(archives)} archives, {differing} responses differ from the first archive's")
+                        print(f"DIFFERS: {compare_with_pywb.shown(request)}: {name} and {responses[0][0]}")
+                        print(f"  {str(response)[:400]}\n  {str(responses[0][1])[:400]}")
+    print(f"{len(requests)} requests for {len(archives)} archives, {differing} responses differ from the first archive's")
     return 1 if differing else 0
 
 

@@ -24,7 +24,7 @@ DROPPED = ["filename", "source", "source-coll", "access"]
 
 
 @dataclass
-class Question:
+class Request:
     archive: str
     path: str
     fields: dict = field(default_factory=dict)
@@ -37,16 +37,16 @@ class Question:
 
 
 def cdx(query, archive="small", why=""):
-    return Question(archive, f"/cdx?{query}", why=why)
+    return Request(archive, f"/cdx?{query}", why=why)
 
 
 def at(path, archive="small", method="GET", why="", **fields):
-    return Question(archive, f"/{path}", fields, method, why=why)
+    return Request(archive, f"/{path}", fields, method, why=why)
 
 
 def gate(url, archive="sample", why="", **fields):
-    """A TimeGate. That of pywb answers without its frame around the page under `id_`, by content negotiation in place."""
-    return Question(archive, f"/{url}", fields, why=why, theirs=f"/id_/{url}")
+    """A request to a TimeGate. pywb's responds without its frame under `id_`, with content negotiation in place."""
+    return Request(archive, f"/{url}", fields, why=why, theirs=f"/id_/{url}")
 
 
 EDGE, DOCS = "http://edge.test", "http://docs.python.test"
@@ -196,7 +196,7 @@ MEMENTO = [
     at(f"20261120232735id_/{EDGE}/", method="HEAD"),
     at(f"20261120232735id_/{EDGE}/404", method="HEAD"),
     at(f"20261120233039id_/{EDGE}/post?__wb_method=POST&q=one"),
-    Question("small", f"/20261120233039id_/{EDGE}/post", {"Content_Type": "application/x-www-form-urlencoded"}, "POST", "q=two"),
+    Request("small", f"/20261120233039id_/{EDGE}/post", {"Content_Type": "application/x-www-form-urlencoded"}, "POST", "q=two"),
     at(f"20261120232736id_/{EDGE}/caf%C3%A9/%E6%97%A5%E6%9C%AC"),
     at(f"20261120233042id_/{EDGE}/resource.html"),
     at(f"20261120233042id_/urn:pageinfo:{EDGE}/"),
@@ -265,7 +265,7 @@ def normal_line(text):
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     fields: dict
     body: bytes
@@ -273,11 +273,11 @@ class Answer:
     is_gate: bool
 
     @classmethod
-    def of(cls, port, prefix, question, path):
+    def of(cls, port, prefix, request, path):
         path = prefix + path
-        status, fields, body = serving.get(port, path, question.method, body=question.body, **question.fields)
-        is_list = question.path.startswith(("/cdx", "/timemap"))
-        return cls(status, fields, body, is_list, bool(question.theirs))
+        status, fields, body = serving.get(port, path, request.method, body=request.body, **request.fields)
+        is_list = request.path.startswith(("/cdx", "/timemap"))
+        return cls(status, fields, body, is_list, bool(request.theirs))
 
     @property
     def lines(self):
@@ -321,29 +321,29 @@ class Answer:
         return f"{text}, {len(self.body):,} bytes {hashlib.md5(self.body).hexdigest()[:6]}"
 
 
-def shown(question):
-    words = [] if question.method == "GET" else [question.method]
-    words.append(question.path.replace("%3D", "=").replace("%3F", "?").replace("%26", "&"))
-    words += [f"{name.replace('_', '-')}: {value}" for name, value in question.fields.items()]
-    if question.body:
-        words.append(f"body {question.body}")
-    if question.archive != "small":
-        words.append(f"({question.archive})")
-    return " ".join(words)
+def shown(request):
+    parts = [] if request.method == "GET" else [request.method]
+    parts.append(request.path.replace("%3D", "=").replace("%3F", "?").replace("%26", "&"))
+    parts += [f"{name.replace('_', '-')}: {value}" for name, value in request.fields.items()]
+    if request.body:
+        parts.append(f"body {request.body}")
+    if request.archive != "small":
+        parts.append(f"({request.archive})")
+    return " ".join(parts)
 
 
-def ask(questions, theirs, ours, archives):
+def compare(requests, theirs, ours, archives):
     rows, faults = [], []
-    for question in questions:
-        if question.archive not in archives:
+    for request in requests:
+        if request.archive not in archives:
             continue
-        left = Answer.of(theirs, f"/{question.archive}", question, question.theirs or question.path)
-        right = Answer.of(ours, f"/c/{archives[question.archive]}", question, question.path)
+        left = Response.of(theirs, f"/{request.archive}", request, request.theirs or request.path)
+        right = Response.of(ours, f"/c/{archives[request.archive]}", request, request.path)
         is_same = left.essence() == right.essence()
-        why = "" if is_same else WHY.get(shown(question), question.why)
+        why = "" if is_same else WHY.get(shown(request), request.why)
         if not is_same and not why:
-            faults.append((question, left, right))
-        cell = shown(question).replace("|", "\\|")
+            faults.append((request, left, right))
+        cell = shown(request).replace("|", "\\|")
         rows.append(f"| `{cell}` | {left.summary()} | {right.summary()} | {'yes' if is_same else 'no'} | {why} |")
     return rows, faults
 
@@ -355,7 +355,7 @@ def main(files):
             pywb_server.add(folder, name, path)
             archives[name] = serving.import_file(f"{folder}/store", path)[0]
         with pywb_server.serve(folder) as (_, theirs), serving.serve(f"{folder}/store") as (_, ours):
-            tables = [(title, *ask(questions, theirs, ours, archives)) for title, questions in
+            tables = [(title, *compare(requests, theirs, ours, archives)) for title, requests in
                       [("Lists of captures", CDX), ("TimeMaps, TimeGates, mementos", MEMENTO)]]
     faults = []
     for title, rows, found in tables:
@@ -364,12 +364,12 @@ def main(files):
         print("| request | pywb 2.10.0 | replayhost | same | difference |\n| --- | --- | --- | --- | --- |")
         print("\n".join(rows) + "\n")
         faults += found
-    for question, left, right in faults:
-        print(f"UNEXPLAINED: {shown(question)}", file=sys.stderr)
-        for name, answer in [("pywb", left), ("ours", right)]:
-            print(f"  {name}: {answer.summary()} {answer.fields.get('Content-Type')}", file=sys.stderr)
-            lines = answer.lines if answer.is_list and answer.status < 400 else [answer.body[:300].decode(errors="replace")]
-            other = (right if answer is left else left).lines
+    for request, left, right in faults:
+        print(f"UNEXPLAINED: {shown(request)}", file=sys.stderr)
+        for name, response in [("pywb", left), ("ours", right)]:
+            print(f"  {name}: {response.summary()} {response.fields.get('Content-Type')}", file=sys.stderr)
+            lines = response.lines if response.is_list and response.status < 400 else [response.body[:300].decode(errors="replace")]
+            other = (right if response is left else left).lines
             for line in [line for line in lines if line not in other][:4] or lines[:3]:
                 print(f"    {line[:300]}", file=sys.stderr)
     return 1 if faults else 0

@@ -263,8 +263,8 @@ def measure(program, path, store):
     code, out, err, seconds, peak = import_file(program, path, store)
     imported = seconds, peak, catalog_size(store)
     if code != 0:
-        words = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
-        return imported, None, f"exit {code}: {words[1] if words else err[:200]}"
+        remark = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
+        return imported, None, f"exit {code}: {remark[1] if remark else err[:200]}"
     answer = json.loads(out.splitlines()[0])
     if "archive" not in answer:
         return imported, None, "became a collection"
@@ -287,14 +287,14 @@ def main():
         size = path.stat().st_size
         for number, program in enumerate(given.programs):
             program, _, label = program.partition(":")
-            imported, served, words = measure(program, path, given.folder / "store")
+            imported, served, remark = measure(program, path, given.folder / "store")
             cells = [f"{name if number == 0 else '':31}{size / 1000:7.0f}  {label or Path(program).name:9}"]
             for seconds, *sizes in filter(None, [imported, served]):
                 cells.append(f"{seconds:9.2f}" + "".join(f"{value / MB:9.1f}" for value in sizes))
-            print("".join(cells) + (f"  {words[:150]}" if words else ""), flush=True)
+            print("".join(cells) + (f"  {remark[:150]}" if remark else ""), flush=True)
             if number == len(given.programs) - 1:
                 costs = [row for row in [imported, served] if row and size < MB]
-                has_crashed = words.startswith("exit") and not words.startswith("exit 4")
+                has_crashed = remark.startswith("exit") and not remark.startswith("exit 4")
                 failures += has_crashed or any(row[0] > 10 or row[1] > 96 * MB for row in costs)
     shutil.rmtree(given.folder / "store", ignore_errors=True)
     if given.check and failures:

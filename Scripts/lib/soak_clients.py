@@ -38,7 +38,7 @@ class Client:
         self.seed = seed
         self.connection = http.client.HTTPConnection("localhost", port, timeout=120)
 
-    def ask(self, method, path, statuses, body=None, **fields):
+    def request(self, method, path, statuses, body=None, **fields):
         # http.client reconnects if the server closed the connection between two requests.
         self.connection.request(method, path, body=body, headers={
             "Host": f"localhost:{self.port}", **{name.replace("_", "-"): value for name, value in fields.items()}})
@@ -51,27 +51,27 @@ class Client:
     def range(self):
         length = self.random.choice([1, 4096, 300_000, 2 << 20])
         first = self.random.randrange(self.size - length)
-        _, content = self.ask("GET", "/archives/large.wacz", [206], Range=f"bytes={first}-{first + length - 1}")
+        _, content = self.request("GET", "/archives/large.wacz", [206], Range=f"bytes={first}-{first + length - 1}")
         assert len(content) == length
 
     def lookup(self):
         number = self.random.randrange(12)
         scope = self.random.choice(["all", "small"])
-        self.ask("GET", f"/c/{scope}/2024id_/http://a{number}.example/", [200, 302])
-        self.ask("GET", f"/c/all/cdx?url=a{number}.example&limit=5", [200])
+        self.request("GET", f"/c/{scope}/2024id_/http://a{number}.example/", [200, 302])
+        self.request("GET", f"/c/all/cdx?url=a{number}.example&limit=5", [200])
 
     def list(self):
-        _, content = self.ask("GET", "/api/archives", [200])
+        _, content = self.request("GET", "/api/archives", [200])
         assert len(json.loads(content)["archives"]) >= 2
-        self.ask("GET", "/api/archives/large/pages?limit=20", [200])
+        self.request("GET", "/api/archives/large/pages?limit=20", [200])
 
     def upload(self):
         name = f"upload-{self.seed}-{self.random.randrange(1 << 30)}"
         body = wacz([(f"http://{name}.example/", f"example,{name})/", name)], name)
         authority = {"Replayhost_Token": self.token, "Origin": f"http://localhost:{self.port}"}
-        _, content = self.ask(
+        _, content = self.request(
             "POST", f"/api/archives?name={name}.wacz", [201], body=body, Content_Type="application/wacz", **authority)
-        self.ask("DELETE", f"/api/archives/{json.loads(content)['archive']['id']}", [200, 204], **authority)
+        self.request("DELETE", f"/api/archives/{json.loads(content)['archive']['id']}", [200, 204], **authority)
 
     def run(self, ends):
         what = [self.range] * 4 + [self.lookup] * 4 + [self.list] * 2 + [self.upload]

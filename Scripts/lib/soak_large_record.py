@@ -83,7 +83,7 @@ def read_whole(pid, port, archive, digest):
         spent = time.perf_counter() - began
         connection.close()
     assert (answer.status, count) == (200, SIZE), (answer.status, count)
-    assert sha256.hexdigest() == digest, "the body is not the payload"
+    assert sha256.hexdigest() == digest, "the body differs from the payload"
     print(f"  whole: {spent:.1f} s, {count / spent / 1e6:.0f} MB/s, first byte {first * 1000:.1f} ms, "
           f"server peak {watch.peak / 1e6:.1f} MB ({watch.peak_private / 1e6:.1f} MB private; "
           f"after each third {', '.join(thirds)})")

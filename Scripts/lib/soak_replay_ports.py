@@ -30,7 +30,7 @@ class Server:
         with open(f"{store}/server.json", encoding="utf-8") as file:
             self.token = json.load(file)["token"]
 
-    def ask(self, method, path, port=None):
+    def request(self, method, path, port=None):
         fields = {"Host": f"localhost:{port or self.port}", "Connection": "close"}
         if method == "POST":
             fields |= {"Origin": f"http://localhost:{self.port}", "Replayhost-Token": self.token, "Content-Length": "0"}
@@ -43,11 +43,11 @@ class Server:
 
     def open(self, archive):
         """Opens the archive's port, and requests its boot page and the first bytes of its file."""
-        status, body = self.ask("POST", f"/api/archives/{archive}/origin")
+        status, body = self.request("POST", f"/api/archives/{archive}/origin")
         assert status == 200, body
         port = urlsplit(json.loads(body)["replayOrigin"]).port
         for path in ["/", "/sw.js", f"/archives/{archive}.wacz"]:
-            status, _ = self.ask("GET", path, port)
+            status, _ = self.request("GET", path, port)
             assert status == 200, (archive, path, status)
         return port
 
@@ -93,7 +93,7 @@ def main():
     subprocess.run([serving.BINARY, "import", "--store", store, "--quiet", files], check=True, stdout=subprocess.DEVNULL)
 
     with serve(store) as server:
-        archives = [archive["id"] for archive in json.loads(server.ask("GET", "/api/archives")[1])["archives"]]
+        archives = [archive["id"] for archive in json.loads(server.request("GET", "/api/archives")[1])["archives"]]
         assert len(archives) == COUNT
         assert server.report("none opened") == 2
         ports = {archive: server.open(archive) for archive in archives[:50]}
