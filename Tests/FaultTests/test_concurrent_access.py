@@ -12,7 +12,7 @@ from support.places import FIXTURES
 from support.waiting import wait_until
 
 
-def ids(server):
+def listed_archives(server):
     return {archive["id"]: archive for archive in json.loads(server.get("/api/archives")[2])["archives"]}
 
 
@@ -28,11 +28,11 @@ def test_two_processes_import_while_a_third_serves(store):
         running = [store.start("import", store.folder / name) for name in ["one", "two"]]
         seen = set()
         while any(process.poll() is None for process in running):
-            seen.add(len(ids(server)))
+            seen.add(len(listed_archives(server)))
         for process in running:
             assert process.wait() == 0, process.stderr.read()
             process.communicate()
-        assert len(ids(server)) == 2 * count + 1
+        assert len(listed_archives(server)) == 2 * count + 1
         assert len(seen) > 1, "the server saw running imports"
         for name in ["one", "two"]:
             for number in range(count):
@@ -87,7 +87,7 @@ def test_volume_can_be_unmounted_while_the_server_runs(store, mounted):
         assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 200
         # The server doesn't keep files on the volume open.
         wait_until(lambda: subprocess.run(["umount", volume], capture_output=True).returncode == 0, "it can be unmounted")
-        assert ids(server)["far"]["availability"] == "unavailable"
+        assert listed_archives(server)["far"]["availability"] == "unavailable"
         status, _, body = server.get("/archives/far.wacz")
         assert (status, b"unavailable" in body) == (503, True)
         assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 503
@@ -96,7 +96,7 @@ def test_volume_can_be_unmounted_while_the_server_runs(store, mounted):
         assert store.listed()["far"]["availability"] == "unavailable"
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", volume], check=True)
         shutil.copy2(kept, file)
-        assert ids(server)["far"]["availability"] == "available"
+        assert listed_archives(server)["far"]["availability"] == "available"
         assert server.get("/archives/far.wacz")[2] == file.read_bytes()
         assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 200
 
@@ -150,7 +150,7 @@ def test_download_of_a_changing_linked_file_is_aborted(store):
 
 def test_many_linked_files(store):
     """1,000 in `make soak`."""
-    count = int(os.environ.get("REFERENCES", "60"))
+    count = int(os.environ.get("LINKS", "60"))
     folder = store.folder / "many"
     folder.mkdir()
     files = [store.file(f"file-{number}.wacz", 20_000, 10_000, seed=number, folder=folder) for number in range(count)]
