@@ -59,7 +59,7 @@ struct BackupCommandTests {
                 /^restored 2 archives and 0 collections as of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: 2 files/)
         )
         let again = try await store.run("restore", "copies", "--store", "again")
-        #expect(again.output.contains("0 files copied, 2 there already"))
+        #expect(again.output.contains("0 files copied, 2 already there"))
         #expect(try await store.run("remove", "one", "--yes").code == 0)
         let pruned = try await store.run("backup", "copies", "--prune")
         #expect(pruned.output.contains(/deleted 1 file \(.*\) no longer needed/))

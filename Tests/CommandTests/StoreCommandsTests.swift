@@ -40,7 +40,7 @@ struct StoreCommandsTests {
         #expect(try await store.run("import", "--move", "moved.wacz").output.hasPrefix("moved: moved \"Generated\" ("))
         let linked = try await store.run("import", "--link", "kept.wacz")
         #expect(linked.output.hasPrefix("kept: linked \"Generated\" ("))
-        #expect(linked.output.hasSuffix("). Its hash is calculated when the server next runs.\n"))
+        #expect(linked.output.contains("). Its hash is calculated when the server next runs.\n"))
         #expect(linked.errors.contains("to calculate missing hashes now: replayhost jobs run\n"))
         #expect((exists(store, "moved.wacz"), exists(store, "kept.wacz")) == (false, true))
         let archives = try await listed(store)
