@@ -104,7 +104,8 @@ def section(command, skipped, parents=()):
 def main():
     version, date, rest = sys.argv[1:]
     program = json.load(sys.stdin)["command"]
-    commands = [command for command in program["subcommands"] if command["commandName"] != "help"]
+    commands = [command for command in program["subcommands"]
+                if command["commandName"] != "help" and command.get("shouldDisplay", True)]
     leaves = [leaf for command in commands for leaf in command.get("subcommands", [command])
               if leaf["commandName"] != "help"]
     common = common_arguments(leaves)

@@ -224,13 +224,13 @@ def test_manual_page_is_complete_and_well_formed(prefix):
     program = json.loads(run(BINARY, "--experimental-dump-help").stdout)["command"]
     for command in program["subcommands"]:
         name = command["commandName"]
-        if name == "help":
+        if name == "help" or not command.get("shouldDisplay", True):
             continue
         assert f'.SS "{name}"' in text
         for child in command.get("subcommands", []):
             assert child["commandName"] == "help" or f'.SS "{name} {child["commandName"]}"' in text
         for argument in command.get("arguments", []):
-            if argument["kind"] != "positional":
+            if argument["kind"] != "positional" and argument.get("shouldDisplay", True):
                 assert f"--{argument['preferredName']['name']}" in text
     for section in ["EXIT STATUS", "FILES", "ENVIRONMENT"]:
         assert f".SH {section}" in text
