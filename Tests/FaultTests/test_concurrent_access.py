@@ -89,7 +89,7 @@ def test_volume_can_be_unmounted_while_the_server_runs(store, mounted):
         wait_until(lambda: subprocess.run(["umount", volume], capture_output=True).returncode == 0, "it can be unmounted")
         assert listed_archives(server)["far"]["availability"] == "unavailable"
         status, _, body = server.get("/archives/far.wacz")
-        assert (status, b"unavailable" in body) == (503, True)
+        assert (status, b"can't find the linked file" in body) == (503, True)
         assert server.get("/c/far/20240101000000id_/https://large.example/")[0] == 503
         assert server.get("/archives/sample.wacz")[0] == 200
         store.doctor_results()
