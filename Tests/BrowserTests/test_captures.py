@@ -1,4 +1,4 @@
-"""Which capture of a URL the viewer shows, and how all of them are reached."""
+"""Choosing among many captures of one URL."""
 
 import re
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ def page_of(day):
 
 
 def test_every_capture_of_a_thousand_is_reached(host, browser, tmp_path):
-    """Asked for in 2025 the last is shown; the list leads to the first, to the last, and to one in the middle."""
+    """For a time in 2025, the last capture is shown. The list reaches the first, the last and one in the middle."""
     captures = [({"url": HOME, "time": f"{FIRST + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"}, page_of(day))
         for day in range(DAYS)]
     species = b'<!doctype html><title>Species</title><h1>Species</h1><a href="crab.html">Crab</a>'
@@ -30,42 +30,42 @@ def test_every_capture_of_a_thousand_is_reached(host, browser, tmp_path):
     page = browser.page
     page.goto(f"{host.home}/?archive=/archives/many.wacz#url={HOME}&ts=20250101000000")
     viewer = Viewer(page)
-    times = page.get_by_role("combobox", name=f"Time of capture, {DAYS} to choose from")
+    times = page.get_by_role("combobox", name=f"Capture time, {DAYS} captures")
 
     def expect_day(day):
         expect(viewer.read("h1")).to_have_text(f"Day {day}")
         expect(page).to_have_url(re.compile(f"&ts={timestamp(day)}$"))
         expect(times).to_have_value(timestamp(day))
 
-    def turn(way, day):
-        """Another part of the list, which has that day; the day that is shown stays chosen."""
-        chosen = times.input_value()
-        times.select_option(value=way)
+    def load_part(part, day):
+        """Loads another part of the list, which contains that day. The shown day stays selected."""
+        selected = times.input_value()
+        times.select_option(value=part)
         expect(times.locator(f'option[value="{timestamp(day)}"]')).to_have_count(1)
-        expect(times).to_have_value(chosen)
+        expect(times).to_have_value(selected)
 
     expect_day(999)
     expect(page.get_by_role("button", name="Next capture")).to_be_disabled()
     page.get_by_role("button", name="Previous capture").click()
     expect_day(998)
-    turn("first", 0)
+    load_part("first", 0)
     times.select_option(value=timestamp(0))
     expect_day(0)
     expect(page.get_by_role("button", name="Previous capture")).to_be_disabled()
     for last in (150, 250, 350, 450, 550):
-        turn("later", last)
+        load_part("later", last)
     times.select_option(value=timestamp(512))
     expect_day(512)
     times.focus()
     page.keyboard.press("ArrowDown")
     expect_day(513)
-    turn("latest", 999)
-    turn("earlier", 850)
-    turn("latest", 999)
+    load_part("latest", 999)
+    load_part("earlier", 850)
+    load_part("latest", 999)
     times.select_option(value=timestamp(999))
     expect_day(999)
 
-    # A link without the slash leads to the page with it, so that links of that page lead on.
+    # A link without the final slash opens the URL with it, so that relative links work.
     viewer.follow("Species")
     expect(viewer.address).to_have_value(f"{HOME}species/")
     viewer.follow("Crab")

@@ -62,21 +62,21 @@ def test_collection_is_made_in_the_library_and_replayed_as_one(two_archives, bro
     """Two archives are chosen and named; a page of one shows with the picture and the revisit's payload of the other."""
     host, page = two_archives, browser.page
     page.goto(host.home)
-    page.get_by_role("button", name="Make a collection…").click()
-    page.get_by_label("Title of the collection").fill("Both of them")
+    page.get_by_role("button", name="New collection…").click()
+    page.get_by_label("Collection title").fill("Both of them")
     for title in ["Pages", "Things"]:
         page.get_by_role("checkbox", name=title).check()
-    expect(page.get_by_text("2 archives chosen")).to_be_visible()
-    page.get_by_role("button", name="Make the collection").click()
+    expect(page.get_by_text("2 archives selected")).to_be_visible()
+    page.get_by_role("button", name="Create collection").click()
     expect(page.get_by_role("heading", name="Both of them", level=1)).to_be_visible()
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour", "Tide"])
 
     page.goto(host.home)
-    expect(page.get_by_text("collection of 2 archives", exact=True)).to_be_visible()
-    page.get_by_role("link", name="Visit Both of them").click()
+    expect(page.get_by_text("Collection of 2 archives", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Open Both of them").click()
     viewer = Viewer(page)
-    viewer.address = page.get_by_role("textbox", name="Address in this collection", exact=True)
+    viewer.address = page.get_by_role("textbox", name="URL in this collection", exact=True)
     expect_harbour(viewer)
     viewer.expect_at(f"{EXAMPLE}/", "Harbour", "22 November 2024, 09:00 UTC", "20241122090000")
     viewer.follow("Tide")
@@ -93,10 +93,10 @@ def test_uncaptured_address_in_a_collection(collection, two_archives, page):
     viewer = Viewer(page)
     expect_harbour(viewer)
     viewer.follow("Nowhere")
-    expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
     expect(page.get_by_text("“Both” has no capture of it.")).to_be_visible()
     expect(page.locator(".panel .pages a")).to_have_text(["Harbour", "Tide"])
-    page.get_by_role("link", name="Pages of this collection").click()
+    page.get_by_role("link", name="All pages").click()
     expect(page.get_by_role("heading", name="Both", level=1)).to_be_visible()
 
 
@@ -104,7 +104,7 @@ def test_collection_is_replayed_by_lookups_whatever_the_address_chooses(collecti
     page = browser.page
     page.goto(f"{two_archives.home}/?collection={collection}&replay=ranges")
     expect_harbour(Viewer(page))
-    expect(page.get_by_text("A collection is replayed by lookups only")).to_be_visible()
+    expect(page.get_by_text("Collections always replay by lookups")).to_be_visible()
     assert [url for url in browser.requests if f"/c/{collection}/" in url]
     assert not [url for url in browser.requests if "/archives/" in url and "/api/" not in url and "?archive" not in url]
 
@@ -125,17 +125,17 @@ def test_members_come_and_go(collection, two_archives, page, tmp_path):
     page.goto(f"{host.home}/?collection={collection}")
     expect_harbour(Viewer(page))
     page.get_by_role("link", name="Both", exact=True).click()
-    page.get_by_role("button", name="Take Things out of the collection").click()
+    page.get_by_role("button", name="Remove Things from the collection").click()
     expect(page.get_by_text("A collection of 1 archive")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour"])
-    page.get_by_label("Another archive").select_option(label="Third")
-    page.get_by_role("button", name="Add to the collection").click()
+    page.get_by_label("Add an archive").select_option(label="Third")
+    page.get_by_role("button", name="Add to collection").click()
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour", "Cliff"])
-    page.get_by_role("link", name="Visit the main page").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_css("color", "rgb(0, 0, 0)")
-    viewer.address = page.get_by_role("textbox", name="Address in this collection", exact=True)
+    viewer.address = page.get_by_role("textbox", name="URL in this collection", exact=True)
     viewer.visit("third.example")
     expect(viewer.read("h1")).to_have_text("Cliff")
 
@@ -143,7 +143,7 @@ def test_members_come_and_go(collection, two_archives, page, tmp_path):
 def test_collection_is_removed_and_its_archives_stay(collection, two_archives, page):
     host = two_archives
     page.goto(f"{host.home}/?collection={collection}#view=pages")
-    page.get_by_role("button", name="Remove this collection…").click()
+    page.get_by_role("button", name="Remove collection…").click()
     expect(page.get_by_role("dialog")).to_contain_text("Its archives stay in the library.")
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("2 archives,")).to_be_visible()
@@ -159,6 +159,6 @@ def test_archive_names_its_collections(collection, two_archives, page):
 
 def test_unknown_collection_is_said_in_words(host, browser):
     browser.allow("404")
-    for address, words in [("nobody", "No collection has the id"), ("Not/an id", "is no id of a collection")]:
+    for address, words in [("nobody", "No collection has the id"), ("Not/an id", "isn't a valid collection ID")]:
         browser.page.goto(f"{host.home}/?collection={address}")
         expect(browser.page.get_by_text(re.compile(words))).to_be_visible()

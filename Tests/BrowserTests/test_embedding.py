@@ -72,7 +72,7 @@ def test_a_page_goes_on_while_the_host_stops_and_starts(example, playwright, tmp
             engine.follow(TITLE)
             engine.wait_for_text_in_page("Autumn edition", "#edition")
         assert engine.run("() => window.stillTheSame") is True
-        engine.wait_for("(url) => document.querySelector('.address-bar input').value === url", f"{SITE}/",
+        engine.wait_for("(url) => document.querySelector('.url-bar input').value === url", f"{SITE}/",
             what="the address bar shows where one is")
         assert example.tell("list", "sample: ") == TITLE
     finally:

@@ -39,7 +39,7 @@ def test_library_says_that_the_engine_is_missing(host_with_own_assets, own_asset
         f"{host.replay_origin('sample')}/{collection}/20241121090000mp_/{SITE}/",
     ]:
         page.goto(address)
-        expect(page.get_by_role("heading", name=f"“{TITLE}” cannot be opened")).to_be_visible()
+        expect(page.get_by_role("heading", name=f"“{TITLE}” can't be opened")).to_be_visible()
         expect(page.get_by_role("alert")).to_contain_text("The replay engine is missing")
         expect(page.get_by_text("make setup").first).to_be_visible()
 
@@ -62,8 +62,8 @@ def test_browser_without_service_workers_is_told(host_with_sample, browser):
     page = browser.page
     browser.context.add_init_script("delete Navigator.prototype.serviceWorker")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
-    expect(page.get_by_role("heading", name=f"“{TITLE}” cannot be opened")).to_be_visible()
-    expect(page.get_by_role("alert")).to_contain_text("This browser offers no service workers")
+    expect(page.get_by_role("heading", name=f"“{TITLE}” can't be opened")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("Replay needs service workers")
     expect(page.get_by_text("ordinary window")).to_be_visible()
 
 
@@ -75,7 +75,7 @@ def test_browser_that_refuses_the_worker_is_told(host_with_sample, browser):
             ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException("no", "SecurityError"));
         }""")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
-    expect(page.get_by_role("alert")).to_contain_text("refused to start the replay engine")
+    expect(page.get_by_role("alert")).to_contain_text("blocked the replay engine")
 
 
 def test_server_that_is_away_is_said(host_with_sample, browser):
@@ -87,7 +87,7 @@ def test_server_that_is_away_is_said(host_with_sample, browser):
     expect_home(viewer)
     host_with_sample.stop()
     viewer.visit(f"{SITE}/species/limpet.html")
-    expect(page.get_by_role("alert")).to_contain_text("server does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("replayhost has stopped")
     expect(page.get_by_text("replayhost serve").first).to_be_visible()
     host_with_sample.start()
     page.get_by_role("button", name="Try again").click()
@@ -123,7 +123,7 @@ def test_file_that_is_damaged_is_imported_with_findings(host, page, name, severi
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     drop(page, FIXTURES / "damaged" / f"{name}.wacz")
-    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    expect(page.get_by_role("heading", name="Issues found in this file")).to_be_visible()
     status, _, body = host.request("GET", f"/api/archives/{name}")
     findings = json.loads(body)["findings"]
     assert status == 200 and severity in [finding["severity"] for finding in findings]

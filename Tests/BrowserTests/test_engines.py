@@ -19,7 +19,7 @@ from support.website import WebSite
 SUPPORT = Path(__file__).parent / "support"
 ATTACKS = (SUPPORT / "attacks.js").read_text(encoding="utf-8")
 WAYS = ["lookups", "ranges"]
-ADDRESS = "() => document.querySelector('.address-bar input').value"
+ADDRESS = "() => document.querySelector('.url-bar input').value"
 
 
 @pytest.fixture(params=["names", "ports"])
@@ -75,7 +75,7 @@ def open_from_library(engine, host):
     """From the address that `serve` prints, by a click."""
     engine.go(host.address)
     engine.wait_for_text(TITLE, "main a")
-    engine.click(f'a[aria-label="Visit {TITLE}"]')
+    engine.click(f'a[aria-label="Open {TITLE}"]')
 
 
 @pytest.mark.few(
@@ -104,7 +104,7 @@ def test_pages_are_visited(host, engine, way):
     engine.follow(TITLE)
     expect_home(engine)
     engine.follow("The winter pages")
-    engine.wait_for_text("This address was not captured", "h1")
+    engine.wait_for_text("This page isn't in", "h1")
     engine.wait_for_text(f"{SITE}/winter.html", ".panel")
     expect_way(engine, way)
 
@@ -187,7 +187,7 @@ def expect_refusal(engine, host, what):
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     engine.go(viewer_address(host, "sample"))
-    engine.wait_for_text(f"“{TITLE}” cannot be opened", ".failure-panel h1")
+    engine.wait_for_text(f"“{TITLE}” can't be opened", ".failure-panel h1")
     engine.wait_for_text(what, ".failure-panel [role=alert]")
     hint = "() => document.querySelector('.failure-panel [role=alert] + p').innerText"
     words = engine.run(hint)
@@ -203,7 +203,7 @@ def expect_refusal(engine, host, what):
 def test_browser_without_workers_says_so(host, open_engine):
     """Turned off in the settings, and by that not there at all."""
     words = expect_refusal(
-        open_engine(blocks="workers"), host, "This browser offers no service workers here, and replay needs one.")
+        open_engine(blocks="workers"), host, "Replay needs service workers, which are turned off in this browser.")
     assert "ordinary window" in words and "dom.serviceWorkers.enabled" in words
 
 
@@ -212,7 +212,7 @@ def test_browser_without_workers_says_so(host, open_engine):
 def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
     """What the words name is what has to be allowed: with just that, pages are visited."""
     engine = open_engine(blocks="site data")
-    words = expect_refusal(engine, host, "The browser refused to start the replay engine.")
+    words = expect_refusal(engine, host, "The browser blocked the replay engine.")
     names = re.search(r"Allow it for (\S+) \(in Firefox: for (\S+)\)", words)
     engine = open_engine(blocks="site data", allows=names[2 if engine.name == "firefox" else 1])
     engine.go(viewer_address(host, "sample"))
@@ -246,7 +246,7 @@ def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
     engine.wait_for_text_in_page("A page that calls out", "h1")
     assert len(engine.run_in_page(CALL_OUT)) == 8
     engine.follow("A link with a ping")
-    engine.wait_for_text("This address was not captured", "h1")
+    engine.wait_for_text("This page isn't in", "h1")
     assert engine.sink.from_pages == []
 
 

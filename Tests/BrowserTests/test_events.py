@@ -81,13 +81,13 @@ def test_work_is_shown_and_steered(host, told, page):
     """Progress, reason, and a button for each thing that can be done in a state; what is done goes away."""
     told.job()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Work")
+    work = page.get_by_role("region", name="Activity")
     expect(work).to_contain_text("Import of /volume/<b>large</b>.wacz")
     expect(work).to_contain_text("25 %, 30 MB of 120 MB")
     told.job(done=60_000_000)
     expect(work).to_contain_text("50 %, 60 MB of 120 MB")
     for button, command, words in [
-        ("Pause", "pause", "paused at 50 %"), ("Resume", "resume", "50 %, 60 MB"),
+        ("Pause", "pause", "Paused at 50 %"), ("Resume", "resume", "50 %, 60 MB"),
     ]:
         work.get_by_role("button", name=f"{button}: Import of").click()
         expect(work).to_contain_text(words)
@@ -96,7 +96,7 @@ def test_work_is_shown_and_steered(host, told, page):
     expect(work).to_contain_text("No space left while copying.")
     expect(page.locator("#announcements")).to_have_text("Import of /volume/<b>large</b>.wacz failed.")
     work.get_by_role("button", name="Retry: Import of").click()
-    expect(work).to_contain_text("waits for its turn")
+    expect(work).to_contain_text("Queued")
     told.job(state="running", attempt=2)
     expect(work).to_contain_text("50 %, 60 MB of 120 MB, attempt 2")
     work.get_by_role("button", name="Cancel: Import of").press("Enter")
@@ -114,7 +114,7 @@ def test_only_what_can_succeed_is_offered(host, told, page, job, buttons):
     """An upload is read once, and a file that is no archive stays none."""
     told.job(**job)
     page.goto(host.home)
-    work = page.get_by_role("region", name="Work")
+    work = page.get_by_role("region", name="Activity")
     expect(work.get_by_role("button")).to_have_text(buttons)
 
 
@@ -128,7 +128,7 @@ def test_upload_that_the_server_did_not_survive_is_only_dismissed(host, page):
         host.process.kill()
     host.restart()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Work")
+    work = page.get_by_role("region", name="Activity")
     expect(work).to_contain_text("cut.wacz")
     expect(work.get_by_role("button")).to_have_text(["Dismiss"])
 
@@ -142,7 +142,7 @@ def test_library_says_that_the_server_stopped_and_heals_itself(host_with_sample,
     expect(stopped).to_have_count(0)
     host.stop()
     expect(stopped).to_be_visible()
-    page.get_by_role("link", name=f"Visit {TITLE}").click()
+    page.get_by_role("link", name=f"Open {TITLE}").click()
     expect(page.locator("#announcements")).to_have_text("replayhost has stopped.")
     expect(stopped).to_be_visible()
     host.add(FIXTURES / "second.wacz")
@@ -157,7 +157,7 @@ def test_failed_import_is_dismissed_for_good(host, browser, tmp_path):
     browser.allow("422")
     page.goto(host.home)
     page.locator("input[type=file]").set_input_files(file)
-    imports, work = page.get_by_role("list", name="Imports"), page.get_by_role("region", name="Work")
+    imports, work = page.get_by_role("list", name="Imports"), page.get_by_role("region", name="Activity")
     expect(imports).to_contain_text("holiday.wacz was not imported")
     wait_until(lambda: jobs_of(host), "the host knows what failed")
     imports.get_by_role("button", name="Dismiss holiday.wacz").click()
@@ -180,9 +180,9 @@ def test_failed_work_is_dismissed_for_good(host, page, tmp_path):
     os.utime(file, (1, 1))
     host.start()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Work")
+    work = page.get_by_role("region", name="Activity")
     expect(work).to_contain_text("failed")
-    work.get_by_role("button", name="Dismiss: Check sum of").click()
+    work.get_by_role("button", name="Dismiss: Checksum of").click()
     expect(work).to_have_count(0)
     page.reload()
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
@@ -196,9 +196,9 @@ def test_all_that_failed_is_dismissed_at_once(host, page):
         status, answered, _ = host.request("POST", f"/api/archives?name={name}.wacz", fields, b"no archive")
         assert (status, int(answered["Replayhost-Job"])) == (422, jobs_of(host)[0]["id"])
     page.goto(host.home)
-    work = page.get_by_role("region", name="Work")
+    work = page.get_by_role("region", name="Activity")
     expect(work.get_by_role("listitem")).to_have_count(3)
-    work.get_by_role("button", name="Dismiss all that failed").click()
+    work.get_by_role("button", name="Dismiss all failures").click()
     expect(work).to_have_count(0)
     wait_until(lambda: not jobs_of(host), "the host has forgotten them")
 
@@ -208,13 +208,13 @@ def test_finished_work_goes_away(host, told, page, by):
     """Which is said, whether an event or the list of jobs tells it first."""
     told.job()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Work")
+    work = page.get_by_role("region", name="Activity")
     expect(work).to_be_visible()
     told.job(state="done", done=JOB["total"])
     if by == "list":
         told.events.clear()
     expect(work).to_have_count(0)
-    expect(page.locator("#announcements")).to_have_text("Import of /volume/<b>large</b>.wacz is done.")
+    expect(page.locator("#announcements")).to_have_text("Import of /volume/<b>large</b>.wacz finished.")
 
 
 def test_host_without_events_is_left_alone(host_with_sample, browser):

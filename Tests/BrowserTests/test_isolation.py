@@ -144,7 +144,7 @@ def test_archived_page_cannot_call_the_network(host, browser, tmp_path, way):
     expect(viewer.read("h1")).to_have_text("A page that calls out")
     expect(viewer.read("body")).to_have_attribute("data-tried", "8")
     viewer.read("#ping").click()
-    expect(viewer.page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    expect(viewer.page.get_by_role("heading", name="This page isn't in")).to_be_visible()
     assert browser.sink.from_pages == []
 
 

@@ -16,7 +16,7 @@ from support.waiting import wait_until
 pytestmark = pytest.mark.one_chromium
 
 WAYS = ["lookups", "ranges"]
-UNCAPTURED = "This address was not captured"
+UNCAPTURED = "This page isn't in"
 EXAMPLE = "https://page.example"
 CINEMA = b'<!doctype html><title>Film</title><h1>Film</h1><video id="film" muted preload="auto" src="/film.webm"></video>'
 
@@ -267,7 +267,7 @@ def test_capture_that_cannot_be_read_is_no_page(host, page, way):
     """What the server says in its place is not taken for what was archived."""
     host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
     viewer = open_by(page, host, way, "index-past-the-end", "#url=https://leaf.example/")
-    expect(page.get_by_role("heading", name="This capture cannot be shown")).to_be_visible()
+    expect(page.get_by_role("heading", name="This capture can't be shown")).to_be_visible()
     expect(page.get_by_text("The file may be damaged")).to_be_visible()
     expect(viewer.read("h1")).to_be_hidden()
 
@@ -291,7 +291,7 @@ def test_server_that_went_away_is_no_absence(host_with_sample, browser):
     expect_home(viewer)
     host_with_sample.stop()
     viewer.follow("Species")
-    expect(page.get_by_role("alert")).to_contain_text("server does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("replayhost has stopped")
     host_with_sample.start()
     page.get_by_role("button", name="Try again").click()
     expect_species(viewer)

@@ -25,13 +25,13 @@ def import_by_picker(page, address, file):
     page.on("filechooser", lambda chooser: None)
     page.goto(address)
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Import a WACZ file").first.click()
+        page.get_by_role("button", name="Add files").first.click()
     chooser.value.set_files(file)
 
 
 def open_main_page(page, address, title=TITLE):
     page.goto(address)
-    page.get_by_role("link", name=f"Visit {title}").click()
+    page.get_by_role("link", name=f"Open {title}").click()
     return Viewer(page)
 
 
@@ -63,10 +63,10 @@ def test_import_shows_its_progress(host, browser):
     session.send("Network.emulateNetworkConditions", {
         "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 60_000})
     import_by_picker(page, host.home, FIXTURES / "sample.wacz")
-    expect(page.get_by_role("progressbar", name="Import of sample.wacz")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="Importing sample.wacz")).to_be_visible()
     expect(page.get_by_text(re.compile(r"\d+ %, .* of 185 kB"))).to_be_visible()
     page.get_by_role("button", name="Cancel the import of sample.wacz").click()
-    expect(page.get_by_text("cancelled; nothing was kept")).to_be_visible()
+    expect(page.get_by_text("Cancelled. Nothing was added.")).to_be_visible()
     assert host.ids() == []
 
 
@@ -271,7 +271,7 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     browser.allow("404")
     for address in [old_home, old_replay_address, old_viewer_address]:
         page.goto(address)
-        heading = re.compile("This archive cannot be opened|No archive has the id")
+        heading = re.compile("This archive can't be opened|No archive has the id")
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
     replacement = tmp_path / "sample.wacz"
@@ -282,7 +282,7 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     for address in [old_home, old_replay_address]:
         page.goto(address)
         # With a port of its own the other archive is somewhere else: nothing is at the old address any more.
-        words = "belongs to an earlier file|Address in this archive|No archive has"
+        words = "is from an earlier version|URL in this archive|No archive has"
         expect(page.get_by_text(re.compile(words))).to_be_visible()
     page.goto(old_viewer_address)
     viewer = Viewer(page)

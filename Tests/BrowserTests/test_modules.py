@@ -1,4 +1,4 @@
-"""Functions of the web interface that need no page of their own, as tables. All run in one empty library."""
+"""Tables of inputs and results for functions of the web app. All run in one empty library."""
 
 import pytest
 
@@ -13,7 +13,7 @@ CALL = """async ([path, name, rows]) => {
 
 @pytest.fixture(scope="module")
 def library(playwright, tmp_path_factory):
-    """A page of the library."""
+    """A page with an empty library."""
     folder = tmp_path_factory.mktemp("modules")
     host = Host(folder)
     browser = Browser(playwright, folder / "profile")
@@ -27,7 +27,7 @@ def library(playwright, tmp_path_factory):
 
 
 TABLES = {
-    ("core/captures", "completeAddress"): [
+    ("core/captures", "completeURL"): [
         ("example.com", "https://example.com/"),
         ("  example.com/a b ", "https://example.com/a b"),
         ("example.com:8080", "https://example.com:8080/"),
@@ -43,10 +43,10 @@ TABLES = {
         ("urn:isbn:0451450523", "urn:isbn:0451450523"),
         ("mailto:a@example.com", "mailto:a@example.com"),
     ],
-    ("core/captures", "encodedAddress"): [
+    ("core/captures", "encodedURL"): [
         ("https://example.com/café", "https://example.com/caf%C3%A9"),
         ("https://müller.example/", "https://xn--mller-kva.example/"),
-        ("no address", "no address"),
+        ("not a URL", "not a URL"),
     ],
     ("core/captures", "fragmentOf"): [
         ("https://example.com/#a#b", "#a#b"), ("https://example.com/#", ""), ("https://example.com/", ""),
@@ -62,7 +62,7 @@ TABLES = {
         ("https://a.example", "https://a.example/", ""),
     ],
     ("core/captures", "hostOf"): [
-        ("https://a.example:8080/b", "a.example"), ("urn:isbn:0451450523", ""), ("no address", ""),
+        ("https://a.example:8080/b", "a.example"), ("urn:isbn:0451450523", ""), ("not a URL", ""),
     ],
     ("core/captures", "isPDF"): [
         ({"mime": "application/pdf", "status": 200}, True), ({"mime": "application/pdf"}, True),
@@ -97,43 +97,43 @@ TABLES = {
         (0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (9949, "9.9 kB"), (9950, "10 kB"), (999_499, "999 kB"),
         (999_500, "1.0 MB"), (1_400_000_000, "1.4 GB"), (10**15, "1000 TB"),
     ],
-    ("core/format", "day"): [("2026-11-21T01:27:35+02:00", "20 November 2026"), ("no time", "no time")],
-    ("core/format", "moment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27 UTC"), ("no time", "no time")],
-    ("core/format", "exactMoment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27:35 UTC"), ("no time", "no time")],
+    ("core/format", "day"): [("2026-11-21T01:27:35+02:00", "20 November 2026"), ("not a time", "not a time")],
+    ("core/format", "moment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27 UTC"), ("not a time", "not a time")],
+    ("core/format", "exactMoment"): [("2026-11-20T23:27:35Z", "20 November 2026, 23:27:35 UTC"), ("not a time", "not a time")],
     ("core/format", "span"): [
         ("2024-02-01T00:00:00Z", "2024-02-01T23:59:59Z", "1 February 2024"),
         ("2024-02-01T00:00:00Z", "2024-02-02T00:00:00Z", "1 February 2024 – 2 February 2024"),
         ("2024-02-01T00:00:00Z", None, "1 February 2024"), (None, "2024-02-01T00:00:00Z", "1 February 2024"),
         (None, None, ""),
     ],
-    ("core/routes", "mainAddress"): [
+    ("core/routes", "mainURL"): [
         ({"kind": "archive", "id": "a"}, "/?archive=/archives/a.wacz"), ({"kind": "collection", "id": "g"}, "/?collection=g"),
         ({"kind": "archive", "id": "a b&c"}, "/?archive=/archives/a%20b%26c.wacz"),
     ],
-    ("core/routes", "pagesAddress"): [({"kind": "collection", "id": "g"}, "/?collection=g#view=pages")],
-    ("core/routes", "pageAddress"): [
+    ("core/routes", "pagesURL"): [({"kind": "collection", "id": "g"}, "/?collection=g#view=pages")],
+    ("core/routes", "pageURL"): [
         ({"kind": "collection", "id": "g"}, "https://a.example/?b&c#d", "2024",
          "/?collection=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
         ({"kind": "collection", "id": "g"}, "urn:b", "/?collection=g#url=urn%3Ab&ts="),
     ],
-    ("core/routes", "tagAddress"): [("a & b", "/#tag=a%20%26%20b")],
+    ("core/routes", "tagURL"): [("a & b", "/#tag=a%20%26%20b")],
     ("replay/setup-texts", "stepText"): [
-        ("engine", "Starting the replay engine…"), ("file", 12.4, "Looking for the file… 12 %"),
-        ("file", 0, "Looking for the file…"), ("file", 100, "Looking for the file…"), ("toString", ""),
+        ("engine", "Starting the replay engine…"), ("file", 12.4, "Checking the file… 12 %"),
+        ("file", 0, "Checking the file…"), ("file", 100, "Checking the file…"), ("toString", ""),
     ],
 }
 
 
 @pytest.mark.parametrize("path, name", TABLES, ids=lambda part: part)
 def test_function(library, path, name):
-    """The last column is what comes back."""
+    """The last column is the expected result."""
     rows = TABLES[path, name]
     results = library.evaluate(CALL, [path, name, [row[:-1] for row in rows]])
     differences = [(row, result) for row, result in zip(rows, results, strict=True) if row[-1] != result]
     assert differences == []
 
 
-HERE = "http://localhost:8080"
+SERVER = "http://localhost:8080"
 ROUTES = [
     ("/", {"kind": "library", "tag": ""}),
     ("/#tag=a%20b", {"kind": "library", "tag": "a b"}),
@@ -145,22 +145,22 @@ ROUTES = [
     ("/?collection=g-1#view=other", {"kind": "collection", "name": "g-1", "view": "main"}),
     ("/?group=g-1#view=pages", {"kind": "collection", "name": "g-1", "view": "pages"}),
     ("/?archive=", "no archive given"),
-    ("/?archive=/archives/a.zip", "names no archive"),
-    ("/?archive=/archives/a/b.wacz", "names no archive"),
+    ("/?archive=/archives/a.zip", "isn't the path of an archive"),
+    ("/?archive=/archives/a/b.wacz", "isn't the path of an archive"),
     ("/?archive=/archives/a%25.wacz", "percent sign"),
-    ("/?archive=http://[", "is not an address"),
+    ("/?archive=http://[", "isn't a valid URL"),
     ("/?archive=http://a.example:8080/archives/a.wacz", "is on another host"),
     ("/?archive=http://localhost:8081/archives/a.wacz", "is on another host"),
     ("/?archive=https://localhost:8080/archives/a.wacz", "is on another host"),
-    ("/?collection=A", "is no id of a collection"),
+    ("/?collection=A", "isn't a valid collection ID"),
 ]
 
 
-def test_addresses_are_read(library):
+def test_routes_are_read(library):
     routes = library.evaluate("""async (addresses) => {
         const { readRoute } = await import("/app/core/routes.js");
         return addresses.map((address) => readRoute(new URL(address)));
-    }""", [HERE + address for address, _ in ROUTES])
+    }""", [SERVER + address for address, _ in ROUTES])
     for (address, expected), route in zip(ROUTES, routes, strict=True):
         if isinstance(expected, str):
             assert route["kind"] == "unknown" and expected in route["reason"], address
@@ -168,13 +168,13 @@ def test_addresses_are_read(library):
             assert route == expected, address
 
 
-def test_addresses_keep_the_way_to_replay(library):
+def test_urls_keep_the_replay_mode(library):
     made = library.evaluate("""async () => {
-        const { chosenWay, mainAddress } = await import("/app/core/routes.js");
+        const { chosenMode, mainURL } = await import("/app/core/routes.js");
         const before = location.href;
-        const made = ["ranges", "lookups", "other"].map((way) => {
-            history.replaceState(null, "", `/?replay=${way}`);
-            return [chosenWay(location), mainAddress({ kind: "archive", id: "a" })];
+        const made = ["ranges", "lookups", "other"].map((mode) => {
+            history.replaceState(null, "", `/?replay=${mode}`);
+            return [chosenMode(location), mainURL({ kind: "archive", id: "a" })];
         });
         history.replaceState(null, "", before);
         return made;
@@ -184,7 +184,7 @@ def test_addresses_keep_the_way_to_replay(library):
 
 
 def test_only_the_newest_value_waits(library):
-    """While an action runs, and when five were done at once."""
+    """While an action runs, and after five actions in a row."""
     seen = library.evaluate("""async () => {
         const { newestOnly } = await import("/app/core/newest.js");
         const seen = [];
@@ -210,24 +210,24 @@ def test_only_the_newest_value_waits(library):
     assert seen == ["c", False, "a", "c", "d", 1, 2, 3, 4, 5, True, 8, 8, None]
 
 
-def test_answers_are_remembered(library):
-    """Up to a number of them, and no failures."""
-    asked = library.evaluate("""async () => {
-        const { createMemory } = await import("/app/core/newest.js");
-        const memory = createMemory(2);
-        const asked = [];
-        const get = (key) => memory.get(key, async () => {
-            asked.push(key);
+def test_answers_are_cached(library):
+    """Up to a limit, and without failures."""
+    fetched = library.evaluate("""async () => {
+        const { createCache } = await import("/app/core/newest.js");
+        const cache = createCache(2);
+        const fetched = [];
+        const get = (key) => cache.get(key, async () => {
+            fetched.push(key);
             if (key === "failure") throw new Error(key);
             return key;
         }).catch(() => "failed");
         for (const key of ["a", "b", "a", "c", "a"]) await get(key);
         for (const key of ["failure", "failure"]) await get(key);
-        memory.clear();
+        cache.clear();
         await get("a");
-        return asked;
+        return fetched;
     }""")
-    assert asked == ["a", "b", "c", "a", "failure", "failure", "a"]
+    assert fetched == ["a", "b", "c", "a", "failure", "failure", "a"]
 
 
 @pytest.mark.parametrize("code, origin, known, hint", [
@@ -235,10 +235,10 @@ def test_answers_are_remembered(library):
      "Allow it for `[*.]replayhost.localhost` (in Firefox: for `http://replayhost.localhost:8080`)"),
     ("workers-refused", "http://localhost:8081", "workers-refused",
      "Allow it for `localhost` (in Firefox: for `http://localhost:8081`)"),
-    ("archive-refused", "http://localhost:8081", "archive-refused", "Run `replayhost info my-archive`"),
-    ("toString", "http://localhost:8081", "worker-silent", "Load this page again."),
+    ("archive-refused", "http://localhost:8081", "archive-refused", "run `replayhost info my-archive`"),
+    ("toString", "http://localhost:8081", "worker-silent", "Reload this page."),
 ])
-def test_failures_of_the_set_up(library, code, origin, known, hint):
+def test_setup_failure_texts(library, code, origin, known, hint):
     text = library.evaluate(CALL, ["replay/setup-texts", "failureText", [[code, origin, "my-archive"]]])[0]
     assert text["code"] == known
     assert hint in text["hint"]

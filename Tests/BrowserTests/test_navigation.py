@@ -1,4 +1,4 @@
-"""Where the viewer is: its states, the steps of the browser's history, and random walks, in each engine."""
+"""The viewer's states, the browser's history, and random walks, in each engine."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from support.viewer import Viewer
 SITE = "https://walk.example"
 PAGES = ["a", "b", "c", "d"]
 UNCAPTURED = f"{SITE}/nowhere"
-# How many random walks each engine takes. `WALKS=30 SEED=7` takes others, and more.
+# The number of random walks for each engine. `WALKS=30 SEED=7` takes more, and others.
 WALKS = int(os.environ.get("WALKS", "2"))
 SEED = int(os.environ.get("SEED", "1"))
 STEPS = 14
@@ -44,11 +44,11 @@ def walk_host(tmp_path):
 
 # The state machine --------------------------------------------------------------------------------------------------
 
-# What an event makes of each state; while something is opened it is about that, else about what the frame did. "-": it means nothing there; "+": a panel is over what the frame holds; "*": the
-# next page makes a step.
+# The state after each event. While a URL is opening, events are about that URL; otherwise about the frame.
+# "-": the event doesn't apply; "+": a panel covers the previous page; "*": the next page adds a history entry.
 TABLE = """
 event     empty     opening+  opening   page      file+     file      absent+   absent    failed+   failed
-visit     opening+  opening+  opening+  opening+  opening+  opening+  opening+  opening+  opening+  opening+
+open      opening+  opening+  opening+  opening+  opening+  opening+  opening+  opening+  opening+  opening+
 send      -         opening   opening   -         -         -         -         -         opening   opening
 leave     -         -         -         page*     file+     file*     absent+   absent*   failed+   failed*
 arrive    -         opening+  page      page      file+     page      absent+   page      failed+   page
@@ -59,14 +59,14 @@ fail      failed+   failed+   failed    failed    file+     failed    absent+   
 """
 
 RUN_TABLE = """async () => {
-    const { next, nowhere } = await import("/app/viewer/navigation.js");
-    const page = (url) => ({ url, claim: url, fragment: "", capture: { url, timestamp: "2024" }, list: {} });
+    const { next, initialState } = await import("/app/viewer/navigation.js");
+    const page = (url) => ({ url, reportedURL: url, fragment: "", capture: { url, timestamp: "2024" }, list: {} });
     const [a, b] = [page("a"), page("b")];
-    const run = (...steps) => steps.reduce((place, [event, details]) => next(place, event, details), nowhere);
-    const ask = ["visit", { url: "a", timestamp: "", step: "push" }];
+    const run = (...steps) => steps.reduce((state, [event, details]) => next(state, event, details), initialState);
+    const ask = ["open", { url: "a", timestamp: "", step: "push" }];
     const open = [ask, ["send"]];
     const shown = [...open, ["arrive", { page: a }]];
-    const again = [...shown, ["visit", { url: "b", timestamp: "", step: "push" }]];
+    const again = [...shown, ["open", { url: "b", timestamp: "", step: "push" }]];
     const panel = {};
     const states = {
         "empty": [], "opening+": again, "opening": open, "page": shown,
@@ -78,18 +78,18 @@ RUN_TABLE = """async () => {
         "failed": [...open, ["fail", { panel }]],
     };
     const events = {
-        visit: { url: "c", timestamp: "", step: "push" }, send: {}, leave: {}, arrive: { page: b }, uncover: { page: b },
+        open: { url: "c", timestamp: "", step: "push" }, send: {}, leave: {}, arrive: { page: b }, uncover: { page: b },
         showFile: { page: b, panel }, miss: { url: "b", timestamp: "", panel }, fail: { panel },
     };
     const result = {};
     for (const [state, steps] of Object.entries(states)) {
         const before = run(...steps);
         for (const [event, details] of Object.entries(events)) {
-            // In a page that is shown, what the frame reports is meant; while something is opened, what was looked up.
-            const after = next(before, event, { ...details, inFrame: before.name !== "opening" && before !== nowhere });
-            const { name, over, step, made, held, page: last, url } = after;
+            // While a URL is opening, the event comes from its lookup; otherwise from the frame.
+            const after = next(before, event, { ...details, inFrame: before.name !== "opening" && before !== initialState });
+            const { name, over, step, made, framePage, page: last, url } = after;
             result[`${event} ${state}`] = after === before ? { name: "-" }
-                : { name, over, step, made, held: held?.url ?? null, page: last?.url ?? null, url, panel: after.panel === panel };
+                : { name, over, step, made, framePage: framePage?.url ?? null, page: last?.url ?? null, url, panel: after.panel === panel };
         }
     }
     return result;
@@ -115,8 +115,8 @@ def test_each_event_in_each_state(table):
     assert differences == {}
 
 
-def test_what_is_seen_makes_one_step(table):
-    """Every place that is shown changes the browser's history once, and as it was asked to."""
+def test_each_shown_state_changes_the_history_once(table):
+    """In the requested way: it adds an entry or replaces one."""
     for key in ["arrive opening", "uncover opening+", "showFile opening+", "miss opening+", "fail opening+"]:
         assert (table[key]["made"], table[key]["step"]) == ("push", "replace"), key
     for key in ["arrive page", "miss page", "showFile page"]:
@@ -126,30 +126,30 @@ def test_what_is_seen_makes_one_step(table):
             assert after["made"] is None, key
 
 
-def test_a_page_that_leaves_may_still_tell_of_itself(walk_host, page):
-    """The step that it announced is for where it goes."""
+def test_report_of_a_leaving_page_adds_no_entry(walk_host, page):
+    """The announced entry belongs to the next page."""
     page.goto(walk_host.home)
     made = page.evaluate("""async () => {
-        const { next, nowhere } = await import("/app/viewer/navigation.js");
-        const pageOf = (url) => ({ url, claim: url, fragment: "", capture: { url, timestamp: "2024" }, list: {} });
-        let place = nowhere;
+        const { next, initialState } = await import("/app/viewer/navigation.js");
+        const pageOf = (url) => ({ url, reportedURL: url, fragment: "", capture: { url, timestamp: "2024" }, list: {} });
+        let state = initialState;
         return [
-            ["visit", { url: "a", timestamp: "", step: "replace" }], ["send"], ["arrive", { page: pageOf("a") }],
+            ["open", { url: "a", timestamp: "", step: "replace" }], ["send"], ["arrive", { page: pageOf("a") }],
             ["leave"], ["arrive", { page: pageOf("a") }], ["arrive", { page: pageOf("b") }], ["arrive", { page: pageOf("c") }],
-        ].map(([event, details]) => (place = next(place, event, details)).made);
+        ].map(([event, details]) => (state = next(state, event, details)).made);
     }""")
     assert made == [None, None, "replace", None, "replace", "push", "replace"]
 
 
-def test_a_panel_goes_when_a_page_is_shown(table):
-    """And only then; what the frame holds below is known all the time."""
+def test_panel_is_removed_when_a_page_is_shown(table):
+    """And only then. The page below it is always known."""
     for key, after in table.items():
         if after["name"] == "page":
             assert not after["panel"], key
-            assert after["held"] is not None or key.startswith("leave"), key
+            assert after["framePage"] is not None or key.startswith("leave"), key
         if after["name"] in {"file", "absent", "failed"} and not key.startswith("leave"):
             assert after["panel"], key
-    assert table["arrive absent+"]["held"] == "b"
+    assert table["arrive absent+"]["framePage"] == "b"
 
 
 # In the browser -----------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_a_panel_goes_when_a_page_is_shown(table):
 AT = """(url, isMissing, others) => {
     const panel = document.querySelector(".panel");
     const shown = {
-        address: document.querySelector(".address-bar input").value,
+        address: document.querySelector(".url-bar input").value,
         own: decodeURIComponent(/#url=([^&]*)/.exec(location.hash)?.[1] ?? ""),
         busy: document.querySelector(".toolbar").classList.contains("busy"),
         panel: panel?.querySelector("h1").textContent ?? "",
@@ -165,7 +165,7 @@ AT = """(url, isMissing, others) => {
     };
     const name = /\\/(\\w+)(#.*)?$/.exec(url)[1];
     const wanted = {
-        address: url, own: url, busy: false, panel: isMissing ? "This address was not captured" : "",
+        address: url, own: url, busy: false, panel: isMissing ? "This page isn't in “Walk”" : "",
         title: isMissing ? "Not captured – Walk" : `Page ${name} – Walk`,
         ...others,
     };
@@ -173,11 +173,11 @@ AT = """(url, isMissing, others) => {
     window.lastSeen = JSON.stringify(shown);
     return isThere;
 }"""
-FIELD = ".address-bar input"
+FIELD = ".url-bar input"
 
 
 def expect_at(engine, url):
-    """The page, the address bar, the title and the browser's own address agree."""
+    """The page, the URL bar, the title and the tab's URL agree."""
     is_missing = url == UNCAPTURED
     try:
         engine.wait_for(AT, url, is_missing, what=f"the viewer is at {url}")
@@ -194,14 +194,14 @@ def open_walk(engine, host, name="a"):
 
 
 class Walk:
-    """What a person does at random, and where that should lead: a list of steps, and which of them is shown."""
+    """Random actions, and the expected result: a list of history entries, and which of them is shown."""
 
     def __init__(self, engine, seed):
         self.engine = engine
         self.random = random.Random(seed)
         self.steps = [address_of("a")]
         self.now = 0
-        self.told = []
+        self.actions = []
 
     @property
     def url(self):
@@ -213,17 +213,17 @@ class Walk:
             self.now += 1
 
     def take(self):
-        ways = ["type", "type uncaptured", "reload", "load anew", "retype"]
+        actions = ["type", "type uncaptured", "reload", "reload the tab", "retype"]
         if self.url != UNCAPTURED:
-            ways += ["link", "link", "link", "link uncaptured", "link to a part"]
+            actions += ["link", "link", "link", "link uncaptured", "link to a part"]
         if self.now > 0:
-            ways += ["back", "back", "back"]
+            actions += ["back", "back", "back"]
         if self.now < len(self.steps) - 1:
-            ways += ["forward", "forward"]
-        way = self.random.choice(ways)
+            actions += ["forward", "forward"]
+        action = self.random.choice(actions)
         name = self.random.choice([each for each in PAGES if not self.url.startswith(address_of(each))])
-        self.told.append(f"{way} {name}")
-        match way:
+        self.actions.append(f"{action} {name}")
+        match action:
             case "type":
                 self.engine.type(FIELD, address_of(name))
                 self.go_to(address_of(name))
@@ -249,12 +249,12 @@ class Walk:
                 self.now += 1
             case "reload":
                 self.engine.click('button[aria-label="Reload this page"]')
-            case "load anew":
+            case "reload the tab":
                 self.engine.reload()
         try:
             expect_at(self.engine, self.url)
         except AssertionError as error:
-            raise AssertionError(f"after {', '.join(self.told)}: {error}") from None
+            raise AssertionError(f"after {', '.join(self.actions)}: {error}") from None
 
 
 def test_random_walks(walk_host, engine):
@@ -268,8 +268,8 @@ def test_random_walks(walk_host, engine):
     engine.allow("404")
 
 
-def test_uncaptured_urls_have_an_address(walk_host, engine):
-    """Reloaded, shared and stepped back from like a page; and left by typing, or clicking, what is below the panel."""
+def test_uncaptured_url_has_a_history_entry(walk_host, engine):
+    """It reloads and goes back like a page. Typing or clicking the URL of the page below the panel shows that page again."""
     open_walk(engine, walk_host)
     engine.follow("To b")
     expect_at(engine, address_of("b"))
@@ -299,7 +299,7 @@ def test_uncaptured_urls_have_an_address(walk_host, engine):
 
 
 def test_back_after_a_reload(walk_host, engine):
-    """Steps that links made survive a reload of the tab."""
+    """History entries of links survive a reload of the tab."""
     open_walk(engine, walk_host)
     for name in ["b", "c"]:
         engine.follow(f"To {name}")
@@ -317,25 +317,25 @@ def test_back_after_a_reload(walk_host, engine):
 
 
 @pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)
-def test_back_leads_to_the_same_place_of_a_page(walk_host, engine):
-    """A page is scrolled as it was when it is stepped back to. In WebKitGTK it isn't always (docs/replay.md)."""
+def test_back_restores_the_scroll_position(walk_host, engine):
+    """In WebKitGTK it doesn't always (docs/replay.md)."""
     open_walk(engine, walk_host)
     engine.run("""() => addEventListener("message", ({ data }) => {
         if (data.replayhost === "scroll") window.lastScroll = data.y;
     })""")
     engine.run_in_page("() => scrollTo(0, 123)")
-    engine.wait_for("() => window.lastScroll === 123", what="the viewer knows how far the page is scrolled")
+    engine.wait_for("() => window.lastScroll === 123", what="the viewer knows the scroll position")
     engine.follow("To b")
     expect_at(engine, address_of("b"))
     assert engine.run_in_page("() => scrollY") == 0
     engine.back()
     expect_at(engine, address_of("a"))
-    engine.wait_for("() => Math.abs(scrollY - 123) < 2", what="the page is scrolled as it was", in_page=True)
+    engine.wait_for("() => Math.abs(scrollY - 123) < 2", what="the scroll position is restored", in_page=True)
 
 
 def test_links_to_other_programs(walk_host, engine):
-    """The page stays, and the toolbar says where the link leads."""
-    for name, said in [
+    """The page stays, and a hint shows the link's target."""
+    for name, hint in [
         ("Write to us", "This link opens an email to press@walk.example"),
         ("Call us", "This link calls the number +43123"),
         ("Find us", "This link opens in another app: geo:48,16"),
@@ -344,13 +344,13 @@ def test_links_to_other_programs(walk_host, engine):
         open_walk(engine, walk_host)
         engine.run_in_page("() => { document.body.dataset.before = 'click'; }")
         engine.follow(name)
-        engine.wait_for_text(said, ".hint-bar")
+        engine.wait_for_text(hint, ".hint-bar")
         expect_at(engine, address_of("a"))
         assert engine.run_in_page("() => document.body.dataset.before") == "click"
 
 
-def test_what_takes_too_long_is_said_and_shown_when_it_comes(walk_host, page):
-    """The server stands still while a URL is looked up: no bar without an end, and no page that is lost."""
+def test_slow_page_times_out_and_is_shown_when_it_arrives(walk_host, page):
+    """The server is paused during a lookup: the busy bar ends, and the page isn't lost."""
     page.clock.install()
     page.goto(f"{walk_host.home}/?archive=/archives/walk.wacz")
     viewer = Viewer(page)
@@ -374,17 +374,17 @@ def test_what_takes_too_long_is_said_and_shown_when_it_comes(walk_host, page):
     expect(viewer.read("h1")).to_have_text("Page a")
 
 
-def test_a_stopped_server_is_said_and_waited_for(walk_host, engine):
-    """Everything says where the link led; the page before it is a step back, and the page comes when the server does."""
+def test_viewer_reconnects_to_a_stopped_server(walk_host, engine):
+    """Until then it shows the link's URL. Afterwards the page opens by itself, and Back opens the previous page."""
     engine.allow("ERR_CONNECTION_REFUSED|502|503|504")
     open_walk(engine, walk_host)
     walk_host.stop()
     engine.follow("To b")
-    engine.wait_for_text("server does not answer", ".panel")
+    engine.wait_for_text("replayhost has stopped", ".panel")
     for _ in range(2):
-        engine.wait_for(AT, address_of("b"), None, {"panel": "“Walk” cannot be opened", "title": "Not shown – Walk"},
-            what="the viewer says where the link led")
-        # In vain; the page is waited for all the same.
+        engine.wait_for(AT, address_of("b"), None, {"panel": "“Walk” can't be opened", "title": "Can't show page – Walk"},
+            what="the viewer shows the link's URL")
+        # Fails, but the viewer still waits for the server.
         engine.click(".panel button.primary")
     walk_host.start()
     expect_at(engine, address_of("b"))
@@ -392,8 +392,8 @@ def test_a_stopped_server_is_said_and_waited_for(walk_host, engine):
     expect_at(engine, address_of("a"))
 
 
-def test_f6_leads_from_the_page_to_the_toolbar_and_back(walk_host, page):
-    """By keyboard, with the page in focus as it is after it was opened."""
+def test_f6_moves_the_focus_between_page_and_toolbar(walk_host, page):
+    """An opened page has the focus."""
     page.goto(f"{walk_host.home}/?archive=/archives/walk.wacz")
     viewer = Viewer(page)
     viewer.read("button").focus()

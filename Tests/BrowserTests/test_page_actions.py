@@ -151,7 +151,7 @@ def test_links_lead_to_other_frames_in_each_engine(actions, playwright, tmp_path
         engine.wait_for_text_in_page("actions", "h1")
         engine.run_in_page(CLICK, "", "ask")
         engine.wait_for_text_in_page("true Ada null", "output")
-        engine.wait_for_text("The page asked for text: “Age?”", ".hint-bar")
+        engine.wait_for_text("The page asked “Age?”", ".hint-bar")
         engine.go("about:blank")
         engine.go(address(actions, "tides.pdf"))
         engine.wait_for("() => Boolean(document.querySelector(navigator.pdfViewerEnabled ? '.pdf-panel iframe' "

@@ -186,7 +186,7 @@ def test_where_names_are_not_found_ports_are_used(tmp_path, open_browser):
         browser.allow("ERR_NAME_NOT_RESOLVED|replayhost.localhost")
         page = browser.page
         page.goto(host.address)
-        page.get_by_role("link", name=f"Visit {TITLE}").click()
+        page.get_by_role("link", name=f"Open {TITLE}").click()
         viewer = Viewer(page)
         expect_home(viewer)
         frame = urlsplit(viewer.archived_frame.url)
@@ -208,7 +208,7 @@ def test_a_host_of_names_only_says_so_where_they_are_not_found(tmp_path, open_br
         browser = open_browser(names=False)
         browser.allow("ERR_NAME_NOT_RESOLVED|replayhost.localhost")
         browser.page.goto(host.address)
-        expect(browser.page.get_by_text("Archives cannot be visited in this browser")).to_be_visible()
+        expect(browser.page.get_by_text("This browser can't open archives")).to_be_visible()
         expect(browser.page.get_by_text("--origins ports")).to_be_visible()
     finally:
         host.stop()

@@ -105,7 +105,7 @@ def test_parts_of_pages_are_found(host, engine, way):
         expect_at(path)
 
     def expect_at(path):
-        engine.wait_for("(url) => document.querySelector('.address-bar input').value === url && !document.querySelector('.panel')",
+        engine.wait_for("(url) => document.querySelector('.url-bar input').value === url && !document.querySelector('.panel')",
             f"{SITE}{path}", what=f"{path} is shown")
 
     def expect_images(count):

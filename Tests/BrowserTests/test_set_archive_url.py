@@ -58,17 +58,17 @@ def test_id_wins_over_an_original_file_name(host, page, tmp_path):
 @pytest.mark.parametrize("archive, words", [
     ("/archives/nobody.wacz", "nobody"),
     ("https://example.org/archives/sample.wacz", "another host"),
-    ("/elsewhere/sample.wacz", "names no archive"),
-    ("/archives/sample.wacz/../../x", "names no archive"),
+    ("/elsewhere/sample.wacz", "isn't the path of an archive"),
+    ("/archives/sample.wacz/../../x", "isn't the path of an archive"),
     ("", "no archive given"),
 ])
 def test_archive_in_the_address_that_cannot_be_opened_is_explained(shared_host_with_sample, shared_browser, archive, words):
     shared_browser.allow("404")
     page = shared_browser.page
     page.goto(f"{shared_host_with_sample.home}/?archive={archive}")
-    expect(page.get_by_role("heading", name="This archive cannot be opened")).to_be_visible()
+    expect(page.get_by_role("heading", name="This archive can't be opened")).to_be_visible()
     expect(page.get_by_role("alert")).to_contain_text(re.compile(words, re.I))
-    page.get_by_role("link", name="Go to the library").click()
+    page.get_by_role("link", name="Open the library").click()
     expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
 
 
@@ -121,7 +121,7 @@ def test_function_opens_by_original_file_name_and_one_archive_after_another(host
     ("https://example.org/archives/sample.wacz", "another host"),
     ("http://sample.replayhost.localhost:1/archives/sample.wacz", "another host"),
     ("javascript:alert(1)", "another host"),
-    ("/api/archives/sample", "names no archive"),
+    ("/api/archives/sample", "isn't the path of an archive"),
     ("", "no archive given"),
     (None, "no archive given"),
 ])

@@ -1,4 +1,4 @@
-"""Archives whose files stay elsewhere: away, changed, and back again."""
+"""Linked archives: unavailable, changed, missing, and available again."""
 
 import os
 import re
@@ -14,12 +14,12 @@ from support.viewer import Viewer
 
 pytestmark = pytest.mark.one_chromium
 
-NOT_WHERE_IT_WAS = "is not where it was. Attach the volume that holds it, or put the file back"
+CANT_FIND = "Connect the drive it's on, or locate the file. Your notes and tags are safe."
 COMPLAINTS = "503|409"
 
 
 class Volume:
-    """A folder that can be detached, with an archive in it that the store refers to."""
+    """A folder with a linked archive, which can be detached."""
 
     def __init__(self, host, folder):
         self.host, self.folder = host, folder
@@ -28,10 +28,10 @@ class Volume:
         host.add(self.file, "--link")
 
     def detach(self):
-        os.rename(self.folder, f"{self.folder}-away")
+        os.rename(self.folder, f"{self.folder}-detached")
 
     def attach(self):
-        os.rename(f"{self.folder}-away", self.folder)
+        os.rename(f"{self.folder}-detached", self.folder)
 
     def change(self):
         with open(self.file, "ab") as file:
@@ -43,58 +43,58 @@ def volume(host, tmp_path):
     return Volume(host, tmp_path / "volume")
 
 
-def test_offline_archive_is_marked_and_comes_back(volume, page):
-    """In the library and on its own page: words in place of the visit, and all that is known of it."""
+def test_unavailable_archive_is_marked_and_returns(volume, page):
+    """The library and the archive's page show a message instead of Open, and all its metadata."""
     page.goto(volume.host.home)
-    expect(page.get_by_role("link", name=f"Visit {TITLE}")).to_be_visible()
+    expect(page.get_by_role("link", name=f"Open {TITLE}")).to_be_visible()
     volume.detach()
     page.reload()
-    expect(page.get_by_text("unavailable", exact=True)).to_be_visible()
-    expect(page.get_by_text(re.compile(NOT_WHERE_IT_WAS))).to_be_visible()
-    expect(page.get_by_role("link", name=f"Visit {TITLE}")).to_have_count(0)
+    expect(page.get_by_text("Unavailable", exact=True)).to_be_visible()
+    expect(page.get_by_text(re.compile(CANT_FIND))).to_be_visible()
+    expect(page.get_by_role("link", name=f"Open {TITLE}")).to_have_count(0)
     page.get_by_role("link", name=TITLE, exact=True).click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
-    expect(page.locator(".notice")).to_contain_text(NOT_WHERE_IT_WAS)
+    expect(page.locator(".notice")).to_contain_text(CANT_FIND)
     expect(page.get_by_text("10 pages, 31 captures")).to_be_visible()
-    expect(page.get_by_role("link", name="Visit the main page")).to_have_count(0)
+    expect(page.get_by_role("link", name="Open", exact=True)).to_have_count(0)
     expect(page.get_by_role("link", name=f"Beadlet anemone - {TITLE}")).to_be_visible()
     volume.attach()
     page.reload()
-    page.get_by_role("link", name="Visit the main page").click()
+    page.get_by_role("link", name="Open", exact=True).click()
     expect_home(Viewer(page))
 
 
-def test_changed_and_missing_archives_are_told_apart(volume, page):
+def test_changed_and_missing_archives_have_their_own_messages(volume, page):
     host = volume.host
     lost = host.add(FIXTURES / "second.wacz")
     volume.change()
     os.remove(host.store / "files" / f"{host.archive(lost)['sha256']}.wacz")
     page.goto(host.home)
-    expect(page.get_by_text("was changed since it was read, and is not shown as what it was.")).to_be_visible()
-    expect(page.get_by_text("Its file is gone from the library's folder.")).to_be_visible()
-    expect(page.get_by_text("changed", exact=True)).to_be_visible()
-    expect(page.get_by_text("missing", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("^Visit"))).to_have_count(0)
+    expect(page.get_by_text("This file has changed since you added it.")).to_be_visible()
+    expect(page.get_by_text("This archive's file is missing from the library.")).to_be_visible()
+    expect(page.get_by_text("Changed", exact=True)).to_be_visible()
+    expect(page.get_by_text("Missing", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("^Open"))).to_have_count(0)
 
 
-@pytest.mark.parametrize("way", ["lookups", "ranges"])
-def test_archive_goes_offline_while_it_is_viewed(volume, browser, way):
-    """A link followed then leads to words that say what to do; "Try again" shows the page once the file is back."""
+@pytest.mark.parametrize("mode", ["lookups", "ranges"])
+def test_archive_becomes_unavailable_in_the_viewer(volume, browser, mode):
+    """The next link shows a message. "Try again" opens the page once the file is available."""
     page = browser.page
     browser.allow(COMPLAINTS)
-    page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz&replay={way}")
+    page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz&replay={mode}")
     viewer = Viewer(page)
     expect_home(viewer)
     volume.detach()
     viewer.follow("Species")
-    expect(page.get_by_role("alert")).to_contain_text(re.compile("not where it was"))
+    expect(page.get_by_role("alert")).to_contain_text(re.compile("Can't find"))
     volume.attach()
     page.get_by_role("button", name="Try again").click()
     expect_species(viewer)
 
 
 def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
-    """A person may be about to click in it, or be in it with the keyboard. The files may even be back meanwhile."""
+    """Its button keeps the focus, even if the files are available again."""
     page = browser.page
     browser.allow(COMPLAINTS)
     page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz")
@@ -111,7 +111,7 @@ def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
             volume.attach()
         kind = ["load", "replace-url", "archive-not-found"][number % 3]
         with page.expect_response(re.compile("/captures")):
-            # Each of another time: answers for one are remembered.
+            # Each has another time, since answers are cached.
             viewer.archived_frame.evaluate("report => parent.postMessage(report, '*')",
                 {**report, "ts": f"2024112109000{number}", "wb_type": kind})
     expect(page.locator(".panel")).to_have_count(1)
@@ -119,21 +119,21 @@ def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
     assert before.evaluate("button => button === document.activeElement")
 
 
-@pytest.mark.parametrize("how, words", [("detach", "not where it was"), ("change", "was changed since it was read")])
-def test_archive_that_is_away_is_not_opened(volume, browser, how, words):
-    """By an address from before."""
+@pytest.mark.parametrize("how, message", [("detach", "Can't find"), ("change", "has changed since you added it")])
+def test_unavailable_archive_is_not_opened(volume, browser, how, message):
+    """By a viewer URL and by a replay URL."""
     page = browser.page
     browser.allow(COMPLAINTS)
     getattr(volume, how)()
     page.goto(f"{volume.host.home}/?archive=/archives/sample.wacz#url={SITE}/species/")
-    expect(page.get_by_role("alert")).to_contain_text(words)
+    expect(page.get_by_role("alert")).to_contain_text(message)
     collection = volume.host.archive("sample")["replayCollection"]
     page.goto(f"{volume.host.replay_origin('sample')}/{collection}/20241121090006im_/{SITE}/species/")
-    expect(page.get_by_text(re.compile(words))).to_be_visible()
+    expect(page.get_by_text(re.compile(message))).to_be_visible()
 
 
-def test_collection_without_one_of_its_archives(volume, browser, tmp_path):
-    """What is here replays; what is not found may be in what is away, and that is said."""
+def test_collection_with_an_unavailable_archive(volume, browser, tmp_path):
+    """The available archives replay. For uncaptured URLs, the viewer names the unavailable ones."""
     host, page = volume.host, browser.page
     browser.allow(COMPLAINTS)
     own = "<title>Own</title><h1>Own</h1>"
@@ -141,17 +141,13 @@ def test_collection_without_one_of_its_archives(volume, browser, tmp_path):
     collection = host.make_collection("Both", "own", "sample")
     volume.detach()
     page.goto(host.home)
-    expect(page.get_by_text("partly offline", exact=True)).to_be_visible()
-    page.get_by_role("link", name="Visit Both").click()
+    expect(page.get_by_text("Partly unavailable", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Open Both").click()
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_text("Own")
     page.goto(f"{host.home}/?collection={collection}#url={SITE}/species/")
-    expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
-    expect(page.get_by_text(f"Of 2 archives one is away: “{TITLE}”. What only it has cannot be shown.")).to_be_visible()
+    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
+    expect(page.get_by_text(f"1 of 2 archives is unavailable: “{TITLE}”. Captures found only there can't be shown.")).to_be_visible()
     volume.attach()
     page.reload()
-    expect_home_of_species(viewer)
-
-
-def expect_home_of_species(viewer):
     expect(viewer.read("#species li")).to_have_count(3)

@@ -1,11 +1,11 @@
-/** The application: decides from the address what to show, and answers `window.setArchiveURL`. */
+/** The app: shows the view for the current URL, and implements `window.setArchiveURL`. */
 import { showArchive } from "./archive/archive-view.js";
 import { errorBlock } from "./components/messages.js";
-import { loadHealth, pageHeader, sayNamesUnresolved, showBanners } from "./components/shell.js";
+import { loadHealth, pageHeader, showNamesUnresolved, showBanners } from "./components/shell.js";
 import * as api from "./core/api.js";
 import { make } from "./core/dom.js";
-import { atHome, homeAddress, originsMode, resolvesLocalNames } from "./core/origins.js";
-import { archiveName, mainAddress, readRoute } from "./core/routes.js";
+import { isAtCanonicalHost, canonicalURL, originsMode, resolvesLocalNames } from "./core/origins.js";
+import { archiveName, mainURL, readRoute } from "./core/routes.js";
 import { showLibrary } from "./library/library.js";
 
 const root = document.getElementById("app");
@@ -28,15 +28,15 @@ function show(route, traversed = false) {
         view = null;
         document.body.dataset.view = "pages";
         root.replaceChildren(pageHeader([]), make("main", { class: "column" },
-            make("h1", { text: "This archive cannot be opened" }), errorBlock(new Error(route.reason)),
-            make("p", {}, make("a", { class: "button", href: "/", text: "Go to the library" }))));
+            make("h1", { text: "This archive can't be opened" }), errorBlock(new Error(route.reason)),
+            make("p", {}, make("a", { class: "button", href: "/", text: "Open the library" }))));
     }
 }
 
-/** Where the browser keeps an archive's origin from working at `localhost`, it may work at home. */
+/** Moves to `replayhost.localhost`, where replay may work if the browser blocks it at `localhost`. */
 function onRefused() {
-    if (atHome() || originsMode() === "ports") return false;
-    location.replace(homeAddress());
+    if (isAtCanonicalHost() || originsMode() === "ports") return false;
+    location.replace(canonicalURL());
     return true;
 }
 
@@ -44,33 +44,33 @@ async function setArchive(path) {
     const archive = { kind: "archive", id: archiveName(path, location) };
     staysHere = true;
     if (moving) {
-        // The caller waits for an answer, which a page that is left cannot give.
+        // If the page moved on, the caller's promise would never settle.
         moving = false;
         window.stop();
     }
     await api.details(archive);
     view?.close();
     view = null;
-    history.pushState(null, "", mainAddress(archive));
+    history.pushState(null, "", mainURL(archive));
     show(readRoute(location));
     await view.shown;
 }
 
-async function begin() {
+async function start() {
     if (window.replayhostCalls.moving) return;
     window.replayhostCalls.connect(setArchive);
-    if (!atHome() && originsMode() !== "ports") {
+    if (!isAtCanonicalHost() && originsMode() !== "ports") {
         const resolvable = await resolvesLocalNames();
         if (resolvable && !staysHere && window.replayhostCalls.count === 0) {
             moving = true;
-            location.replace(homeAddress());
+            location.replace(canonicalURL());
             return;
         }
-        if (!resolvable && originsMode() === "names") sayNamesUnresolved();
+        if (!resolvable && originsMode() === "names") showNamesUnresolved();
     }
     window.addEventListener("popstate", (event) => show(readRoute(location), event.state !== null));
     loadHealth();
     if (!view) show(readRoute(location));
 }
 
-begin();
+start();

@@ -1,18 +1,18 @@
-/** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent.js` is the viewer's half. */
-import { boot, isSetUp, setUp, storedWay } from "./setup.js";
+/** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent.js` is the viewer's side. */
+import { boot, isSetUp, setUp, storedMode } from "./setup.js";
 
-const restMilliseconds = 150;
-const growingSecondsMax = 8;
+const scrollEndMilliseconds = 150;
+const scrollSecondsMax = 8;
 const iconBytesMax = 256 * 1024;
 
-/** @param {string} controlOrigin the viewer's */
+/** @param {string} controlOrigin the viewer's origin */
 export function runAgent(controlOrigin) {
     const tell = (message) => window.parent.postMessage(message, controlOrigin);
     const replayFrame = () => window.parent.___wb_replay_top_frame;
     const report = (step, percent) => {
         tell({ replayhost: "boot-progress", step, percent: Number(percent) || 0 });
     };
-    const tellReady = async () => tell({ replayhost: "ready", collection: boot.collection, way: await storedWay() });
+    const tellReady = async () => tell({ replayhost: "ready", collection: boot.collection, mode: await storedMode() });
     let settingUp = null;
 
     function prepare() {
@@ -42,17 +42,17 @@ export function runAgent(controlOrigin) {
                 if (fits) Object.assign(answer, { type, bytes });
             }
         } catch {
-            // An icon that was not captured is no error.
+            // The icon wasn't captured.
         }
         tell(answer);
     }
 
-    // The link that was followed last: the browser tells nobody which document it refused to show in a frame.
+    // The last link that was clicked. Browsers don't report which document they refused to show in a frame.
     let clicked = "";
     const watched = new WeakSet();
 
     function watch(page) {
-        // A document that has only begun is looked at once more when it is loaded.
+        // A document that is still empty is watched when it has loaded.
         if (!page.documentElement || watched.has(page)) return;
         watched.add(page);
         watchTitle(page);
@@ -63,33 +63,33 @@ export function runAgent(controlOrigin) {
         }, true);
     }
 
-    /** The engine's script says only what is assigned to `document.title`, and it isn't in every document. */
+    /** Reports every change of the title. The engine's script reports only `document.title`, and isn't in every document. */
     function watchTitle(page) {
-        const say = () => {
+        const report = () => {
             if (page === replayFrame().document) tell({ replayhost: "title", title: titleOf(page) });
         };
-        new MutationObserver(say)
+        new MutationObserver(report)
             .observe(page.head ?? page.documentElement, { childList: true, characterData: true, subtree: true });
         // It may have changed before it was observed.
-        if (page.title) say();
+        if (page.title) report();
     }
 
-    /** How far the page is scrolled, whenever it comes to rest. */
+    /** Reports the scroll position whenever scrolling stops. */
     function watchScroll(page) {
         let timer = 0;
-        const say = () => {
+        const report = () => {
             const view = page.defaultView;
             if (view && view === replayFrame()) tell({ replayhost: "scroll", x: view.scrollX, y: view.scrollY });
         };
         page.addEventListener("scroll", () => {
             clearTimeout(timer);
-            timer = setTimeout(say, restMilliseconds);
+            timer = setTimeout(report, scrollEndMilliseconds);
         });
         // It may have been scrolled before it was watched.
-        if (page.defaultView?.scrollY) say();
+        if (page.defaultView?.scrollY) report();
     }
 
-    /** Scrolls a page as it was, which may still grow; until somebody moves it, or for a few seconds. */
+    /** Restores a scroll position. A page may still grow, so this repeats for some seconds, or until the user scrolls. */
     function scroll({ x, y }) {
         let view;
         try {
@@ -103,11 +103,11 @@ export function runAgent(controlOrigin) {
         for (const kind of ["wheel", "keydown", "pointerdown", "touchstart", "pagehide"]) {
             view.addEventListener(kind, end, { signal: isOver.signal, capture: true, passive: true });
         }
-        setTimeout(end, growingSecondsMax * 1000);
+        setTimeout(end, scrollSecondsMax * 1000);
         const repeat = () => {
             if (isOver.signal.aborted) return;
             view.scrollTo({ left: x, top: y, behavior: "instant" });
-            if (Math.abs(view.scrollY - y) > 1 || view.document.readyState !== "complete") setTimeout(repeat, restMilliseconds);
+            if (Math.abs(view.scrollY - y) > 1 || view.document.readyState !== "complete") setTimeout(repeat, scrollEndMilliseconds);
             else end();
         };
         repeat();
@@ -115,8 +115,8 @@ export function runAgent(controlOrigin) {
 
     const titleOf = (page) => String(page.title ?? "").slice(0, 1000);
 
-    /** The address that a document was asked for at; its own may be another since. */
-    function openedAddress(frame) {
+    /** Returns the URL from which the document was loaded. Its current URL may differ. */
+    function loadedURL(frame) {
         try {
             return performance.getEntriesByType.call(frame.performance, "navigation")[0].name;
         } catch {
@@ -124,13 +124,13 @@ export function runAgent(controlOrigin) {
         }
     }
 
-    /** What the replay frame holds now; for documents without the engine's script in them: images, texts, PDF. */
+    /** Reports the document in the replay frame. Images, text files and PDF don't have the engine's script. */
     function look({ request }) {
         const answer = { replayhost: "look", request };
         try {
             const frame = replayFrame();
             answer.href = frame.location.href;
-            answer.opened = openedAddress(frame);
+            answer.opened = loadedURL(frame);
             answer.title = titleOf(frame.document);
             watch(frame.document);
             clicked = "";

@@ -1,10 +1,10 @@
 /**
- * Begins what this page is there for: the agent of the viewer, or, in place of an archived page that reached the server,
- * the set-up that brings it back through the engine.
+ * Starts the viewer's agent. If the server received a request for an archived page, it sets up the engine instead and
+ * reloads the page.
  */
 import { failureText, stepText } from "../app/replay/setup-texts.js";
 import { runAgent } from "./agent.js";
-import { Problem, boot, isCollection, setUp } from "./setup.js";
+import { SetupError, boot, isCollection, setUp } from "./setup.js";
 
 const viewerOrigin = boot.controlOrigins[0];
 const triesMax = 2;
@@ -25,8 +25,8 @@ function show(heading, status, { hint = "", href = "", label = "", detail = "" }
     part("detail").hidden = !detail;
 }
 
-/** The replay address in this page's own URL, or nothing when it is not one. */
-function replayAddress() {
+/** Returns the parts of this page's replay URL, or `null` for other URLs. */
+function replayURL() {
     const rest = location.href.slice(location.origin.length);
     const match = /^\/([^/?#]+)\/(?::[\w-]+\/)?(\d*)([a-z]+_|\$[a-z0-9:.-]+)?\/([^]+)$/.exec(rest);
     return match && { collection: match[1], timestamp: match[2], modifier: match[3] ?? "", url: match[4] };
@@ -34,8 +34,8 @@ function replayAddress() {
 
 function viewerURL(address) {
     const fragment = address ? `#url=${encodeURIComponent(address.url)}&ts=${address.timestamp}` : "";
-    const place = isCollection ? `collection=${boot.id}` : `archive=/archives/${boot.id}.wacz`;
-    return `${viewerOrigin}/?${place}${fragment}`;
+    const target = isCollection ? `collection=${boot.id}` : `archive=/archives/${boot.id}.wacz`;
+    return `${viewerOrigin}/?${target}${fragment}`;
 }
 
 function framingControlOrigin() {
@@ -61,54 +61,53 @@ function countTry() {
     }
 }
 
-/** A viewer that is opened anew may try anew: Firefox takes the first page after a reload from the server each time. */
-function forgetTries() {
+/** Resets the count for a new viewer: after a reload, Firefox requests the first page from the server each time. */
+function resetTries() {
     try {
         sessionStorage.removeItem(triesKey);
     } catch {
-        // Without a storage no tries are counted.
+        // Without storage, tries aren't counted.
     }
 }
 
-function showProblem(error) {
+function showError(error) {
     const { what, hint } = failureText(error.code, location.origin, boot.id);
-    show(`“${boot.title}” cannot be opened`, `${what}.`, { hint, detail: error.detail ? `Detail: ${error.detail}` : "" });
+    show(`“${boot.title}” can't be opened`, `${what}.`, { hint, detail: error.detail ? `Details: ${error.detail}` : "" });
 }
 
 async function openThroughEngine() {
     try {
         await setUp((step, percent) => show(`Opening “${boot.title}”`, stepText(step, percent)));
-        if (countTry() > triesMax) throw new Problem("no-control");
+        if (countTry() > triesMax) throw new SetupError("no-control");
         location.reload();
     } catch (error) {
-        showProblem(error);
+        showError(error);
     }
 }
 
-function showEarlier(address, atTop) {
+function showOutdated(address, atTop) {
     const path = `/${boot.collection}/${address.timestamp}${address.modifier || "mp_"}/${address.url}`;
-    const change = isCollection ? "has other archives, or other files, than when this address was made. What it holds"
-        : "was replaced since this address was made. What the file holds";
-    show("This address belongs to an earlier file", `“${boot.title}” ${change} now may differ.`, {
+    const change = isCollection ? `The archives in “${boot.title}” have changed` : `“${boot.title}” has been replaced`;
+    show("This URL is from an earlier version", `${change} since this URL was made. The page may differ.`, {
         href: atTop ? viewerURL(address) : location.origin + path,
-        label: `Open the same address in the ${isCollection ? "collection" : "archive"} as it is now`,
+        label: `Open this URL in the current ${isCollection ? "collection" : "archive"}`,
     });
 }
 
-const address = replayAddress();
+const address = replayURL();
 const atTop = window.parent === window;
 const controlOrigin = framingControlOrigin();
 if (address && address.collection !== boot.collection) {
-    showEarlier(address, atTop);
+    showOutdated(address, atTop);
 } else if (atTop) {
     location.replace(viewerURL(address));
 } else if (address) {
     openThroughEngine();
 } else if (controlOrigin && location.pathname === "/") {
-    forgetTries();
+    resetTries();
     runAgent(controlOrigin);
 } else {
-    show("This page shows nothing by itself", "It belongs to the viewer of replayhost.", {
+    show("This page is part of the viewer", "Open the archive in the viewer instead.", {
         href: viewerURL(null),
         label: `Open “${boot.title}” in the viewer`,
     });

@@ -1,13 +1,13 @@
 // Runs in every archived page, after the engine's script. It does what a page in a sandboxed frame can't do by itself:
-// open links in other frames, save files, print, answer dialogs, and keep cookies. And it tells the viewer what only a
-// page hears: that it goes somewhere, links to other programs, and the keys of the viewer.
+// open links in other frames, save files, print, answer dialogs, and keep cookies. It also reports navigation, links to
+// other programs, and the viewer's keys to the viewer.
 //
-// Archived scripts can change all of this, and the viewer doesn't trust what it is told from here.
+// Archived scripts can change all of this, so the viewer doesn't trust these messages.
 "use strict";
 (() => {
     const viewer = window.top;
     const charactersMax = 1000;
-    const say = (kind, text = "") => {
+    const report = (kind, text = "") => {
         viewer.postMessage({ replayhost: "page", kind, text: String(text).slice(0, charactersMax) }, "*");
     };
 
@@ -24,7 +24,7 @@
         }
     };
 
-    /** The frames of a document that a name can lead to: also those whose document can't be read. */
+    /** Yields all frames in a document, including those with an unreadable document. */
     function* framesBelow(target) {
         for (const element of documentOf(target)?.querySelectorAll("iframe, frame") ?? []) {
             const inner = element.contentWindow;
@@ -33,7 +33,7 @@
             try {
                 name = inner.name;
             } catch {
-                // Another origin's document keeps its name to itself.
+                // The name of another origin's document can't be read.
             }
             yield { window: inner, element, name };
             yield* framesBelow(inner);
@@ -43,9 +43,8 @@
     const find = (below, name) => [...framesBelow(below)].find((frame) => frame.name === name);
 
     /**
-     * Where a link with this target leads, if the browser doesn't let this page go there: a sandboxed page can navigate
-     * itself and the frames in it, but none around it or beside it. A name that no frame has would open a window: its
-     * page is shown in place of the whole archived page.
+     * Returns the target frame of a link if the browser doesn't let this page navigate it. A sandboxed page can navigate
+     * only itself and the frames in it. An unknown name would open a window; its page replaces the whole archived page.
      */
     function refusedTarget(target) {
         const name = target || document.querySelector("base[target]")?.getAttribute("target") || "_self";
@@ -62,7 +61,7 @@
     /** The URL as the engine serves it. */
     const replayed = (url) => window._wb_wombat?.rewrite_url?.(url) ?? url;
 
-    /** A click on a link of the target's own document is no navigation from outside. */
+    /** Clicks a link in the target's own document, which the browser allows. */
     function navigate({ window: target, element }, url) {
         const page = documentOf(target);
         if (page) {
@@ -99,17 +98,17 @@
 
     // Files to save --------------------------------------------------------------------------------------------------
 
-    /** A replayed URL as the server has it, which names the file to save; others as they are. */
+    /** Returns the server's URL of a replayed file, which sets the file name; other URLs don't change. */
     function fileURL(url) {
         const match = /^\/([a-z0-9-]+)-[0-9a-f]{12}\/(?::[\w-]+\/)?(\d*)[a-z]*_?\/(.+)$/s
             .exec(url.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : "");
         return match ? `${location.origin}/c/${match[1]}/${match[2] || "9999"}id_/${match[3]}` : url;
     }
 
-    // The engine takes the attribute away from links in the page's source.
+    // The engine renames the attribute of links in the page's source.
     const fileName = (link) => link.getAttribute("download") ?? link.getAttribute("_download");
 
-    /** Has the browser save a link's file when it follows the link: from the server, for it asks no service worker. */
+    /** Makes the browser save the link's file. It bypasses the service worker, so the URL must be the server's. */
     function saveWhenFollowed(link) {
         const url = new URL(link.href, document.baseURI).href;
         const before = ["href", "target", "download"].map((name) => [name, link.getAttribute(name)]);
@@ -130,36 +129,36 @@
     // Steps of the browser's history ---------------------------------------------------------------------------------
 
     const { location } = window;
-    const goThere = location.replace.bind(location);
+    const replaceLocation = location.replace.bind(location);
 
     const ownSchemes = new Set(["http", "https", "javascript", "data", "blob", "about", "file", "ftp", "urn"]);
 
-    /** Whether another program would open a URL: the browser shows an error in the frame instead. */
-    const isForOthers = (protocol = "") => protocol !== "" && !ownSchemes.has(protocol.slice(0, -1));
+    /** Whether another program opens this scheme. In the frame, the browser would show an error. */
+    const isExternal = (protocol = "") => protocol !== "" && !ownSchemes.has(protocol.slice(0, -1));
 
-    /** The page takes the place of the one before; the viewer makes the step, for a frame's own are lost by a reload. */
+    /** Replaces this page. The viewer adds the history entry, since a frame's own entries are lost on reload. */
     function step(url) {
-        say("step");
-        goThere(url);
+        report("step");
+        replaceLocation(url);
     }
 
     if (window === archiveTop) {
         window.navigation?.addEventListener("navigate", (event) => {
             const { navigationType, destination, hashChange, cancelable } = event;
-            if (navigationType === "traverse" && !destination.sameDocument) say("traverse");
+            if (navigationType === "traverse" && !destination.sameDocument) report("traverse");
             if (navigationType !== "push" || !cancelable || event.formData || event.downloadRequest !== null) return;
-            // What `history.pushState` makes can't be made anew.
+            // Entries of `history.pushState` can't be replaced.
             if (destination.sameDocument && !hashChange) return;
             event.preventDefault();
-            if (isForOthers(new URL(destination.url).protocol)) say("link", destination.url);
+            if (isExternal(new URL(destination.url).protocol)) report("link", destination.url);
             else step(destination.url);
         });
     }
 
-    /** For browsers without the Navigation API: whether following a link shows another page, or part of it, in this frame. */
+    /** For browsers without the Navigation API: whether a link opens another page or fragment in this frame. */
     const isStep = (link) => typeof link.href === "string" && /^https?:$/.test(link.protocol) && fileName(link) === null;
 
-    /** The last listener of all follows the link, if none before it kept the browser from that. */
+    /** Follows the link in the last listener, unless an earlier one prevented it. */
     function stepWhenFollowed(link) {
         const follow = (event) => {
             if (event.defaultPrevented) return;
@@ -170,9 +169,9 @@
         setTimeout(() => window.removeEventListener("click", follow));
     }
 
-    // What a page asks for -------------------------------------------------------------------------------------------
+    // Links and forms ------------------------------------------------------------------------------------------------
 
-    /** What is done in place of the browser when a link is followed, if anything. */
+    /** Returns what to do instead of the browser's own action for a link, if anything. */
     function actionOf(link) {
         const url = new URL(link.href?.baseVal ?? link.href, document.baseURI);
         if (fileName(link) !== null && typeof link.href === "string") saveWhenFollowed(link);
@@ -181,7 +180,7 @@
         return target && (() => navigate(target, url.href));
     }
 
-    /** Page scripts may cancel an event: the action is taken when all of them have seen it. */
+    /** Acts after all listeners, since page scripts may cancel the event. */
     const afterwards = (event, act) => setTimeout(() => {
         if (!event.defaultPrevented) act();
     });
@@ -192,9 +191,9 @@
     window.addEventListener("click", (event) => {
         const link = event.composedPath().find(isLink);
         if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-        if (isForOthers(link.protocol)) {
+        if (isExternal(link.protocol)) {
             event.preventDefault();
-            say("link", link.href);
+            report("link", link.href);
             return;
         }
         const act = actionOf(link);
@@ -224,15 +223,15 @@
         return target.window;
     };
 
-    // Cookies. WebKit keeps none for a frame of another site: then a page's own last until it is left.
+    // Cookies. WebKit stores none for a frame of another site. There, a page's cookies last until it's left.
     function keepCookies() {
         const cookies = new Map();
         const keep = (text) => {
             const [cookie, ...attributes] = String(text).split(";").map((part) => part.trim());
             const [name] = cookie.split("=", 1);
-            const isOver = attributes.some((attribute) => /^max-age=(?:-|0+$)/i.test(attribute)
+            const isExpired = attributes.some((attribute) => /^max-age=(?:-|0+$)/i.test(attribute)
                 || /^expires=/i.test(attribute) && Date.parse(attribute.slice("expires=".length)) < Date.now());
-            if (isOver) cookies.delete(name);
+            if (isExpired) cookies.delete(name);
             else if (cookie) cookies.set(name, cookie);
         };
         Object.defineProperty(document, "cookie", {
@@ -244,25 +243,25 @@
     if (document.cookie.includes("___replayhost=1")) document.cookie = "___replayhost=; max-age=0";
     else keepCookies();
 
-    // Dialogs. None is shown: a page could hold up the whole viewer with them. docs/safety.md
-    window.alert = (text = "") => say("alert", text);
+    // Dialogs. None is shown, since a page could block the whole viewer with them (docs/safety.md).
+    window.alert = (text = "") => report("alert", text);
     window.confirm = (text = "") => {
-        say("confirm", text);
+        report("confirm", text);
         return true;
     };
     window.prompt = (text = "", answer = undefined) => {
-        say("prompt", text);
+        report("prompt", text);
         return answer === undefined ? null : String(answer);
     };
-    window.print = () => say("print");
+    window.print = () => report("print");
     window.addEventListener("keydown", (event) => {
         if (event.key === "F6" && event.isTrusted && !event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey) {
             event.preventDefault();
-            say("toolbar");
+            report("toolbar");
         }
         const isPrint = event.key.toLowerCase() === "p" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
         if (!isPrint || !event.isTrusted) return;
         event.preventDefault();
-        say("print");
+        report("print");
     }, true);
 })();

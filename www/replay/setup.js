@@ -1,16 +1,16 @@
-/** Sets up the replay engine of an archive's origin: its service worker, and the archive's collection in it. */
+/** Sets up the replay engine at an archive's origin: the service worker, and the archive as a collection in it. */
 
-// This runs where archived scripts run too. Nothing here is secret, and nobody who listens to it may trust it.
+// Archived scripts run at this origin too. Nothing here is secret, and its messages must not be trusted.
 export const boot = JSON.parse(document.getElementById("boot-data").textContent);
 const workerURL = boot.worker && new URL(boot.worker, location.href).href;
 const silenceSecondsMax = 60;
-// By lookups the engine asks this server for each capture; by ranges it reads the archive's file itself, which a
-// collection of archives does not have.
+// By lookups, the engine requests each capture from the server. By ranges, it reads the archive's file itself. A
+// collection of archives has no file.
 export const isCollection = boot.source === undefined;
-const ways = isCollection ? ["lookups"] : ["lookups", "ranges"];
+const modes = isCollection ? ["lookups"] : ["lookups", "ranges"];
 
-/** Why it could not be set up. */
-export class Problem extends Error {
+/** An error during setup. */
+export class SetupError extends Error {
     constructor(code, detail = "") {
         super(code);
         this.code = code;
@@ -18,17 +18,17 @@ export class Problem extends Error {
     }
 }
 
-/** The way to replay that the viewer's address chose. In its replay frame only the agent beside it was told. */
-function chosenWay() {
+/** Returns the replay mode in the viewer's URL. In the replay frame, it's read from the agent's URL. */
+function chosenMode() {
     const read = (search) => new URLSearchParams(search).get("replay");
-    let way = null;
+    let mode = null;
     try {
-        const place = location.pathname === "/" ? location : window.top.___replayhost_agent.location;
-        way = read(place.search);
+        const source = location.pathname === "/" ? location : window.top.___replayhost_agent.location;
+        mode = read(source.search);
     } catch {
-        // No viewer around this page, or one that chose nothing.
+        // No viewer around this page.
     }
-    return ways.includes(way) ? way : ways[0];
+    return modes.includes(mode) ? mode : modes[0];
 }
 
 const delay = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
@@ -38,13 +38,13 @@ async function checkFile() {
     try {
         answer = await fetch(boot.source, { method: "HEAD", cache: "no-store" });
     } catch (error) {
-        throw new Problem("server-unavailable", error.message);
+        throw new SetupError("server-unavailable", error.message);
     }
     const reason = { "archive-unavailable": "file-unavailable", "archive-changed": "file-changed" };
     const code = answer.headers.get("Replayhost-Error");
-    if (Object.hasOwn(reason, code)) throw new Problem(reason[code]);
-    if (answer.status === 404 || answer.status === 410) throw new Problem("file-missing");
-    if (!answer.ok) throw new Problem("file-refused", `The answer was ${answer.status}.`);
+    if (Object.hasOwn(reason, code)) throw new SetupError(reason[code]);
+    if (answer.status === 404 || answer.status === 410) throw new SetupError("file-missing");
+    if (!answer.ok) throw new SetupError("file-refused", `The server returned status ${answer.status}.`);
 }
 
 function activated(worker) {
@@ -58,45 +58,45 @@ function activated(worker) {
 }
 
 /**
- * Registers the worker and returns it once it runs. Its address is of this very version: one that is here from before, or that
- * an archived script registered, is replaced.
+ * Registers the service worker and returns it when it runs. Its URL belongs to this version, so it replaces workers of
+ * other versions and of archived scripts.
  */
 async function startEngine() {
-    if (!boot.worker) throw new Problem("engine-missing");
-    if (!navigator.serviceWorker) throw new Problem("workers-missing");
+    if (!boot.worker) throw new SetupError("engine-missing");
+    if (!navigator.serviceWorker) throw new SetupError("workers-missing");
     let registration;
     try {
         registration = await navigator.serviceWorker.register(boot.worker, { scope: "/", updateViaCache: "none" });
     } catch (error) {
         const script = await fetch(boot.worker, { method: "HEAD", cache: "no-store" }).catch(() => null);
-        if (!script) throw new Problem("server-unavailable", error.message);
-        throw new Problem(script.status === 404 ? "engine-missing" : "workers-refused", error.message);
+        if (!script) throw new SetupError("server-unavailable", error.message);
+        throw new SetupError(script.status === 404 ? "engine-missing" : "workers-refused", error.message);
     }
-    const coming = registration.installing ?? registration.waiting;
-    if (coming) await Promise.race([activated(coming), delay(silenceSecondsMax)]);
+    const pending = registration.installing ?? registration.waiting;
+    if (pending) await Promise.race([activated(pending), delay(silenceSecondsMax)]);
     const worker = registration.active;
-    if (worker?.scriptURL !== workerURL) throw new Problem("worker-silent");
+    if (worker?.scriptURL !== workerURL) throw new SetupError("worker-silent");
     await activated(worker);
     return worker;
 }
 
 /**
- * Sends a message to the engine and waits for the one that answers it.
- * `settle` gets every message: it returns a value to end, nothing to go on; it may throw.
+ * Sends a message to the engine and waits for its answer.
+ * `settle` receives every message. It returns a value to finish, `undefined` to continue, or throws.
  */
-function ask(worker, message, settle, silenceSeconds = silenceSecondsMax) {
+function request(worker, message, settle, silenceSeconds = silenceSecondsMax) {
     return new Promise((done, failed) => {
         let timer;
         const end = (finish, value) => {
             clearTimeout(timer);
-            navigator.serviceWorker.removeEventListener("message", hear);
+            navigator.serviceWorker.removeEventListener("message", receive);
             finish(value);
         };
         const wait = () => {
             clearTimeout(timer);
-            timer = setTimeout(() => end(failed, new Problem("worker-silent")), silenceSeconds * 1000);
+            timer = setTimeout(() => end(failed, new SetupError("worker-silent")), silenceSeconds * 1000);
         };
-        const hear = (event) => {
+        const receive = (event) => {
             wait();
             try {
                 const value = settle(event.data ?? {});
@@ -105,18 +105,18 @@ function ask(worker, message, settle, silenceSeconds = silenceSecondsMax) {
                 end(failed, error);
             }
         };
-        navigator.serviceWorker.addEventListener("message", hear);
+        navigator.serviceWorker.addEventListener("message", receive);
         navigator.serviceWorker.startMessages();
         wait();
         worker.postMessage(message);
     });
 }
 
-const listCollections = (worker) => ask(worker, { msg_type: "listAll" }, (data) =>
+const listCollections = (worker) => request(worker, { msg_type: "listAll" }, (data) =>
     data.msg_type === "listAll" && Array.isArray(data.colls) ? data.colls.map((c) => c.name) : undefined, 15);
 
-/** An archive that was replaced under the same id leaves a collection of its earlier bytes: it must not replay. */
-async function removeEarlier(worker, names) {
+/** Removes other collections: those of earlier files under the same ID must not replay. */
+async function removeOutdated(worker, names) {
     for (const name of names) {
         if (name === boot.collection) continue;
         await removeCollection(worker, name);
@@ -138,8 +138,8 @@ const settings = {
     },
 };
 
-function addCollection(worker, way, progress) {
-    const { type, file, extraConfig } = settings[way];
+function addCollection(worker, mode, progress) {
+    const { type, file, extraConfig } = settings[mode];
     const message = {
         type,
         file,
@@ -149,21 +149,21 @@ function addCollection(worker, way, progress) {
         root: false,
         skipExisting: true,
     };
-    return ask(worker, message, (data) => {
+    return request(worker, message, (data) => {
         if (data.name !== boot.collection) return undefined;
         if (data.msg_type === "collAdded") return true;
         if (data.msg_type === "collProgress") {
-            if (data.error) throw new Problem("archive-refused", data.error);
+            if (data.error) throw new SetupError("archive-refused", data.error);
             progress(data.percent);
         }
         return undefined;
     });
 }
 
-const removeCollection = (worker, name) => ask(worker, { msg_type: "removeColl", name }, (data) =>
+const removeCollection = (worker, name) => request(worker, { msg_type: "removeColl", name }, (data) =>
     data.msg_type === "listAll" ? true : undefined, 5).catch(() => {});
 
-/** Whether this server can look captures up. It has none of this name; that is an answer, too. */
+/** Whether the server supports lookups. A 404 for this unknown name is an answer too. */
 async function answersLookups() {
     try {
         const path = `${captures}cdx?url=replayhost.invalid&limit=1`;
@@ -174,7 +174,7 @@ async function answersLookups() {
     }
 }
 
-/** The collection as the engine keeps it. Archived scripts can write there, too. */
+/** Reads the engine's entry for the collection. Archived scripts can change it. */
 const storedCollection = () => new Promise((done) => {
     const opening = indexedDB.open("collDB");
     opening.onerror = () => done(undefined);
@@ -193,29 +193,29 @@ const storedCollection = () => new Promise((done) => {
     };
 });
 
-/** How the stored collection was added, if it is as this page adds it, to the letter. */
-export async function storedWay() {
+/** Returns the mode of the stored collection if its settings are exactly those that this page sets. */
+export async function storedMode() {
     const { type, config } = await storedCollection() ?? {};
-    return ways.find((way) => type === settings[way].storedType
+    return modes.find((mode) => type === settings[mode].storedType
         && config.root === false && config.dbname === `db:${boot.collection}`
-        && config.sourceUrl === settings[way].file.sourceUrl.replace(/^proxy:/, "")
-        && JSON.stringify(config.extraConfig) === JSON.stringify(settings[way].extraConfig));
+        && config.sourceUrl === settings[mode].file.sourceUrl.replace(/^proxy:/, "")
+        && JSON.stringify(config.extraConfig) === JSON.stringify(settings[mode].extraConfig));
 }
 
-/** There is one worker here. Others were registered by archived scripts. */
+/** Removes workers that archived scripts registered. */
 async function removeOtherWorkers() {
     for (const registration of await navigator.serviceWorker.getRegistrations()) {
         if (new URL(registration.scope).pathname !== "/") await registration.unregister();
     }
 }
 
-/** Adds the archive in this way, and by ranges, where it has a file, when the engine refuses lookups. */
-async function setUpCollection(worker, way, exists, progress) {
-    if (exists && await storedWay() !== way) await removeCollection(worker, boot.collection);
+/** Adds the archive in this mode, or by ranges if the engine refuses lookups and the archive has a file. */
+async function setUpCollection(worker, mode, exists, progress) {
+    if (exists && await storedMode() !== mode) await removeCollection(worker, boot.collection);
     try {
-        await addCollection(worker, way, progress);
+        await addCollection(worker, mode, progress);
     } catch (error) {
-        if (way === "ranges" || isCollection) throw error;
+        if (mode === "ranges" || isCollection) throw error;
         const names = await listCollections(worker);
         if (names.includes(boot.collection)) await removeCollection(worker, boot.collection);
         await addCollection(worker, "ranges", progress);
@@ -228,16 +228,16 @@ export async function setUp(report) {
         await checkFile();
     }
     report("engine");
-    const isByLookups = chosenWay() === "lookups" ? answersLookups() : false;
+    const isByLookups = chosenMode() === "lookups" ? answersLookups() : false;
     const worker = await startEngine();
-    const way = await isByLookups ? "lookups" : "ranges";
-    if (!ways.includes(way)) throw new Problem("captures-refused");
+    const mode = await isByLookups ? "lookups" : "ranges";
+    if (!modes.includes(mode)) throw new SetupError("captures-refused");
     report("collection");
     const names = await listCollections(worker);
     await removeOtherWorkers();
-    await removeEarlier(worker, names);
+    await removeOutdated(worker, names);
     const exists = names.includes(boot.collection);
-    await setUpCollection(worker, way, exists, (percent) => report("collection", percent));
+    await setUpCollection(worker, mode, exists, (percent) => report("collection", percent));
     if (!navigator.serviceWorker.controller) {
         await Promise.race([
             new Promise((done) => {
@@ -253,5 +253,5 @@ export async function isSetUp() {
     const registration = await navigator.serviceWorker?.getRegistration("/");
     if (registration?.active?.scriptURL !== workerURL) return false;
     const names = await listCollections(registration.active).catch(() => []);
-    return names.includes(boot.collection) && await storedWay() !== undefined;
+    return names.includes(boot.collection) && await storedMode() !== undefined;
 }

@@ -1,17 +1,17 @@
 // The service worker of a replay origin: the replay engine, with enforced security headers.
 //
-// Archived scripts run at this origin too, and can change the engine's settings. So nothing relies on the headers that
-// the engine sets: every readable response gets those of this file.
+// Archived scripts run at this origin too, and can change the engine's settings. So this file sets the security headers of
+// every readable response and doesn't rely on the engine's.
 "use strict";
 {
-    // The URL that this worker is for, and the header fields that every response gets.
+    // The URL of this version's worker, and the header fields for every response.
     const { address, fields } = {{worker}};
 
     // Paths of the server, including the engine's own /api/, which replayhost doesn't use.
     const ofServer = /^\/(?:$|clear$|print$|sw\.js$|engine\.js$|static\/proxy\/page\.js$|(?:api|archives|c)\/)/;
 
-    // The fields of an archived response that a document, a script or an image keeps. Others can make a browser load
-    // something (Link, Refresh), send reports or change its security. fetch() gets them too, except those in `dropped`.
+    // The archived header fields that documents, scripts and images keep. Others can make a browser load something (Link,
+    // Refresh), send reports or change its security. fetch() receives all fields except those in `dropped`.
     const allowed = new Set([
         "accept-ranges", "cache-control", "content-disposition", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "location", "memento-datetime", "vary",
@@ -20,13 +20,13 @@
 
     const dropped = ["content-security-policy-report-only", "nel", "report-to", "reporting-endpoints"];
 
-    // What browsers show in a frame. They save the rest as a file, and tell nobody.
-    const shown = /^(?:text\/(?:html|plain|css|javascript|xml|xsl)|application\/(?:pdf|javascript|json|xml|[^;]+\+(?:xml|json))|image\/(?:png|jpeg|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|(?:audio|video)\/(?:mp4|mpeg|mp3|ogg|webm|wav|x-wav|aac|flac))\s*(?:;|$)/i;
+    // Types that browsers show in a frame. They save others as a file, without an event.
+    const displayable = /^(?:text\/(?:html|plain|css|javascript|xml|xsl)|application\/(?:pdf|javascript|json|xml|[^;]+\+(?:xml|json))|image\/(?:png|jpeg|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|(?:audio|video)\/(?:mp4|mpeg|mp3|ogg|webm|wav|x-wav|aac|flac))\s*(?:;|$)/i;
 
-    /** Tells our page at this origin of a document that may never arrive. */
-    const tellOfFile = async ({ headers, status, type }, url) => {
+    /** Tells the agent's page about a document that may never arrive. */
+    const reportFile = async ({ headers, status, type }, url) => {
         const isDocument = ![204, 205].includes(status) && type !== "error"
-            && !isToSave(headers, url) && (headers.has("location") || shown.test(headers.get("content-type") ?? ""));
+            && !isToSave(headers, url) && (headers.has("location") || displayable.test(headers.get("content-type") ?? ""));
         if (isDocument) return;
         for (const client of await self.clients.matchAll({ type: "window", includeUncontrolled: true })) {
             if (new URL(client.url).pathname === "/") client.postMessage({ replayhost: "file", url });
@@ -35,12 +35,12 @@
 
     const isAttachment = (headers) => /^\s*attachment/i.test(headers.get("content-disposition") ?? "");
 
-    // What Scoop adds to a capture is called an attachment too, and listed as pages: `file:///dom-snapshot.html`.
+    // Scoop adds pages such as `file:///dom-snapshot.html` as attachments, which should be shown.
     const isToSave = (headers, url) => isAttachment(headers) && !/^file:/i.test(replayed(url)?.url ?? "");
 
     const guarded = (original, { destination, mode, url }) => {
-        if (mode === "navigate") tellOfFile(original, url);
-        // A network error, or a redirect of the server that the browser follows by itself: nothing to read, nothing to change.
+        if (mode === "navigate") reportFile(original, url);
+        // Network errors and the server's redirects have no readable content.
         if (original.type === "error" || original.type === "opaqueredirect") return original;
         const { body, status, statusText } = original;
         const target = original.headers.get("location");
@@ -56,22 +56,23 @@
     };
 
     /**
-     * The parts of a replay address, `/COLLECTION/:PACKAGE/TIME mp_/URL`.
+     * Returns the parts of a replay URL, `/COLLECTION/:PACKAGE/TIMEmp_/URL`.
      *
-     * @returns {{start: string, url: string}|null} `start`: all that is before the URL; `null` for other addresses
+     * @returns {{start: string, url: string}|null} `start`: the part before the archived URL; `null` for other URLs
      */
     const replayed = (address) => {
         if (!address.startsWith(`${location.origin}/`)) return null;
         const match = /^(\/[^/]+\/(?::[\w-]+\/)?\d*[a-z]+_\/)(.+)$/s.exec(address.slice(location.origin.length));
-        // A frame made of text is a blob: the address of the page that made it follows.
+        // The page's URL follows the `blob:` prefix in frames that are made from text.
         return match && { start: match[1], url: match[2].replace(/^blob:[^/]*\//, "") };
     };
 
     /**
-     * The address of the archived page that asks, as far as it can be known. Pages can withhold the referrer, and WebKit
-     * tells workers none. Frames made of text, and in WebKit links, leave only the pages of one site that are open.
+     * Returns the replay URL of the archived page that makes a request, if it can be determined. Pages can omit the referrer,
+     * and WebKit gives workers none. For frames made from text, and links in WebKit, only the open pages can tell, if all
+     * are from one site.
      */
-    const pageAddress = async ({ request, clientId }) => {
+    const requestingPageURL = async ({ request, clientId }) => {
         if (replayed(request.referrer)) return request.referrer;
         const client = clientId && await self.clients.get(clientId);
         if (client && replayed(client.url)) return client.url;
@@ -83,15 +84,15 @@
     const originOf = (url) => URL.canParse(url) ? new URL(url).origin : "";
 
     /**
-     * Has the engine answer a request for a replay address. One that the engine didn't rewrite in the page is relative to
-     * the root of the archived site: it is redirected to the replay address that it stands for.
+     * Lets the engine answer a request for a replay URL. A URL that the engine didn't rewrite in the page is relative to the
+     * root of the archived site, and is redirected to its replay URL.
      */
     const resolve = async (event, url) => {
         const { request } = event;
         const target = replayed(request.url);
         const isRewritten = target || self.sw.staticData.has(url.origin + url.pathname);
         const isComplete = isRewritten && !target?.url.startsWith("//");
-        const address = isComplete ? "" : await pageAddress(event);
+        const address = isComplete ? "" : await requestingPageURL(event);
         const page = replayed(address);
         if (page && !isRewritten && originOf(page.url)) {
             return Response.redirect(page.start + new URL(url.href.slice(url.origin.length), page.url).href, 307);
@@ -114,9 +115,9 @@
     const urlsOfXML = /(\s(?:xlink:)?(?:action|data|href|poster|src)\s*=\s*["'])(https?:\/\/|\/\/?)/gi;
 
     /**
-     * The engine doesn't rewrite XML. URLs with a host would leave the origin and be blocked, and links don't tell WebKit's
-     * workers which page they are on, so URLs become replay addresses here. The text is read byte by byte, since the
-     * beginnings of URLs are the same in all encodings that matter.
+     * Rewrites URLs in XML, which the engine doesn't. URLs with a host would leave the origin and be blocked, and WebKit's
+     * workers can't tell which page a link is on. The text is read byte by byte, since the start of a URL is the same in all
+     * relevant encodings.
      */
     const rewriteXML = async (response, page) => {
         const type = (response.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
@@ -127,29 +128,29 @@
         let text = "";
         for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
         const { origin, protocol } = new URL(page.url);
-        const place = (match, name, url) => {
+        const rewrite = (match, name, url) => {
             const context = { "/": origin, "//": protocol }[url] ?? "";
             return `${name}${page.start}${context}${url}`;
         };
         const rewritten = text.replace(partsOfXML[type], (part) =>
-            part.startsWith("<!") ? part : part.replace(urlsOfXML, place));
+            part.startsWith("<!") ? part : part.replace(urlsOfXML, rewrite));
         return new Response(Uint8Array.from(rewritten, (letter) => letter.charCodeAt(0)), { status, statusText, headers });
     };
 
     /**
-     * Whether a request bypasses the engine. Archived pages are shown in the viewer's frame only: a tab of its own could
-     * go anywhere. An archived page may ask for paths of the server and mean those of its site.
+     * Whether a request bypasses the engine. Archived pages are shown only in the viewer's frame, since a tab could navigate
+     * anywhere. When an archived page requests one of the server's paths, it means a path of its own site.
      */
     const isForServer = ({ destination, referrer }, { pathname }) => destination === "document"
         || ofServer.test(pathname) && (pathname.startsWith("/static/")
             || ["", "iframe"].includes(destination) && !replayed(referrer));
 
-    /** The engine shows every file in its frame; one that its server sent to be saved is saved. */
+    /** Keeps `attachment`, which the engine replaces by `inline`, so that browsers save these files. */
     const keepAttachments = () => {
         const { set } = Headers.prototype;
         Headers.prototype.set = function (name, value) {
-            const isOverruled = value === "inline" && name === "content-disposition" && isAttachment(this);
-            if (!isOverruled) set.call(this, name, value);
+            const isReplaced = value === "inline" && name === "content-disposition" && isAttachment(this);
+            if (!isReplaced) set.call(this, name, value);
         };
     };
 
@@ -172,7 +173,7 @@
         importScripts("/engine.js");
     };
 
-    /** A worker of an earlier version, or one that an archived script registered: it removes itself. */
+    /** Removes a worker of another version, or one that an archived script registered. */
     const retire = () => {
         self.addEventListener("install", () => self.skipWaiting());
         self.addEventListener("activate", (event) => event.waitUntil(self.registration.unregister()));

@@ -53,7 +53,7 @@ def read_home(viewer):
 
 
 def choose_earlier_capture(viewer):
-    times = viewer.page.get_by_role("combobox", name=re.compile("Time of capture"))
+    times = viewer.page.get_by_role("combobox", name=re.compile("Capture time"))
     times.select_option(label="3 May 2024, 10:15 UTC")
     expect(viewer.read("#edition")).to_have_text("Spring edition")
     expect(viewer.read("main")).to_contain_text("limpets no bigger than a full stop")
@@ -152,7 +152,7 @@ def miss_uncaptured_page(viewer):
     page = viewer.page
     return_home(viewer)
     viewer.follow("The winter pages")
-    expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
     expect(page.get_by_text(f"{SITE}/winter.html").first).to_be_visible()
     expect(page).to_have_title(re.compile("^Not captured"))
     page.get_by_role("button", name="Go back").click()

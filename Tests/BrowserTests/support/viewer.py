@@ -12,7 +12,7 @@ class Viewer:
     def __init__(self, page):
         self.page = page
         self.archived = page.frame_locator('iframe[title="Archived page"]')
-        self.address = page.get_by_role("textbox", name="Address in this archive", exact=True)
+        self.address = page.get_by_role("textbox", name="URL in this archive", exact=True)
 
     def read(self, selector):
         """An element inside of the archived page."""

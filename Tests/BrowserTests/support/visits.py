@@ -14,7 +14,7 @@ from .waiting import wait_until
 
 QUIET_SECONDS = 0.7
 SECONDS = 20
-NOT_SHOWN = ["This address was not captured", "This capture cannot be shown", "A PDF document"]
+NOT_SHOWN = ["This page isn't in", "This capture can't be shown", "A PDF document"]
 REPLAY_PATH = re.compile(r"^/[^/]+-[0-9a-f]{12}/(?::[\w-]+/)?\d*(?P<modifier>[a-z]+_)?/(?P<url>.+)$", re.S)
 
 

@@ -1,4 +1,4 @@
-/** What is in one archive or collection: its facts, what is said of it, its pages, and a way to any address in it. */
+/** The page of an archive or collection: its metadata, details and pages, and a form that opens a URL. */
 import { unavailabilityText, isUnavailable } from "../components/availability.js";
 import { findingList } from "../components/findings.js";
 import { errorBlock, withCode } from "../components/messages.js";
@@ -6,64 +6,63 @@ import { pageRow } from "../components/page-row.js";
 import { confirmRemoval } from "../components/removal.js";
 import { pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
-import { completeAddress } from "../core/captures.js";
+import { completeURL } from "../core/captures.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, moment, number, size, span } from "../core/format.js";
-import { mainAddress, pageAddress, pagesAddress } from "../core/routes.js";
+import { mainURL, pageURL, pagesURL } from "../core/routes.js";
 import { memberSection } from "./members.js";
-import { wordsSection } from "./words.js";
+import { metadataSection } from "./metadata.js";
 
 const pagesShown = 100;
-// Findings that only say what stands in large letters above them.
-const unavailableFindings = ["file-unavailable", "file-changed", "file-missing"];
+// Findings that repeat the notice above them.
+const repeatedFindings = ["file-unavailable", "file-changed", "file-missing"];
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing a collection with its members as archives
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item a collection with its members as archives
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
  * @returns {HTMLElement}
  */
-export function createArchivePage(thing, onChanged) {
-    const title = plain(thing.title) || thing.id;
-    const description = plain(thing.description, 600);
-    const findings = (thing.findings ?? []).filter(({ code }) => !unavailableFindings.includes(code));
-    const isCollection = thing.kind === "collection";
+export function createArchivePage(item, onChanged) {
+    const title = plain(item.title) || item.id;
+    const description = plain(item.description, 600);
+    const findings = (item.findings ?? []).filter(({ code }) => !repeatedFindings.includes(code));
+    const isCollection = item.kind === "collection";
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
-            make("span", { class: "here", "aria-current": "page", text: title })]),
+            make("span", { class: "current", "aria-current": "page", text: title })]),
         make("main", { class: "column" },
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: title, tabindex: "-1" }), isCollection && make("p", { class: "quiet",
-                    text: `A collection of ${counted(thing.members.length, "archive")}, replayed as one` }),
+                    text: `A collection of ${counted(item.members.length, "archive")} that replay together` }),
                 description && make("p", { text: description })),
-                thing.mainPage && !isUnavailable(thing) && make("a", { class: "button primary", href: mainAddress(thing),
-                    text: "Visit the main page" })),
-            unavailableNotice(thing),
-            wordsSection(thing, onChanged),
-            factList(thing),
-            !isUnavailable(thing) && addressForm(thing),
-            !isUnavailable(thing) && isolationHelp(thing),
-            isCollection && memberSection(thing, onChanged),
+                item.mainPage && !isUnavailable(item) && make("a", { class: "button primary", href: mainURL(item),
+                    text: "Open" })),
+            unavailableNotice(item),
+            metadataSection(item, onChanged),
+            factList(item),
+            !isUnavailable(item) && urlForm(item),
+            !isUnavailable(item) && isolationHelp(item),
+            isCollection && memberSection(item, onChanged),
             findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
-                make("h2", { id: "findings-title", text: "Findings" }),
-                make("p", { class: "quiet", text: "What the import found in this file that is not as it should be." }),
+                make("h2", { id: "findings-title", text: "Issues found in this file" }),
                 findingList(findings)),
-            thing.pageCount > 0 ? pageSection(thing) : noPages(thing),
-            isCollection && dissolveSection(thing)));
+            item.pageCount > 0 ? pageSection(item) : noPages(item),
+            isCollection && removeSection(item)));
     queueMicrotask(showBanners);
     return element;
 }
 
-function unavailableNotice(thing) {
-    const text = unavailabilityText(thing);
+function unavailableNotice(item) {
+    const text = unavailabilityText(item);
     return text && make("div", { class: "notice warning", role: "status" }, make("p", {}, ...withCode(text)));
 }
 
-function factList(thing) {
-    const rows = thing.kind === "collection" ? collectionFacts(thing) : archiveFacts(thing);
+function factList(item) {
+    const rows = item.kind === "collection" ? collectionFacts(item) : archiveFacts(item);
     const facts = [
-        ["Captured", span(thing.firstCapture, thing.lastCapture) || "unknown"],
-        ["Holds", [thing.pageCount !== undefined && counted(thing.pageCount, "page"),
-            thing.captureCount !== undefined && counted(thing.captureCount, "capture")].filter(Boolean).join(", ")],
+        ["Captured", span(item.firstCapture, item.lastCapture) || "Unknown"],
+        ["Contents", [item.pageCount !== undefined && counted(item.pageCount, "page"),
+            item.captureCount !== undefined && counted(item.captureCount, "capture")].filter(Boolean).join(", ")],
         ...rows,
     ];
     return make("dl", { class: "facts" }, ...facts.filter(([, value]) => value).map(([name, value]) =>
@@ -71,77 +70,76 @@ function factList(thing) {
 }
 
 function archiveFacts(archive) {
-    const made = [archive.createdAt && moment(archive.createdAt), plain(archive.software, 120)].filter(Boolean);
+    const created = [archive.createdAt && moment(archive.createdAt), plain(archive.software, 120)].filter(Boolean);
     const version = archive.waczVersion ? `WACZ ${plain(archive.waczVersion, 20)}, ` : "";
     const verification = archive.verification === "not-yet-verified"
-        ? "not yet verified: the hashes inside the package have not been checked" : plain(archive.verification);
+        ? "Not verified" : plain(archive.verification);
     return [
-        ["Made", made.join(", with ")],
-        ["Imported", [archive.importedAt && moment(archive.importedAt),
-            archive.originalName && `as ${plain(archive.originalName)}`].filter(Boolean).join(", ")],
+        ["Created", created.join(", with ")],
+        ["Added", [archive.importedAt && moment(archive.importedAt),
+            archive.originalName && `from ${plain(archive.originalName)}`].filter(Boolean).join(" ")],
         ["File", version + size(archive.size)],
-        ["Stays at", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
+        ["Location", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
         ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
-            : archive.linkedPath && "not known yet: the file is read for it in the background"],
+            : archive.linkedPath && "Being calculated in the background"],
         ["Verification", verification],
-        ["In collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
-            make("a", { href: pagesAddress({ kind: "collection", id }), text: id })])],
+        ["Collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
+            make("a", { href: pagesURL({ kind: "collection", id }), text: id })])],
     ];
 }
 
 function collectionFacts(collection) {
     return [
-        ["Made", [collection.createdAt && moment(collection.createdAt),
-            collection.originalName && `from ${plain(collection.originalName)}`].filter(Boolean).join(", ")],
-        ["Files", size(collection.size)],
+        ["Created", [collection.createdAt && moment(collection.createdAt),
+            collection.originalName && `from ${plain(collection.originalName)}`].filter(Boolean).join(" ")],
+        ["Size", size(collection.size)],
     ];
 }
 
-function dissolveSection(collection) {
+function removeSection(collection) {
     const problems = make("div");
-    async function dissolve() {
+    async function remove() {
         if (!await confirmRemoval(collection)) return;
         try {
             await api.remove(collection);
             location.assign("/");
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "The collection was not removed"));
+            problems.replaceChildren(errorBlock(error, "Couldn't remove the collection"));
         }
     }
     return make("section", {}, problems,
-        make("button", { type: "button", class: "danger", text: "Remove this collection…", on: { click: dissolve } }),
-        make("p", { class: "quiet below", text: "Its archives stay in the library." }));
+        make("button", { type: "button", class: "danger", text: "Remove collection…", on: { click: remove } }),
+        make("p", { class: "quiet note", text: "Its archives stay in the library." }));
 }
 
-function addressForm(archive) {
-    const input = make("input", { type: "text", id: "visit-address", inputmode: "url", autocapitalize: "none",
+function urlForm(archive) {
+    const input = make("input", { type: "text", id: "open-url", inputmode: "url", autocapitalize: "none",
         autocomplete: "off", spellcheck: "false", placeholder: "https://example.org/", dir: "ltr" });
-    return make("form", { class: "address-form", on: {
+    return make("form", { class: "url-form", on: {
         submit: (event) => {
             event.preventDefault();
-            if (input.value.trim()) location.href = pageAddress(archive, completeAddress(input.value));
+            if (input.value.trim()) location.href = pageURL(archive, completeURL(input.value));
         },
     } },
-    make("label", { for: "visit-address", text: `Visit an address in this ${archive.kind}` }),
-    make("div", { class: "joined" }, input, make("button", { type: "submit", text: "Visit" })));
+    make("label", { for: "open-url", text: "Open a URL" }),
+    make("div", { class: "joined" }, input, make("button", { type: "submit", text: "Open" })));
 }
 
-function isolationHelp(thing) {
-    return make("details", { class: "isolation" }, make("summary", { text: `Don't trust this ${thing.kind}?` }),
+function isolationHelp(item) {
+    return make("details", { class: "isolation" }, make("summary", { text: `Don't trust this ${item.kind}?` }),
         make("p", {}, "Open it in a separate browser without network access: ",
-            make("code", { text: `replayhost open --isolated ${thing.id}` })));
+            make("code", { text: `replayhost open --isolated ${item.id}` })));
 }
 
-function noPages(thing) {
+function noPages(item) {
     return make("section", { "aria-labelledby": "pages-title" },
         make("h2", { id: "pages-title", text: "Pages" }),
-        make("p", { text: `This ${thing.kind} lists no pages. What was captured is there all the same: enter an `
-            + "address above that you know or expect to be in it." }));
+        make("p", { text: `This ${item.kind} has no page list. You can still open its URLs: enter one above.` }));
 }
 
 function pageSection(archive) {
-    const search = make("input", { type: "search", placeholder: "Search titles and addresses",
-        "aria-label": `Search the pages of this ${archive.kind} by title and address` });
+    const search = make("input", { type: "search", placeholder: "Search titles and URLs",
+        "aria-label": "Search pages by title or URL" });
     const range = make("p", { class: "quiet range" });
     const list = make("ol", { class: "pages" });
     const earlier = make("button", { type: "button", text: "Previous" });
@@ -158,28 +156,28 @@ function pageSection(archive) {
     async function load() {
         abort?.abort();
         abort = new AbortController();
-        const words = search.value.trim();
+        const query = search.value.trim();
         let result;
         try {
-            result = await api.pages(archive, { offset, limit: pagesShown, words, signal: abort.signal });
+            result = await api.pages(archive, { offset, limit: pagesShown, query, signal: abort.signal });
         } catch (error) {
             if (error.name === "AbortError") return;
-            list.replaceChildren(make("li", {}, errorBlock(error, "The pages could not be read")));
+            list.replaceChildren(make("li", {}, errorBlock(error, "Can't load the pages")));
             return;
         }
         total = result.total;
         list.replaceChildren(...result.pages.map((page) => pageRow(archive, page)));
         list.start = offset + 1;
-        range.textContent = rangeText(words, result.pages.length);
+        range.textContent = rangeText(query, result.pages.length);
         pager.hidden = total <= pagesShown;
         earlier.disabled = offset === 0;
         later.disabled = offset + pagesShown >= total;
-        if (words) announce(counted(total, "page"));
+        if (query) announce(counted(total, "page"));
     }
 
-    function rangeText(words, count) {
-        const matching = words ? ` with “${plain(words, 60)}”` : "";
-        if (total === 0) return `No page${matching}.`;
+    function rangeText(query, count) {
+        const matching = query ? ` for “${plain(query, 60)}”` : "";
+        if (total === 0) return `No pages${matching}.`;
         if (total <= pagesShown) return counted(total, "page") + matching;
         return `${number(offset + 1)}–${number(offset + count)} of ${counted(total, "page")}${matching}`;
     }

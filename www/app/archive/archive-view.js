@@ -1,18 +1,19 @@
-/** One archive or collection that is open: its page and its viewer, of which one is in front. */
+/** An open archive or collection: its page and its viewer, one of which is visible. */
 import { errorBlock } from "../components/messages.js";
 import { canReplay, pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { replaysOnPorts } from "../core/origins.js";
-import { chosenWay, pagesAddress, readRoute } from "../core/routes.js";
+import { chosenMode, pagesURL, readRoute } from "../core/routes.js";
 import { openReplayPort } from "../replay/replay-port.js";
 import { createViewer } from "../viewer/viewer.js";
 import { createArchivePage } from "./archive-page.js";
 
 /**
  * @param {HTMLElement} root
- * @param {import("../core/routes.js").PlaceRoute} firstRoute its name an id, or of an archive the file name without `.wacz`
- * @param {{onRefused: () => boolean}} host `onRefused`: the browser allows no replay here; true when the host moves on
+ * @param {import("../core/routes.js").TargetRoute} firstRoute its name is an ID, or an archive's file name without `.wacz`
+ * @param {{onRefused: () => boolean}} host `onRefused`: the browser blocks replay on this origin; returns whether the app
+ *   moves to another one
  */
 export function showArchive(root, firstRoute, { onRefused }) {
     const { kind, name } = firstRoute;
@@ -20,9 +21,9 @@ export function showArchive(root, firstRoute, { onRefused }) {
     let viewer = null;
     let page = null;
     let open = true;
-    // Where it is replayed, when it has a port of its own; of the viewer that is open.
+    // The replay port, when each archive has its own, and its origin.
     let replayPort = null;
-    let ownOrigin = "";
+    let portOrigin = "";
     const shown = {};
     shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
     shown.promise.catch(() => {});
@@ -39,17 +40,17 @@ export function showArchive(root, firstRoute, { onRefused }) {
     }
 
     function showUnknown(error) {
-        document.title = "Not opened – replayhost";
+        document.title = "Can't open archive – replayhost";
         document.body.dataset.view = "pages";
         root.replaceChildren(pageHeader([]), make("main", { class: "column" },
-            make("h1", { text: `This ${kind} cannot be opened` }), errorBlock(error),
-            make("p", {}, make("a", { class: "button", href: "/", text: "Go to the library" }))));
+            make("h1", { text: `This ${kind} can't be opened` }), errorBlock(error),
+            make("p", {}, make("a", { class: "button", href: "/", text: "Open the library" }))));
         showBanners();
     }
 
     /**
-     * @param {import("../core/routes.js").PlaceRoute} route
-     * @param {boolean} [traversed] whether Back or Forward led here
+     * @param {import("../core/routes.js").TargetRoute} route
+     * @param {boolean} [traversed] whether Back or Forward opened this route
      */
     function update(route, traversed = false) {
         if (!archive) return;
@@ -59,8 +60,8 @@ export function showArchive(root, firstRoute, { onRefused }) {
         } else if (canReplay()) {
             showViewer(route, traversed);
         } else {
-            shown.reject(new Error("this browser does not find names such as name.replayhost.localhost on this "
-                + "computer, so archives cannot be visited in it"));
+            shown.reject(new Error("this browser can't find names such as name.replayhost.localhost, so it "
+                + "can't open archives"));
             showPages(false);
         }
     }
@@ -74,13 +75,13 @@ export function showArchive(root, firstRoute, { onRefused }) {
         page.hidden = false;
         document.body.dataset.view = "pages";
         document.title = `${plain(archive.title) || archive.id} – replayhost`;
-        if (fromMain) history.replaceState(history.state, "", pagesAddress(archive));
+        if (fromMain) history.replaceState(history.state, "", pagesURL(archive));
         window.scrollTo(0, 0);
         showBanners();
         shown.resolve();
     }
 
-    /** Shows it as it is after a change, with a viewer of what it holds now. */
+    /** Shows the archive or collection after a change. A new title or new members need a new viewer. */
     function change(now) {
         if (!open) return;
         if (now.title !== archive.title || now.replayCollection !== archive.replayCollection) {
@@ -97,15 +98,15 @@ export function showArchive(root, firstRoute, { onRefused }) {
     }
 
     function showViewer(route, traversed) {
-        if (replaysOnPorts() && ownOrigin === "") {
+        if (replaysOnPorts() && portOrigin === "") {
             openPort();
             return;
         }
         if (page) page.hidden = true;
         document.body.dataset.view = "viewer";
         if (!viewer) {
-            const place = ownOrigin ? { ...archive, replayOrigin: ownOrigin } : archive;
-            viewer = createViewer(place, chosenWay(location), { onShown: shown.resolve, onFailed });
+            const target = portOrigin ? { ...archive, replayOrigin: portOrigin } : archive;
+            viewer = createViewer(target, chosenMode(location), { onShown: shown.resolve, onFailed });
             root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;
@@ -113,7 +114,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         const isShown = viewer.shows(url, timestamp);
         viewer.setVisible(true);
         if (isShown) return;
-        viewer.visit(url, timestamp, { trust: route.view === "main", traversed });
+        viewer.open(url, timestamp, { trust: route.view === "main", traversed });
     }
 
     async function openPort() {
@@ -131,9 +132,9 @@ export function showArchive(root, firstRoute, { onRefused }) {
         }
     }
 
-    /** It is replayed somewhere else from now on. */
+    /** Replaces the viewer by one at this origin. */
     function move(origin) {
-        ownOrigin = origin;
+        portOrigin = origin;
         viewer?.close();
         viewer = null;
         const route = readRoute(location);
@@ -155,7 +156,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         shown: shown.promise,
         close() {
             open = false;
-            shown.reject(new Error("another archive or view was opened before the page was there"));
+            shown.reject(new Error("another archive or view was opened before this one loaded"));
             viewer?.close();
             replayPort?.close();
             root.replaceChildren();

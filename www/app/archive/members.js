@@ -1,10 +1,10 @@
-/** The archives of a collection: which they are, one more, one less. */
+/** The archives of a collection: lists, adds and removes them. */
 import { unavailabilityMark } from "../components/availability.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, size, span } from "../core/format.js";
-import { pagesAddress } from "../core/routes.js";
+import { pagesURL } from "../core/routes.js";
 
 /**
  * @param {import("../core/api.js").Collection} collection with its members as archives
@@ -15,23 +15,23 @@ export function memberSection(collection, onChanged) {
     const problems = make("div");
     const ids = collection.members.map(({ id }) => id);
 
-    async function change(members, said) {
+    async function change(members, message) {
         try {
             const changed = await api.edit(collection, { members });
-            announce(said);
+            announce(message);
             onChanged(changed);
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "The collection was not changed"));
+            problems.replaceChildren(errorBlock(error, "Couldn't change the collection"));
         }
     }
 
     const remove = ({ id, title }) =>
-        change(ids.filter((other) => other !== id), `${plain(title)} is no longer in the collection.`);
-    const add = ({ id, title }) => change([...ids, id], `${plain(title)} is in the collection now.`);
+        change(ids.filter((other) => other !== id), `Removed ${plain(title)} from the collection.`);
+    const add = ({ id, title }) => change([...ids, id], `Added ${plain(title)} to the collection.`);
     return make("section", { class: "members", "aria-labelledby": "members-title" },
         make("h2", { id: "members-title", text: "Archives in this collection", tabindex: "-1" }),
         collection.members.length > 0 ? make("ul", {}, ...collection.members.map((member) => memberRow(member, remove)))
-            : make("p", { class: "quiet", text: "None." }),
+            : make("p", { class: "quiet", text: "No archives." }),
         problems,
         addForm(ids, add));
 }
@@ -41,20 +41,20 @@ function memberRow(member, onRemove) {
     const unavailable = unavailabilityMark(member);
     return make("li", {},
         make("div", {},
-            make("a", { href: pagesAddress(member), text: title }),
+            make("a", { href: pagesURL(member), text: title }),
             make("p", { class: "quiet" }, [span(member.firstCapture, member.lastCapture),
                 counted(member.captureCount ?? 0, "capture"), size(member.size)].filter(Boolean).join(" · "),
             unavailable && make("span", { class: "mark warning", text: ` · ${unavailable}` }))),
-        make("button", { type: "button", class: "quiet-button", text: "Take out",
-            "aria-label": `Take ${title} out of the collection`, on: { click: () => onRemove(member) } }));
+        make("button", { type: "button", class: "quiet-button", text: "Remove from collection",
+            "aria-label": `Remove ${title} from the collection`, on: { click: () => onRemove(member) } }));
 }
 
-/** Shown once it is known which other archives there are. */
+/** Returns a form that adds another archive, hidden until the other archives are listed. */
 function addForm(ids, onAdd) {
     const choice = make("select", { id: "add-member" });
     const form = make("form", { class: "add-member", hidden: true }, make("label", { for: choice.id,
-        text: "Another archive" }), make("div", { class: "joined" }, choice,
-        make("button", { type: "submit", text: "Add to the collection" })));
+        text: "Add an archive" }), make("div", { class: "joined" }, choice,
+        make("button", { type: "submit", text: "Add to collection" })));
     (async () => {
         const others = (await api.archives()).filter(({ id }) => !ids.includes(id));
         choice.replaceChildren(...others.map(({ id, title }) =>
@@ -64,6 +64,6 @@ function addForm(ids, onAdd) {
             event.preventDefault();
             onAdd(others.find(({ id }) => id === choice.value));
         });
-    })().catch((error) => form.replaceWith(errorBlock(error, "The other archives could not be listed")));
+    })().catch((error) => form.replaceWith(errorBlock(error, "Can't list the other archives")));
     return form;
 }

@@ -1,4 +1,4 @@
-/** What an import found wrong with an archive, in words. */
+/** Lists the issues that an import found in an archive. */
 import { make, plain } from "../core/dom.js";
 import { counted } from "../core/format.js";
 import { sentence } from "./messages.js";
@@ -8,7 +8,7 @@ const order = ["error", "warning", "notice"];
 
 /**
  * @param {{notice: number, warning: number, error: number}|undefined} counts
- * @returns {string} for example `1 error, 2 warnings`; empty when there is nothing above a notice
+ * @returns {string} for example `1 error, 2 warnings`; empty without errors and warnings
  */
 export function findingSummary(counts) {
     if (!counts) return "";
@@ -20,7 +20,7 @@ export function findingSummary(counts) {
 
 /**
  * @param {{notice: number, warning: number, error: number}|undefined} counts
- * @returns {"error"|"warning"|""} the worst of them
+ * @returns {"error"|"warning"|""} the highest severity; notices don't count
  */
 export function worstFinding(counts) {
     if (counts?.error > 0) return "error";

@@ -1,22 +1,22 @@
-/** Errors and notices as blocks of text: what, where, what now. */
+/** Blocks that show an error or a notice: what happened, where, and what to do. */
 import { HostError } from "../core/api.js";
 import { make } from "../core/dom.js";
 
 /**
- * A sentence: the host writes lower-case starts and no full stops, as its command line does.
+ * Returns a message of the server as a sentence. Like the command line's, it starts in lower case and has no full stop.
  *
  * @param {string} text
  * @returns {string}
  */
 export function sentence(text) {
     if (!text) return "";
-    // A name at the start (`datapackage.json`, `replayhost.localhost`) stays as it is written.
-    const start = /^[a-z]+(?=[\s,;:]|$)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+    // A name at the start (`datapackage.json`, `replayhost`) keeps its spelling.
+    const start = /^(?!replayhost\b)[a-z]+(?=[\s,;:]|$)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
     return /[.!?…]$/.test(start) ? start : `${start}.`;
 }
 
 /**
- * Text in which backticks mark what is typed or named.
+ * Turns text between backticks into `code` elements.
  *
  * @param {string} text
  * @returns {(Node|string)[]}
@@ -26,10 +26,12 @@ export function withCode(text) {
 }
 
 /**
+ * Returns the parts of an error's message as sentences.
+ *
  * @param {unknown} error
  * @returns {{what: string, where: string, hint: string}}
  */
-export function words(error) {
+export function messageParts(error) {
     if (error instanceof HostError) {
         return { what: sentence(error.what), where: error.where, hint: sentence(error.hint) };
     }
@@ -38,11 +40,11 @@ export function words(error) {
 
 /**
  * @param {unknown} error
- * @param {string} [title] what was being done
+ * @param {string} [title] what failed
  * @returns {HTMLElement} an alert
  */
 export function errorBlock(error, title = "") {
-    const { what, where, hint } = words(error);
+    const { what, where, hint } = messageParts(error);
     return make("div", { class: "notice error", role: "alert" },
         title && make("strong", { text: title }),
         make("p", {}, ...withCode(what), where && make("span", { class: "where", text: ` (${where})` })),

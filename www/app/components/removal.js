@@ -1,20 +1,20 @@
-/** Asks before an archive or a collection is removed. */
+/** Asks for confirmation before an archive or a collection is removed. */
 import { make, plain } from "../core/dom.js";
 import { size } from "../core/format.js";
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing
- * @returns {Promise<boolean>} whether it may be removed
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
+ * @returns {Promise<boolean>} whether the removal was confirmed
  */
-export function confirmRemoval(thing) {
+export function confirmRemoval(item) {
     return new Promise((resolve) => {
-        const title = plain(thing.title) || thing.id;
+        const title = plain(item.title) || item.id;
         const dialog = make("dialog", { "aria-labelledby": "removal-title" },
             make("form", { method: "dialog" },
                 make("h2", { id: "removal-title", text: `Remove “${title}”?` }),
-                make("p", { text: consequence(thing) }),
+                make("p", { text: consequence(item) }),
                 make("div", { class: "dialog-actions" },
-                    make("button", { type: "submit", value: "keep", text: "Keep it", autofocus: true }),
+                    make("button", { type: "submit", value: "cancel", text: "Cancel", autofocus: true }),
                     make("button", { type: "submit", value: "remove", class: "danger", text: "Remove" }))));
         dialog.addEventListener("close", () => {
             dialog.remove();
@@ -25,15 +25,14 @@ export function confirmRemoval(thing) {
     });
 }
 
-function consequence(thing) {
-    if (thing.kind === "collection") {
-        return "The collection is dissolved, with its title, tags and notes. Its archives stay in the library.";
+function consequence(item) {
+    if (item.kind === "collection") {
+        return "This deletes the collection's title, tags and notes. Its archives stay in the library.";
     }
-    const name = plain(thing.originalName ?? thing.id);
-    if (thing.storage === "linked") {
-        return "The library forgets the archive, with its title, tags and notes. The file "
-            + `“${name}” stays where it is.`;
+    const name = plain(item.originalName ?? item.id);
+    if (item.storage === "linked") {
+        return `This deletes the archive's title, tags and notes. The file “${name}” stays where it is.`;
     }
-    return `The library's copy (${size(thing.size)}, imported as “${name}”) is deleted from this computer. Files `
-        + "elsewhere are not touched. This cannot be undone.";
+    return `This deletes the library's copy of “${name}” (${size(item.size)}). Copies elsewhere aren't affected. `
+        + "You can't undo this.";
 }

@@ -1,4 +1,4 @@
-/** What surrounds the views: header, footer, notices that concern everything. */
+/** The header, the footer and the banners around every view. */
 import * as api from "../core/api.js";
 import { announce, make } from "../core/dom.js";
 import { noticeBlock } from "./messages.js";
@@ -6,51 +6,51 @@ import { noticeBlock } from "./messages.js";
 const engineSource = "https://github.com/webrecorder/wabac.js";
 
 /**
- * @param {(Node|string)[]} trail where one is, after the name of the host
+ * @param {(Node|string)[]} trail the breadcrumbs after the app's name
  * @returns {HTMLElement}
  */
 export function pageHeader(trail) {
     return make("header", { class: "page-header" },
-        make("nav", { class: "column trail", "aria-label": "Where you are" },
+        make("nav", { class: "column trail", "aria-label": "Breadcrumbs" },
             make("a", { class: "wordmark", href: "/" }, "replayhost"),
             ...trail),
         make("div", { id: "banners", class: "column" }));
 }
 
-let state = null;
+let health = null;
 let resolvable = true;
 let stopped = false;
 
 /**
- * Reads the host's health once and shows what follows from it.
+ * Requests the server's health once, and updates footer and banners.
  *
  * @returns {Promise<void>}
  */
 export async function loadHealth() {
     try {
-        state = await api.health();
+        health = await api.health();
     } catch {
-        state = null;
+        health = null;
     }
     showFooter();
     showBanners();
 }
 
-/** Says from now on that this browser cannot open archives. */
-export function sayNamesUnresolved() {
+/** Shows a banner: this browser can't open archives. */
+export function showNamesUnresolved() {
     resolvable = false;
     showBanners();
 }
 
-/** @param {boolean} now whether the host has stopped answering */
-export function sayServerStopped(now) {
+/** @param {boolean} now whether the server has stopped responding */
+export function setServerStopped(now) {
     if (now === stopped) return;
     stopped = now;
     announce(now ? "replayhost has stopped." : "replayhost is running again.");
     showBanners();
 }
 
-// A link would lead to the browser's own error page.
+// While the server is stopped, a link would open the browser's error page.
 document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
     const isElsewhere = link?.origin === location.origin && link.pathname + link.search !== location.pathname + location.search;
@@ -60,49 +60,48 @@ document.addEventListener("click", (event) => {
     announce("replayhost has stopped.");
 }, true);
 
-/** @returns {boolean} whether archives can be opened from this address */
+/** @returns {boolean} whether this page can open archives */
 export function canReplay() {
     return resolvable;
 }
 
-/** Fills the place that {@link pageHeader} keeps for notices. */
+/** Fills the element that {@link pageHeader} adds for banners. */
 export function showBanners() {
-    const place = document.getElementById("banners");
-    if (!place) return;
+    const container = document.getElementById("banners");
+    if (!container) return;
     const banners = [];
     if (stopped) banners.push(serverStopped());
-    if (state && state.engine === null) banners.push(engineMissing());
+    if (health && health.engine === null) banners.push(engineMissing());
     if (!resolvable) banners.push(namesUnresolved());
-    place.replaceChildren(...banners);
+    container.replaceChildren(...banners);
 }
 
 /** @returns {HTMLElement} */
 function serverStopped() {
     return noticeBlock("warning", "replayhost has stopped",
-        "Start it the way you did before, for example with `replayhost serve`. This page reconnects automatically. You "
-        + "can't open or import archives until it runs again.");
+        "Start it again, for example with `replayhost serve`, and this page will reconnect. "
+        + "Until then, you can't open or add archives.");
 }
 
 /** @returns {HTMLElement} */
 function engineMissing() {
     return noticeBlock("warning", "The replay engine is missing",
-        "Archives can be imported and listed, but not visited. Run `make setup` in the replayhost folder: it fetches "
-        + "the engine. Then load this page again.");
+        "You can add and list archives, but not open them. Run `make setup` in the replayhost folder to download the "
+        + "engine, then reload this page.");
 }
 
 /** @returns {HTMLElement} */
 function namesUnresolved() {
-    return noticeBlock("warning", "Archives cannot be visited in this browser",
-        "Each archive has an address of its own, such as `name.replayhost.localhost`, and this browser does not find "
-        + "such names on this computer. Chromium, Chrome, Edge and Firefox do. With `replayhost serve --origins ports` "
-        + "each archive has a port of its own instead. The library works here all the same.");
+    return noticeBlock("warning", "This browser can't open archives",
+        "Each archive has its own host name, such as `name.replayhost.localhost`. This browser can't find these names. "
+        + "Use Chrome, Chromium, Edge or Firefox, or start `replayhost serve --origins ports`. The library still works.");
 }
 
 function showFooter() {
     const version = document.querySelector('meta[name="replayhost-version"]')?.content ?? "";
-    const engine = state?.engine;
+    const engine = health?.engine;
     document.getElementById("footer").replaceChildren(make("p", { class: "column" },
-        `replayhost ${state?.version ?? version}`,
+        `replayhost ${health?.version ?? version}`,
         make("span", {}, engine ? `Replay engine: ${engine.name} ${engine.version} (AGPL-3.0-or-later), `
             : "Replay engine: wabac.js (AGPL-3.0-or-later, not installed), ",
         make("a", { href: engineSource, rel: "noreferrer", text: "source" }), ", ",

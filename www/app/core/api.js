@@ -1,10 +1,10 @@
-/** The host's JSON interface, as `docs/json.md` lists it. */
+/** The client of the server's JSON API, which `docs/json.md` describes. */
 
 /**
  * @typedef {{url: string, request?: string, timestamp: string, capturedAt: string, status?: number, mime?: string,
  *   archive?: string}} Capture
- * @typedef {{captures: Capture[], total: number, position: number, closest?: Capture}} CaptureList `position`: how many
- *   captures are earlier than those listed; `closest`: the one that replay shows for the time that was asked for
+ * @typedef {{captures: Capture[], total: number, position: number, closest?: Capture}} CaptureList `position`: the
+ *   number of captures before the listed ones; `closest`: the capture that replay shows for the requested time
  * @typedef {{position: number, list: string, url: string, timestamp?: string, capturedAt?: string,
  *   title?: string, archive?: string}} Page
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
@@ -17,17 +17,17 @@
  * @typedef {{kind: "collection", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   members: (string|Archive)[], availability?: "available"|"partly"|"unavailable", pageCount?: number, captureCount?: number,
  *   replayCollection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},
- *   createdAt?: string}} Collection members are ids in a list of collections
+ *   createdAt?: string}} Collection `members` are IDs in a list of collections
  * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  */
 
-/** What the host refused or could not do, in its own words. */
+/** An error of the server: what failed, where, and what to do. */
 export class HostError extends Error {
     /**
      * @param {{code?: string, what?: string, where?: string, hint?: string}} error
-     * @param {number} [status] of the answer; 0 when there was none
+     * @param {number} [status] the HTTP status; 0 without a response
      */
     constructor({ code = "", what = "", where = "", hint = "" }, status = 0) {
         super(what);
@@ -40,14 +40,14 @@ export class HostError extends Error {
     }
 }
 
-export const serverAway = () => new HostError({
+export const serverUnavailable = () => new HostError({
     code: "server-unavailable",
-    what: "the replayhost server does not answer",
-    hint: "start it again, for example with `replayhost serve`, and try again",
+    what: "replayhost has stopped",
+    hint: "start it again, for example with `replayhost serve`, then try again",
 });
 
 /**
- * Reads the host's error object out of an answer's body, if it is one.
+ * Reads the error object in the body of a response.
  *
  * @param {string} body
  * @param {number} status
@@ -58,16 +58,16 @@ export function errorFrom(body, status) {
         const { error } = JSON.parse(body);
         if (error?.what) return new HostError(error, status);
     } catch {
-        // Not our JSON: say what is known.
+        // Not the API's JSON: the status is all that's known.
     }
     return new HostError({
         code: "unexpected-answer",
-        what: `the server answered with status ${status}`,
-        hint: "look at what `replayhost serve` printed",
+        what: `the server returned the unexpected status ${status}`,
+        hint: "check the output of `replayhost serve`",
     }, status);
 }
 
-/** @returns {string} the token that the host asks for with every change */
+/** @returns {string} the token that authorizes changes */
 export function token() {
     return document.querySelector('meta[name="replayhost-token"]').content;
 }
@@ -78,7 +78,7 @@ async function request(address, options = {}) {
         answer = await fetch(address, options);
     } catch (error) {
         if (error.name === "AbortError") throw error;
-        throw serverAway();
+        throw serverUnavailable();
     }
     if (!answer.ok) throw errorFrom(await answer.text(), answer.status);
     return answer;
@@ -90,9 +90,9 @@ const isTooLong = (url) => url.length > urlBytesMax || new TextEncoder().encode(
 
 const read = async (address, options) => (await request(address, options)).json();
 const path = ({ kind, id }) => `/api/${kind === "collection" ? "collections" : "archives"}/${encodeURIComponent(id)}`;
-const ofKind = (kind) => (thing) => ({ ...thing, kind });
+const ofKind = (kind) => (item) => ({ ...item, kind });
 
-/** A request that changes something. */
+/** Sends a request that changes something. Renews an outdated token once. */
 async function change(method, address, body) {
     const send = () => {
         const headers = { "Replayhost-Token": token() };
@@ -107,13 +107,13 @@ async function change(method, address, body) {
     }
 }
 
-/** A host that was started again has another token: this page may read it, since it is the host's own. */
+/** Reads the token of a server that was restarted. Returns whether the token changed. */
 async function renewToken() {
     const page = await (await request("/", { cache: "no-store" })).text();
     const now = /<meta name="replayhost-token" content="([0-9a-f]+)">/.exec(page)?.[1] ?? token();
-    const isOther = now !== token();
+    const hasChanged = now !== token();
     document.querySelector('meta[name="replayhost-token"]').content = now;
-    return isOther;
+    return hasChanged;
 }
 
 /** @returns {Promise<{version: string, engine: {name: string, version: string}|null}>} */
@@ -122,93 +122,92 @@ export const health = () => read("/api/health");
 /** @returns {Promise<Archive[]>} */
 export const archives = async () => (await read("/api/archives")).archives.map(ofKind("archive"));
 
-/** @returns {Promise<Collection[]>} members as ids */
+/** @returns {Promise<Collection[]>} members as IDs */
 export const collections = async () => (await read("/api/collections")).collections.map(ofKind("collection"));
 
 /**
- * @param {import("./routes.js").Place} place of an archive, the id or an original file name without `.wacz`
+ * @param {import("./routes.js").Target} target with an ID or, for an archive, the original file name without `.wacz`
  * @returns {Promise<Archive|Collection>}
  */
-export const details = async (place) => ofKind(place.kind)(await read(path(place)));
+export const details = async (target) => ofKind(target.kind)(await read(path(target)));
 
 /**
- * Opens the port on which an archive or a collection is replayed, and keeps it open for some minutes.
+ * Opens the replay port of an archive or a collection, and keeps it open for some minutes.
  *
- * @param {import("./routes.js").Place} place
- * @returns {Promise<string>} the origin there
+ * @param {import("./routes.js").Target} target
+ * @returns {Promise<string>} the replay origin
  */
-export const openOrigin = async (place) => (await (await change("POST", `${path(place)}/origin`)).json()).replayOrigin;
+export const openOrigin = async (target) => (await (await change("POST", `${path(target)}/origin`)).json()).replayOrigin;
 
 /**
- * @param {import("./routes.js").Place} place
- * @param {{offset?: number, limit?: number, words?: string, signal?: AbortSignal}} [choice]
+ * @param {import("./routes.js").Target} target
+ * @param {{offset?: number, limit?: number, query?: string, signal?: AbortSignal}} [choice]
  * @returns {Promise<{total: number, pages: Page[]}>}
  */
-export function pages(place, { offset = 0, limit = 100, words = "", signal } = {}) {
-    const query = `offset=${offset}&limit=${limit}&q=${encodeURIComponent(words)}`;
-    return read(`${path(place)}/pages?${query}`, { signal });
+export function pages(target, { offset = 0, limit = 100, query = "", signal } = {}) {
+    const parameters = `offset=${offset}&limit=${limit}&q=${encodeURIComponent(query)}`;
+    return read(`${path(target)}/pages?${parameters}`, { signal });
 }
 
 /**
- * @param {import("./routes.js").Place} place
+ * @param {import("./routes.js").Target} target
  * @param {string} url
- * @param {{closest?: string, before?: string, after?: string, limit?: number}} [part] timestamps: those around the
- *   closest one (around the latest when empty), the last before, the first after; without any of them the first
- * @returns {Promise<CaptureList>} earliest first; empty when it was not captured
+ * @param {{closest?: string, before?: string, after?: string, limit?: number}} [part] timestamps: the captures
+ *   around the closest one (the latest when empty), the last before, or the first after; without one, the first captures
+ * @returns {Promise<CaptureList>} earliest first; empty when the URL wasn't captured
  */
-export async function captures(place, url, part = {}) {
+export async function captures(target, url, part = {}) {
     if (isTooLong(url)) return { captures: [], total: 0, position: 0 };
     const query = new URLSearchParams({ url: url.replace(/#.*$/s, ""), limit: 100, ...part });
-    return read(`${path(place)}/captures?${query}`);
+    return read(`${path(target)}/captures?${query}`);
 }
 
 /**
- * The capture that replay by lookups shows for an address: of another address too, where they differ in nothing that
- * matters.
+ * Returns the capture that replay by lookups shows for a URL, which can be a fuzzy match.
  *
  * @param {string} id
  * @param {string} url
  * @param {string} timestamp the time wanted; empty for the latest
- * @returns {Promise<{url: string, timestamp: string, isReadable: boolean}|null>} nothing when it was not captured
+ * @returns {Promise<{url: string, timestamp: string, isReadable: boolean}|null>} `null` when nothing was captured
  */
 export async function nearestCapture(id, url, timestamp) {
     const start = `/c/${id}/${timestamp}ir_/`;
     const address = start + url.replace(/#.*$/s, "");
     if (isTooLong(url)) return null;
-    // An address of dots leads elsewhere; none such is captured.
+    // Dots at the start would resolve to another path.
     if (!new URL(address, location.href).pathname.startsWith(start)) return null;
     let answer;
     try {
         answer = await fetch(address, { method: "HEAD", cache: "no-store" });
     } catch {
-        throw serverAway();
+        throw serverUnavailable();
     }
     if (answer.status === 404) return null;
     if (!answer.ok) throw errorFrom("", answer.status);
-    // A capture that cannot be read has no place to name.
+    // The server sends no Content-Location for a capture that it can't read.
     const found = /^\/c\/[^/]+\/(\d{4,17})ir_\/(.+)$/s.exec(answer.headers.get("Content-Location") ?? "");
     return { timestamp: found?.[1] ?? timestamp, url: found?.[2] ?? url, isReadable: found !== null };
 }
 
 /**
- * @param {import("./routes.js").Place} place an archive, or a collection, whose archives stay
+ * @param {import("./routes.js").Target} target when it's a collection, its archives stay in the library
  * @returns {Promise<Response>}
  */
-export const remove = (place) => change("DELETE", path(place));
+export const remove = (target) => change("DELETE", path(target));
 
 /**
- * @param {import("./routes.js").Place} place
- * @param {Change} changes what is absent stays as it is; `members` only of a collection
- * @returns {Promise<Archive|Collection>} as it is then
+ * @param {import("./routes.js").Target} target
+ * @param {Change} changes absent fields don't change; `members` only for a collection
+ * @returns {Promise<Archive|Collection>} the result of the change
  */
-export const edit = async (place, changes) =>
-    ofKind(place.kind)(await (await change("PATCH", path(place), changes)).json());
+export const edit = async (target, changes) =>
+    ofKind(target.kind)(await (await change("PATCH", path(target), changes)).json());
 
 /**
  * @param {{title: string, members: string[]}} wanted
  * @returns {Promise<Collection>}
  */
-export const makeCollection = async (wanted) => ofKind("collection")(await (await change("POST", "/api/collections", wanted)).json());
+export const createCollection = async (wanted) => ofKind("collection")(await (await change("POST", "/api/collections", wanted)).json());
 
 /** @returns {Promise<Job[]>} */
 export const jobs = async () => (await read("/api/jobs")).jobs;
@@ -218,10 +217,10 @@ export const jobs = async () => (await read("/api/jobs")).jobs;
  * @param {"pause"|"resume"|"cancel"|"retry"} command
  * @returns {Promise<Response>}
  */
-export const steerJob = (id, command) => change("POST", `/api/jobs/${id}/${command}`);
+export const controlJob = (id, command) => change("POST", `/api/jobs/${id}/${command}`);
 
 /**
- * Has the server forget a job that is over.
+ * Removes a finished job from the server's list.
  *
  * @param {number} id
  * @returns {Promise<Response>}

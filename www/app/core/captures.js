@@ -1,14 +1,14 @@
-/** Addresses as they are typed, indexed and shown. */
+/** URLs as they're typed, indexed and shown. */
 import { plainURL } from "./dom.js";
 
 /**
- * Makes an address out of what a person typed: `example.com` means `https://example.com/`.
+ * Completes a typed URL: `example.com` becomes `https://example.com/`.
  *
  * @param {string} typed
  * @returns {string}
  */
-export function completeAddress(typed) {
-    // Browsers take a backslash for a slash there as well.
+export function completeURL(typed) {
+    // Browsers treat a backslash before the query as a slash (WHATWG URL).
     const text = typed.trim().replace(/^(?:https?:|(?=\\))[^?#]*/i, (start) => start.replaceAll("\\", "/"));
     if (/^([a-z][a-z0-9+.-]*:\/\/|(urn|file|data|about|mailto):)/i.test(text)) {
         return /^https?:\/\/[^/?#]+$/i.test(text) ? `${text}/` : text;
@@ -18,22 +18,22 @@ export function completeAddress(typed) {
 }
 
 /**
- * The address as browsers send it: `/café` as `/caf%C3%A9`. Captures are mostly indexed so.
+ * Encodes a URL as browsers send it: `/café` as `/caf%C3%A9`. Most captures are indexed in this form.
  *
- * @param {string} address
+ * @param {string} url
  * @returns {string}
  */
-export function encodedAddress(address) {
+export function encodedURL(url) {
     try {
-        return new URL(address).href;
+        return new URL(url).href;
     } catch {
-        return address;
+        return url;
     }
 }
 
 /**
  * @param {string} url
- * @returns {string} its fragment with the number sign in front; empty when it has none
+ * @returns {string} the fragment with its number sign; empty when there's none
  */
 export const fragmentOf = (url) => /#.+$/s.exec(url)?.[0] ?? "";
 
@@ -44,21 +44,20 @@ export const fragmentOf = (url) => /#.+$/s.exec(url)?.[0] ?? "";
 export const withoutFragment = (url) => url.replace(/#.*$/s, "");
 
 /**
- * @param {string} asked
+ * @param {string} requested
  * @param {string} shown the URL of the capture that is shown for it
- * @returns {string} what to say where one of their paths ends in a slash and the other does not; else empty
+ * @returns {string} a hint when only one of the two paths ends in a slash; else empty
  */
-export function slashHint(asked, shown) {
+export function slashHint(requested, shown) {
     const path = (url) => withoutFragment(url).replace(/\?.*$/s, "").replace(/^[a-z]+:/i, "");
-    // Behind the host every path begins with a slash.
     const endsIn = (url, ending) => path(ending).includes("/", 2) && path(url).endsWith(`${path(ending)}/`);
-    if (!endsIn(shown, asked) && !endsIn(asked, shown)) return "";
-    return `Showing ${plainURL(shown, 120)} (the archive has it ${endsIn(shown, asked) ? "with" : "without"} a slash).`;
+    if (!endsIn(shown, requested) && !endsIn(requested, shown)) return "";
+    return `Showing ${plainURL(shown, 120)} (the archive has it ${endsIn(shown, requested) ? "with" : "without"} a slash).`;
 }
 
 /**
  * @param {string} url
- * @returns {string} its host, or empty
+ * @returns {string} the host name; empty for other URLs
  */
 export function hostOf(url) {
     try {
@@ -70,7 +69,7 @@ export function hostOf(url) {
 
 /**
  * @param {import("./api.js").Capture|undefined} capture
- * @returns {boolean} whether it is a PDF that was there
+ * @returns {boolean} whether it's a successful capture of a PDF
  */
 export function isPDF(capture) {
     return capture?.mime === "application/pdf" && (capture.status === undefined || capture.status === 200);
@@ -79,13 +78,13 @@ export function isPDF(capture) {
 /**
  * @param {string} one
  * @param {string} other
- * @returns {boolean} whether the URLs differ in nothing but their fragments
+ * @returns {boolean} whether the URLs differ only in their fragments
  */
 export const sameDocument = (one, other) => withoutFragment(one) === withoutFragment(other);
 
 /**
  * @param {string} url
- * @returns {string} its last part, readable where it can be
+ * @returns {string} the last part of the path, decoded where possible
  */
 export function decodeName(url) {
     const name = url.replace(/[?#].*$/s, "").replace(/\/$/, "").split("/").pop();

@@ -1,18 +1,18 @@
-/** Building documents from text and elements only; nothing here reads markup. */
+/** Builds elements from text. Nothing here parses markup. */
 
-// Control characters but tab and line feed, and line and paragraph separators.
+// Control characters except tab and line feed, and line and paragraph separators.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
-// Characters that reorder the text beside them (UAX #9).
+// Characters that reorder the surrounding text (UAX #9).
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-// What takes no room, or looks like a space. U+2800 is a Braille pattern without dots.
+// Characters that are invisible or look like a space. U+2800 is a Braille pattern without dots.
 const invisible = /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const spokenAttributes = new Set(["alt", "aria-label", "title"]);
 
-/** Text without the characters that are no text. Whatever is shown gets here: much of it comes from archives. */
+/** Removes control characters. All text that is shown passes through here: much of it comes from archives. */
 const readable = (text) => String(text).replace(controls, " ").replace(bidiControls, "");
 
 /**
- * Makes an element. Its text, and the attributes that are read out, lose their control characters.
+ * Creates an element. Control characters are removed from its text and from attributes that screen readers speak.
  *
  * @param {string} tag
  * @param {Object<string, any>} [properties] `class`, `text`, `on: {event: handler}`; `true` sets an empty attribute,
@@ -48,7 +48,7 @@ const shapes = {
 };
 
 /**
- * A line drawing, hidden from assistive technology; whatever carries it needs a name of its own.
+ * Returns an icon, hidden from assistive technology. The control around it needs its own label.
  *
  * @param {keyof typeof shapes} name
  * @returns {SVGElement}
@@ -66,7 +66,7 @@ export function icon(name) {
 }
 
 /**
- * Says something to people who listen instead of looking.
+ * Announces a text to screen readers.
  *
  * @param {string} text
  */
@@ -77,7 +77,7 @@ export function announce(text) {
 }
 
 /**
- * Text from an archive as text of ours: one line, bounded, without characters that reorder what stands beside them.
+ * Returns untrusted text as one line of limited length, without characters that reorder the surrounding text.
  *
  * @param {unknown} text
  * @param {number} [charactersMax]
@@ -89,7 +89,7 @@ export function plain(text, charactersMax = 200) {
 }
 
 /**
- * A URL as text of ours: what cannot be seen in it is percent-encoded, as in the address bars of browsers.
+ * Returns an untrusted URL as text. Invisible characters are percent-encoded, as in the address bars of browsers.
  *
  * @param {string} url
  * @param {number} [charactersMax]
@@ -106,7 +106,7 @@ function shortened(text, charactersMax) {
 }
 
 /**
- * The same for what people wrote: its lines stay lines.
+ * Returns untrusted text like {@link plain}, but keeps its lines.
  *
  * @param {unknown} text
  * @param {number} [linesMax]
@@ -117,7 +117,7 @@ export function plainLines(text, linesMax = 2000) {
 }
 
 /**
- * Makes the children of a list these elements. Those that stay are not touched, and keep the focus.
+ * Replaces the children of a list. Elements that stay aren't moved, so they keep the focus.
  *
  * @param {HTMLElement} list
  * @param {HTMLElement[]} elements

@@ -1,16 +1,16 @@
-/** What the host tells by itself: changes of the library by anybody, and how far long work has come. */
+/** The server's events: changes of the library, and the progress of jobs. */
 
 const reconnectSeconds = 3;
 const lostSeconds = 3;
 
 /**
- * Listens as long as this page is in front: a browser has few connections to one host, and every tab takes one.
+ * Listens while this page is visible. Browsers limit the connections to one host, and every tab uses one.
  *
- * A host without events is one whose library is read when somebody looks at it, and that is all.
+ * A server without events isn't asked again. The library then updates only when the page becomes visible.
  *
  * @param {{onConnected: () => void, onLost: () => void, onArchives: () => void, onJob: (job: import("./api.js").Job) => void}} listener
- *   `onConnected`: from now on everything is told; what was before may have been missed; `onLost`: the host that told
- *   everything hasn't answered for some seconds, and is asked again and again
+ *   `onConnected`: earlier events may have been missed; `onLost`: the server hasn't responded for some seconds, and the
+ *   connection is retried
  * @returns {{close: () => void}}
  */
 export function followEvents({ onConnected, onLost, onArchives, onJob }) {
@@ -37,7 +37,7 @@ export function followEvents({ onConnected, onLost, onArchives, onJob }) {
         });
         source.addEventListener("error", () => {
             if (hasWorked) lostTimer ??= setTimeout(onLost, lostSeconds * 1000);
-            // After a broken connection the browser connects again by itself, after a refusal it does not.
+            // Browsers reconnect after a broken connection, but not after an error response.
             if (source?.readyState !== EventSource.CLOSED) return;
             disconnect();
             if (hasWorked) timer = setTimeout(connect, reconnectSeconds * 1000);

@@ -1,4 +1,4 @@
-/** Numbers, sizes and times as people read them. Times are UTC throughout, as in the archive. */
+/** Formats numbers, sizes and times. All times are in UTC. */
 
 const numbers = new Intl.NumberFormat("en");
 const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
@@ -69,7 +69,7 @@ export function exactMoment(time) {
 /**
  * @param {string|undefined} first RFC 3339
  * @param {string|undefined} last RFC 3339
- * @returns {string} one day, or two with a dash between; empty when unknown
+ * @returns {string} one day, or a range of days; empty when unknown
  */
 export function span(first, last) {
     if (!first && !last) return "";

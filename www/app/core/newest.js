@@ -1,11 +1,11 @@
-/** Work on the newest of many values: for messages that an archived page may send without end. */
+/** Limits the work that an archived page can cause with its messages. */
 
-const atOnceMax = 5;
+const burstMax = 5;
 const secondsBetween = 1;
 
 /**
- * Runs an action for one value at a time. Of the values that come meanwhile only the newest waits. The first few values
- * are worked on at once, more of them one a second.
+ * Runs an action for one value at a time. Of the values that arrive meanwhile, only the newest is kept. After the first
+ * few values, the action runs once a second.
  *
  * @template Value
  * @param {(value: Value) => void|Promise<void>} action must not throw
@@ -14,12 +14,12 @@ const secondsBetween = 1;
 export function newestOnly(action) {
     let waiting = null;
     let isRunning = false;
-    let credit = atOnceMax;
+    let credit = burstMax;
     let countedAt = performance.now();
 
     function countCredit() {
         const now = performance.now();
-        credit = Math.min(atOnceMax, credit + (now - countedAt) / 1000 / secondsBetween);
+        credit = Math.min(burstMax, credit + (now - countedAt) / 1000 / secondsBetween);
         countedAt = now;
         return credit;
     }
@@ -46,7 +46,7 @@ export function newestOnly(action) {
             if (!isRunning) run();
         },
 
-        /** Forgets the value that waits. */
+        /** Discards the waiting value. */
         drop() {
             waiting = null;
         },
@@ -55,7 +55,7 @@ export function newestOnly(action) {
             return waiting?.value ?? null;
         },
 
-        /** Whether the value that waits has to wait longer than for the action that runs. */
+        /** Whether the waiting value is delayed by the rate limit. */
         get isSlow() {
             return countCredit() < 1;
         },
@@ -63,19 +63,19 @@ export function newestOnly(action) {
 }
 
 /**
- * Answers that are remembered, up to a number of them; then the oldest go. A failure is not remembered.
+ * Returns a cache that removes its oldest answers when it is full. Failures aren't cached.
  *
  * @template Answer
  * @param {number} max
- * @returns {{get: (key: string, ask: () => Promise<Answer>) => Promise<Answer>, clear: () => void}}
+ * @returns {{get: (key: string, fetch: () => Promise<Answer>) => Promise<Answer>, clear: () => void}}
  */
-export function createMemory(max) {
+export function createCache(max) {
     const answers = new Map();
     return {
-        get(key, ask) {
+        get(key, fetch) {
             if (!answers.has(key)) {
                 if (answers.size >= max) answers.delete(answers.keys().next().value);
-                const answer = ask();
+                const answer = fetch();
                 answers.set(key, answer);
                 answer.catch(() => {
                     if (answers.get(key) === answer) answers.delete(key);

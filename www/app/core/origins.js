@@ -1,36 +1,36 @@
-/** Which of the host's own addresses this page is at, and how archives are kept apart from there. */
+/** The origin of this page, and how the origins of archives are separated. */
 
 const probeSecondsMax = 3;
 
-/** @returns {"auto"|"names"|"ports"} what the host was told about the origins of archives */
+/** @returns {"auto"|"names"|"ports"} the origin mode of the server */
 export function originsMode() {
     const mode = document.querySelector('meta[name="replayhost-origins"]')?.content;
     return mode === "names" || mode === "ports" ? mode : "auto";
 }
 
 /**
- * Whether archives are replayed on ports of their own, at `localhost`, and not under names of their own: always, if the
- * host was told so; else when this page could not move to where the names are.
+ * Whether each archive replays on its own port at `localhost`, and not under its own name: when the server's origin mode
+ * is `ports`, or when it is `auto` and this page couldn't move to `replayhost.localhost`.
  *
  * @returns {boolean}
  */
 export function replaysOnPorts() {
-    return originsMode() === "ports" || originsMode() === "auto" && !atHome();
+    return originsMode() === "ports" || originsMode() === "auto" && !isAtCanonicalHost();
 }
 
-/** @returns {boolean} whether replay works from this address in every browser */
-export function atHome() {
+/** @returns {boolean} whether this page is at `replayhost.localhost`, where replay works in every browser */
+export function isAtCanonicalHost() {
     return location.hostname === "replayhost.localhost";
 }
 
-/** @returns {string} this page's address at the origin where it belongs */
-export function homeAddress() {
+/** @returns {string} the URL of this page at `replayhost.localhost` */
+export function canonicalURL() {
     const { protocol, port, pathname, search, hash } = location;
     return `${protocol}//replayhost.localhost:${port}${pathname}${search}${hash}`;
 }
 
 /**
- * Whether this browser finds `*.localhost` names on this computer. Asks the host itself, by such a name.
+ * Whether this browser resolves `*.localhost` names. Sends a request to the server by such a name.
  *
  * @returns {Promise<boolean>}
  */

@@ -1,54 +1,54 @@
 /**
- * The addresses of the application, all of them on `/`:
+ * The URLs of the app, all with the path `/`:
  *
  *     /                                              the library
- *     /#tag=TAG                                      what has that tag in it
- *     /?archive=/archives/NAME.wacz                  an archive at its main page
- *     /?archive=/archives/NAME.wacz#view=pages       what is in the archive
- *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  the viewer at that page
- *     /?collection=ID                                     a collection, with the same three views: it has no file of its own
+ *     /#tag=TAG                                      the library, filtered by a tag
+ *     /?archive=/archives/NAME.wacz                  an archive's main page in the viewer
+ *     /?archive=/archives/NAME.wacz#view=pages       an archive's own page
+ *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer
+ *     /?collection=ID                                a collection, with the same three views
  *
- * `&replay=ranges` or `&replay=lookups` behind the archive chooses the way to replay, and stays on the addresses that
- * are made while it is there. A collection is replayed by lookups only.
+ * `&replay=ranges` or `&replay=lookups` after the archive sets the replay mode. It's kept in the URLs that are made from
+ * there. A collection always replays by lookups.
  */
 
 /**
- * @typedef {{kind: "archive"|"collection", id: string}} Place what is replayed on one origin
+ * @typedef {{kind: "archive"|"collection", id: string}} Target an archive or a collection, which replays on its own origin
  * @typedef {{kind: "library", tag: string}} LibraryRoute
  * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"pages"|"page", url?: string,
- *   timestamp?: string}} PlaceRoute
+ *   timestamp?: string}} TargetRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */
 
 /**
- * The archive's name in a path or an address of this host.
+ * Returns the name of the archive at a path or URL of this server.
  *
- * @param {string} address `/archives/NAME.wacz`, or an absolute URL of this host
- * @param {Location|URL} here
+ * @param {string} address `/archives/NAME.wacz`, or an absolute URL
+ * @param {Location|URL} base
  * @returns {string}
- * @throws {Error} that says what is wrong with the address
+ * @throws {Error} when it isn't the URL of an archive on this server
  */
-export function archiveName(address, here) {
+export function archiveName(address, base) {
     if (typeof address !== "string" || address === "") {
-        throw new Error("no archive given; needed is a path such as /archives/NAME.wacz");
+        throw new Error("no archive given; use a path such as /archives/NAME.wacz");
     }
     let url;
     try {
-        url = new URL(address, here.href);
+        url = new URL(address, base.href);
     } catch {
-        throw new Error(`"${address}" is not an address; needed is a path such as /archives/NAME.wacz`);
+        throw new Error(`"${address}" isn't a valid URL; use a path such as /archives/NAME.wacz`);
     }
-    if (url.protocol !== here.protocol || url.port !== here.port || !isControlHost(url.hostname)) {
-        throw new Error(`"${address}" is on another host; only archives of this library (${here.host}) can be opened`);
+    if (url.protocol !== base.protocol || url.port !== base.port || !isControlHost(url.hostname)) {
+        throw new Error(`"${address}" is on another host; only archives in this library (${base.host}) can be opened`);
     }
     const match = /^\/archives\/([^/]+)\.wacz$/.exec(url.pathname);
     if (!match) {
-        throw new Error(`"${address}" names no archive; needed is a path such as /archives/NAME.wacz`);
+        throw new Error(`"${address}" isn't the path of an archive; use a path such as /archives/NAME.wacz`);
     }
     try {
         return decodeURIComponent(match[1]);
     } catch {
-        throw new Error(`"${address}" has a percent sign that is followed by no two hexadecimal digits`);
+        throw new Error(`"${address}" contains a percent sign without two hexadecimal digits after it`);
     }
 }
 
@@ -57,19 +57,19 @@ function isControlHost(name) {
 }
 
 /**
- * @param {Location} here
- * @returns {LibraryRoute|PlaceRoute|UnknownRoute}
+ * @param {Location} page
+ * @returns {LibraryRoute|TargetRoute|UnknownRoute}
  */
-export function readRoute(here) {
-    const query = new URLSearchParams(here.search);
-    const fragment = new URLSearchParams(here.hash.slice(1));
-    // Links of version 0.1.0 say `group`.
+export function readRoute(page) {
+    const query = new URLSearchParams(page.search);
+    const fragment = new URLSearchParams(page.hash.slice(1));
+    // Version 0.1.0 called collections groups.
     const [archive, collection] = [query.get("archive"), query.get("collection") ?? query.get("group")];
     if (archive === null && collection === null) return { kind: "library", tag: fragment.get("tag") ?? "" };
     const kind = archive === null ? "collection" : "archive";
     let name;
     try {
-        name = archive === null ? collectionName(collection) : archiveName(archive, here);
+        name = archive === null ? collectionName(collection) : archiveName(archive, page);
     } catch (error) {
         return { kind: "unknown", reason: error.message };
     }
@@ -83,50 +83,50 @@ export function readRoute(here) {
 
 function collectionName(id) {
     if (/^[a-z0-9-]{1,63}$/.test(id)) return id;
-    throw new Error(`"${id}" is no id of a collection; needed are characters a to z, 0 to 9 and hyphens`);
+    throw new Error(`"${id}" isn't a valid collection ID; use a to z, 0 to 9 and hyphens`);
 }
 
 /**
- * @param {Location} here
- * @returns {""|"lookups"|"ranges"} the way to replay that the address chooses
+ * @param {Location} page
+ * @returns {""|"lookups"|"ranges"} the replay mode in the URL
  */
-export function chosenWay(here) {
-    const way = new URLSearchParams(here.search).get("replay");
-    return way === "lookups" || way === "ranges" ? way : "";
+export function chosenMode(page) {
+    const mode = new URLSearchParams(page.search).get("replay");
+    return mode === "lookups" || mode === "ranges" ? mode : "";
 }
 
 /**
- * @param {Place} place
+ * @param {Target} target
  * @returns {string}
  */
-export function mainAddress({ kind, id }) {
-    const way = chosenWay(location);
+export function mainURL({ kind, id }) {
+    const mode = chosenMode(location);
     const name = encodeURIComponent(id);
-    return `/?${kind === "collection" ? `collection=${name}` : `archive=/archives/${name}.wacz`}${way ? `&replay=${way}` : ""}`;
+    return `/?${kind === "collection" ? `collection=${name}` : `archive=/archives/${name}.wacz`}${mode ? `&replay=${mode}` : ""}`;
 }
 
 /**
- * @param {Place} place
+ * @param {Target} target
  * @returns {string}
  */
-export function pagesAddress(place) {
-    return `${mainAddress(place)}#view=pages`;
+export function pagesURL(target) {
+    return `${mainURL(target)}#view=pages`;
 }
 
 /**
- * @param {Place} place
+ * @param {Target} target
  * @param {string} url as captured
  * @param {string} [timestamp]
  * @returns {string}
  */
-export function pageAddress(place, url, timestamp = "") {
-    return `${mainAddress(place)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
+export function pageURL(target, url, timestamp = "") {
+    return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
 }
 
 /**
  * @param {string} tag
- * @returns {string} the library, of which only what has this tag is shown
+ * @returns {string} the library, filtered by this tag
  */
-export function tagAddress(tag) {
+export function tagURL(tag) {
     return `/#tag=${encodeURIComponent(tag)}`;
 }

@@ -1,12 +1,13 @@
 /**
  * `window.setArchiveURL(path)`: opens an archive of this library for replay.
  *
- * A classic script, run before any module, so that the function is there from the start; the modules connect to it
- * when they have loaded. It returns a promise: resolved when the page shows, rejected with an `Error` that says why.
+ * This is a classic script that runs before any module, so that the function exists from the start. The modules connect
+ * to it when they have loaded. The function returns a promise, which resolves when the page is shown and rejects with an
+ * `Error` when the archive can't be opened.
  *
- * At `localhost` it also moves to `replayhost.localhost`, where every browser that finds such names can replay. It asks
- * synchronously, so that nobody is given this page (and a promise of it) just before it is left. Where the answer may
- * not be read, `origins.js` asks again in its own time. A host that was told to keep to `localhost` stays there.
+ * The script also moves the app from `localhost` to `replayhost.localhost`, where every browser that resolves such names
+ * can replay. Its request is synchronous, so that no caller gets a promise from a page that is about to be left. If the
+ * browser blocks the response, `origins.js` tries again. With `--origins ports` the app stays at `localhost`.
  */
 "use strict";
 (() => {

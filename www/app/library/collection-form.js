@@ -1,19 +1,19 @@
-/** Making a collection: a title, and archives that are chosen in the library's list. */
+/** The form for a new collection: its title, and archives selected in the library's list. */
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make } from "../core/dom.js";
 import { counted } from "../core/format.js";
 
 /**
- * @param {{onMade: (collection: import("../core/api.js").Collection) => void, onEnd: () => void}} listener `onEnd`: it was given up
+ * @param {{onCreated: (collection: import("../core/api.js").Collection) => void, onEnd: () => void}} listener `onEnd`: cancelled
  */
-export function createCollectionForm({ onMade, onEnd }) {
-    const chosen = new Set();
+export function createCollectionForm({ onCreated, onEnd }) {
+    const selected = new Set();
     const title = make("input", { type: "text", id: "collection-title", required: true, maxlength: 300,
         autocomplete: "off" });
     const count = make("p", { class: "quiet", role: "status" });
     const problems = make("div");
-    const submit = make("button", { type: "submit", class: "primary", text: "Make the collection" });
+    const submit = make("button", { type: "submit", class: "primary", text: "Create collection" });
     const element = make("form", { class: "collection-form sheet", hidden: true, "aria-labelledby": "collection-form-title", on: {
         submit: (event) => {
             event.preventDefault();
@@ -23,16 +23,16 @@ export function createCollectionForm({ onMade, onEnd }) {
             if (event.key === "Escape") end();
         },
     } },
-    make("h2", { id: "collection-form-title", text: "A collection of archives" }),
-    make("p", { class: "quiet", text: "They are replayed as one: a page and what it needs come from whichever of them "
-        + "has the capture closest in time. Choose them in the list below." }),
-    make("label", { for: title.id, text: "Title of the collection" }), title,
+    make("h2", { id: "collection-form-title", text: "New collection" }),
+    make("p", { class: "quiet", text: "Archives in a collection replay together. Each part of a page comes from the "
+        + "capture closest in time. Select archives in the list below." }),
+    make("label", { for: title.id, text: "Collection title" }), title,
     count, problems,
     make("div", { class: "form-actions" }, submit,
         make("button", { type: "button", text: "Cancel", on: { click: end } })));
 
     function update() {
-        count.textContent = `${counted(chosen.size, "archive")} chosen`;
+        count.textContent = `${counted(selected.size, "archive")} selected`;
     }
 
     function end() {
@@ -41,26 +41,26 @@ export function createCollectionForm({ onMade, onEnd }) {
     }
 
     async function send() {
-        if (chosen.size === 0) {
-            problems.replaceChildren(errorBlock(new Error("Choose at least one archive in the list below.")));
+        if (selected.size === 0) {
+            problems.replaceChildren(errorBlock(new Error("Select at least one archive in the list below.")));
             return;
         }
         submit.disabled = true;
         try {
-            const collection = await api.makeCollection({ title: title.value, members: [...chosen] });
-            announce("The collection was made.");
+            const collection = await api.makeCollection({ title: title.value, members: [...selected] });
+            announce("Collection created.");
             element.hidden = true;
-            onMade(collection);
+            onCreated(collection);
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "The collection was not made"));
+            problems.replaceChildren(errorBlock(error, "Couldn't create the collection"));
         }
         submit.disabled = false;
     }
 
     return {
         element,
-        /** Ids of archives, in the order in which they were chosen. */
-        chosen,
+        /** IDs of the selected archives, in the order of selection. */
+        selected,
         update,
 
         get isOpen() {
@@ -68,7 +68,7 @@ export function createCollectionForm({ onMade, onEnd }) {
         },
 
         begin() {
-            chosen.clear();
+            selected.clear();
             title.value = "";
             problems.replaceChildren();
             update();

@@ -1,10 +1,10 @@
-/** Imports by picker and by drag and drop: one file after another, each with its progress and a way to stop it. */
+/** Imports files from the picker and from drag and drop, one after another. Each shows its progress and can be cancelled. */
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, size } from "../core/format.js";
-import { pagesAddress } from "../core/routes.js";
-import { sendFile } from "./transfer.js";
+import { pagesURL } from "../core/routes.js";
+import { uploadFile } from "./upload.js";
 
 /**
  * @param {{onImported: () => void, openArchive: (address: string) => void}} host
@@ -13,7 +13,7 @@ import { sendFile } from "./transfer.js";
 export function createImports({ onImported, openArchive }) {
     const list = make("ul", { class: "imports", "aria-label": "Imports" });
     const element = make("div", { hidden: true }, list);
-    const waiting = [];
+    const queue = [];
     const names = new Set();
     let running = false;
     let batch = 0;
@@ -28,15 +28,15 @@ export function createImports({ onImported, openArchive }) {
         for (const file of added) {
             names.add(file.name);
             const row = createRow(file, {
-                onDrop: () => {
-                    const place = waiting.indexOf(row);
-                    if (place < 0) return;
-                    waiting.splice(place, 1);
+                onCancelQueued: () => {
+                    const index = queue.indexOf(row);
+                    if (index < 0) return;
+                    queue.splice(index, 1);
                     remove(row);
                 },
                 onDismiss: () => remove(row),
             });
-            waiting.push(row);
+            queue.push(row);
             list.append(row.element);
         }
         batch += added.length;
@@ -52,31 +52,31 @@ export function createImports({ onImported, openArchive }) {
     async function run() {
         running = true;
         let last = null;
-        while (waiting.length > 0) {
-            const result = await waiting.shift().send();
+        while (queue.length > 0) {
+            const result = await queue.shift().send();
             if (result) {
                 last = result;
                 onImported();
             }
         }
         running = false;
-        // What was there already isn't opened: its row says so, and leads there.
-        if (batch === 1 && last && !last.duplicate) openArchive(pagesAddress(placeOf(last)));
+        // A duplicate isn't opened: its row tells the user and links to the archive.
+        if (batch === 1 && last && !last.duplicate) openArchive(pagesURL(targetOf(last)));
     }
 
     return { element, add, busy: () => running, has: (name) => names.has(name) };
 }
 
-/** What an import brought: an archive, or the collection of those that one file held. */
-function placeOf({ archive, collection }) {
+/** Returns the imported archive, or the collection if the file contained several archives. */
+function targetOf({ archive, collection }) {
     return archive ? { kind: "archive", id: archive.id } : { kind: "collection", id: collection };
 }
 
-function createRow(file, { onDrop, onDismiss }) {
+function createRow(file, { onCancelQueued, onDismiss }) {
     const name = plain(file.name, 120);
-    const bar = make("progress", { max: 1, value: 0, "aria-label": `Import of ${name}` });
-    const state = make("span", { class: "quiet", text: `waiting, ${size(file.size)}` });
-    const cancel = make("button", { type: "button", class: "plain", text: "Cancel", on: { click: onDrop },
+    const bar = make("progress", { max: 1, value: 0, "aria-label": `Importing ${name}` });
+    const state = make("span", { class: "quiet", text: `Queued, ${size(file.size)}` });
+    const cancel = make("button", { type: "button", class: "plain", text: "Cancel", on: { click: onCancelQueued },
         "aria-label": `Cancel the import of ${name}` });
     const dismiss = make("button", { type: "button", class: "plain", text: "Dismiss", on: { click: onDismiss },
         "aria-label": `Dismiss ${name}` });
@@ -84,21 +84,21 @@ function createRow(file, { onDrop, onDismiss }) {
     const element = make("li", {}, line, bar);
 
     async function send() {
-        const transfer = sendFile(file, ({ sent, total, bytesPerSecond }) => {
+        const upload = uploadFile(file, ({ sent, total, bytesPerSecond }) => {
             const share = total > 0 ? sent / total : 1;
             bar.value = share;
             if (sent >= total) {
                 bar.removeAttribute("value");
-                state.textContent = "checking what is in it…";
+                state.textContent = "Checking the file…";
             } else {
                 const rate = bytesPerSecond > 0 ? `, ${size(bytesPerSecond)}/s` : "";
                 state.textContent = `${Math.floor(share * 100)} %, ${size(sent)} of ${size(total)}${rate}`;
             }
         });
-        state.textContent = "sending…";
-        cancel.addEventListener("click", transfer.cancel);
+        state.textContent = "Uploading…";
+        cancel.addEventListener("click", upload.cancel);
         try {
-            const result = await transfer.done;
+            const result = await upload.done;
             finish(result);
             return result;
         } catch (error) {
@@ -113,23 +113,23 @@ function createRow(file, { onDrop, onDismiss }) {
         const captures = (archives ?? [archive]).reduce((sum, one) => sum + (one.captureCount ?? 0), 0);
         const count = counted(captures, "capture");
         const note = archives ? `${counted(archives.length, "archive")}, ${count}` : count;
-        state.textContent = duplicate ? "already in your library" : note;
-        cancel.replaceWith(make("a", { href: pagesAddress(placeOf(result)), text: "Show",
+        state.textContent = duplicate ? `Already in your library: “${title}”. Nothing was added.` : note;
+        cancel.replaceWith(make("a", { href: pagesURL(targetOf(result)), text: "Show",
             "aria-label": `Show ${title}` }), dismiss);
         bar.remove();
-        announce(duplicate ? `${name} is already in your library.` : `${name} was imported.`);
+        announce(duplicate ? `${name} is already in your library.` : `${name} was added.`);
     }
 
     function fail(error) {
         bar.remove();
         cancel.replaceWith(dismiss);
         if (error.code === "cancelled") {
-            state.textContent = "cancelled; nothing was kept";
+            state.textContent = "Cancelled. Nothing was added.";
             announce(`The import of ${name} was cancelled.`);
         } else {
-            state.textContent = "failed";
-            element.append(errorBlock(error, `${name} was not imported`));
-            // The host keeps what failed until somebody dismisses it.
+            state.textContent = "Failed";
+            element.append(errorBlock(error, `Couldn't add “${name}”`));
+            // The server keeps failed jobs until they're dismissed.
             if (error.job) dismiss.addEventListener("click", () => api.dismissJob(error.job).catch(() => {}));
         }
     }
@@ -138,27 +138,27 @@ function createRow(file, { onDrop, onDismiss }) {
 }
 
 /**
- * Lets files be dropped anywhere on the page.
+ * Accepts files dropped anywhere on the page.
  *
  * @param {(files: File[]) => void} onFiles
- * @returns {() => void} stops it
+ * @returns {() => void} stops accepting files
  */
 export function acceptDrops(onFiles) {
-    const veil = make("div", { class: "drop-veil", hidden: true, "aria-hidden": "true" },
-        make("p", { text: "Drop to import into the library" }));
-    document.body.append(veil);
+    const overlay = make("div", { class: "drop-overlay", hidden: true, "aria-hidden": "true" },
+        make("p", { text: "Drop files to add them to the library" }));
+    document.body.append(overlay);
     const carriesFiles = (event) => event.dataTransfer?.types?.includes("Files");
     const over = (event) => {
         if (!carriesFiles(event)) return;
         event.preventDefault();
         event.dataTransfer.dropEffect = "copy";
-        veil.hidden = false;
+        overlay.hidden = false;
     };
     const leave = (event) => {
-        if (!event.relatedTarget) veil.hidden = true;
+        if (!event.relatedTarget) overlay.hidden = true;
     };
     const drop = (event) => {
-        veil.hidden = true;
+        overlay.hidden = true;
         if (!carriesFiles(event)) return;
         event.preventDefault();
         onFiles(Array.from(event.dataTransfer.files));
@@ -170,6 +170,6 @@ export function acceptDrops(onFiles) {
         document.removeEventListener("dragover", over);
         document.removeEventListener("dragleave", leave);
         document.removeEventListener("drop", drop);
-        veil.remove();
+        overlay.remove();
     };
 }

@@ -1,16 +1,16 @@
-/** The library: every archive and collection of the store, and the way in for new ones. */
+/** The library: lists all archives and collections, and adds new ones. */
 import { errorBlock } from "../components/messages.js";
 import { confirmRemoval } from "../components/removal.js";
-import { pageHeader, sayServerStopped } from "../components/shell.js";
+import { pageHeader, setServerStopped } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, size } from "../core/format.js";
-import { pagesAddress } from "../core/routes.js";
+import { pagesURL } from "../core/routes.js";
 import { createCollectionForm } from "./collection-form.js";
 import { acceptDrops, createImports } from "./imports.js";
-import { choiceRow, libraryRow } from "./library-rows.js";
-import { createWork } from "./work.js";
+import { selectableRow, libraryRow } from "./library-rows.js";
+import { createActivity } from "./activity.js";
 
 const filterFrom = 10;
 
@@ -30,9 +30,9 @@ export function showLibrary(root, firstRoute, { navigate }) {
     const rows = new Map();
 
     const imports = createImports({ onImported: refresh, openArchive: (address) => open && navigate(address) });
-    // What is sent from here has its progress here.
-    const work = createWork({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
-    const picker = make("input", { type: "file", multiple: true, accept: ".wacz,application/wacz", class: "unseen",
+    // Uploads from this page show their progress in the list of imports.
+    const activity = createActivity({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
+    const picker = make("input", { type: "file", multiple: true, accept: ".wacz,application/wacz", class: "visually-hidden",
         tabindex: "-1", "aria-hidden": "true",
         on: {
             change: () => {
@@ -40,30 +40,30 @@ export function showLibrary(root, firstRoute, { navigate }) {
                 picker.value = "";
             },
         } });
-    const pick = () => make("button", { type: "button", class: "primary", text: "Import a WACZ file…",
+    const pick = () => make("button", { type: "button", class: "primary", text: "Add files…",
         on: { click: () => picker.click() } });
-    const filter = make("input", { type: "search", placeholder: "Filter by title, tags, notes",
-        "aria-label": "Filter by title, tags, notes", on: { input: () => list(true) } });
+    const filter = make("input", { type: "search", placeholder: "Filter by title, tags or notes",
+        "aria-label": "Filter by title, tags or notes", on: { input: () => list(true) } });
     const tagNote = make("p", { class: "tag-note", hidden: true });
     const filterBox = make("div", { class: "filter", hidden: true }, filter);
     const summary = make("p", { class: "quiet" });
-    // Which of the two buttons there is shows once the list is here: one that goes again would take the focus with it.
+    // Hidden until the list is loaded: an empty library has its own button, and hiding a focused one loses the focus.
     const headPick = pick();
     headPick.hidden = true;
     const collectionForm = createCollectionForm({
-        onMade: (collection) => navigate(pagesAddress(collection)),
+        onCreated: (collection) => navigate(pagesURL(collection)),
         onEnd: () => {
             list();
             collectionButton.focus();
         },
     });
-    const collectionButton = make("button", { type: "button", text: "Make a collection…", hidden: true, on: {
+    const collectionButton = make("button", { type: "button", text: "New collection…", hidden: true, on: {
         click: () => {
             collectionForm.begin();
             list();
         },
     } });
-    const things = make("ul", { class: "archives" });
+    const items = make("ul", { class: "archives" });
     const body = make("div", { class: "library-body", "aria-busy": "true" });
     const problems = make("div");
     root.replaceChildren(
@@ -72,9 +72,9 @@ export function showLibrary(root, firstRoute, { navigate }) {
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: "Library", tabindex: "-1" }), summary),
                 make("div", { class: "head-actions" }, headPick, collectionButton), picker),
-            imports.element, work.element, problems, collectionForm.element, filterBox, tagNote, body));
+            imports.element, activity.element, problems, collectionForm.element, filterBox, tagNote, body));
 
-    /** Reads the library anew; somebody who asks while it is being read is answered by one more reading. */
+    /** Reads the library again. A call during a read causes one more read. */
     function refresh() {
         readAgain = reading !== null;
         reading ??= read().finally(() => {
@@ -94,27 +94,27 @@ export function showLibrary(root, firstRoute, { navigate }) {
             problems.replaceChildren();
             if (open) list();
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "The library could not be read"));
+            problems.replaceChildren(errorBlock(error, "Can't read the library"));
         }
         body.removeAttribute("aria-busy");
     }
 
-    function list(isSpoken = false) {
+    function list(isAnnounced = false) {
         const all = collectionForm.isOpen ? known.archives : newestFirst(known);
         const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-        const shown = all.filter((thing) => (!tag || thing.tags?.includes(tag)) && hasWords(thing, words));
+        const shown = all.filter((item) => (!tag || item.tags?.includes(tag)) && hasWords(item, words));
         showHead(all, words);
         if (all.length === 0) body.replaceChildren(emptyState(pick()));
         else if (shown.length === 0) body.replaceChildren(make("p", { class: "quiet", text: noneText() }));
-        else if (things.parentNode !== body) body.replaceChildren(things);
-        arrange(things, shown.map(row));
-        if (isSpoken) announce(counted(shown.length, "entry", "entries"));
+        else if (items.parentNode !== body) body.replaceChildren(items);
+        arrange(items, shown.map(row));
+        if (isAnnounced) announce(counted(shown.length, "result"));
     }
 
     function showHead(all, words) {
         const { archives, collections } = known;
-        const isSorted = all.some((thing) => thing.tags?.length || thing.notes);
-        filterBox.hidden = words.length === 0 && (all.length < 2 || all.length <= filterFrom && !isSorted);
+        const hasTagsOrNotes = all.some((item) => item.tags?.length || item.notes);
+        filterBox.hidden = words.length === 0 && (all.length < 2 || all.length <= filterFrom && !hasTagsOrNotes);
         headPick.hidden = archives.length === 0 || collectionForm.isOpen;
         collectionButton.hidden = archives.length < 2 || collectionForm.isOpen;
         const bytes = archives.reduce((sum, archive) => sum + archive.size, 0);
@@ -125,7 +125,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
         const former = tagNote.dataset.tag;
         if (tag && former !== tag) {
             tagNote.replaceChildren("Tagged ", make("strong", { text: plain(tag, 60) }), " · ",
-                make("a", { href: "/#", text: "Show everything" }));
+                make("a", { href: "/#", text: "Show all" }));
         }
         tagNote.dataset.tag = tag;
     }
@@ -133,28 +133,28 @@ export function showLibrary(root, firstRoute, { navigate }) {
     function noneText() {
         const typed = filter.value.trim();
         const tagged = tag ? ` tagged “${plain(tag, 60)}”` : "";
-        return `Nothing${tagged}${typed ? ` with “${plain(typed, 60)}” in title, tags or notes` : ""}.`;
+        return typed ? `No archives${tagged} match “${plain(typed, 60)}”.` : `No archives are${tagged}.`;
     }
 
-    /** A row that would show the same as before stays as it is, and whoever is at one of its buttons stays there. */
-    function row(thing) {
-        const state = JSON.stringify([collectionForm.isOpen, tag, thing]);
-        const key = `${thing.kind} ${thing.id}`;
+    /** Reuses a row that hasn't changed, so that its buttons keep the focus. */
+    function row(item) {
+        const state = JSON.stringify([collectionForm.isOpen, tag, item]);
+        const key = `${item.kind} ${item.id}`;
         if (rows.get(key)?.state !== state) {
-            const element = collectionForm.isOpen ? choiceRow(thing, collectionForm.chosen, collectionForm.update)
-                : libraryRow(thing, tag, removeThing);
+            const element = collectionForm.isOpen ? selectableRow(item, collectionForm.selected, collectionForm.update)
+                : libraryRow(item, tag, removeItem);
             rows.set(key, { state, element });
         }
         return rows.get(key).element;
     }
 
-    async function removeThing(thing) {
-        if (!await confirmRemoval(thing)) return;
+    async function removeItem(item) {
+        if (!await confirmRemoval(item)) return;
         try {
-            await api.remove(thing);
-            announce(`${plain(thing.title)} was removed.`);
+            await api.remove(item);
+            announce(`Removed ${plain(item.title)}.`);
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, `“${plain(thing.title)}” was not removed`));
+            problems.replaceChildren(errorBlock(error, `Couldn't remove “${plain(item.title)}”`));
             return;
         }
         await refresh();
@@ -172,14 +172,14 @@ export function showLibrary(root, firstRoute, { navigate }) {
     window.addEventListener("beforeunload", warnBeforeLeaving);
     refresh();
     const events = followEvents({
-        onLost: () => sayServerStopped(true),
+        onLost: () => setServerStopped(true),
         onConnected: () => {
-            sayServerStopped(false);
-            work.load();
+            setServerStopped(false);
+            activity.load();
             refresh();
         },
         onArchives: refresh,
-        onJob: work.update,
+        onJob: activity.update,
     });
 
     return {
@@ -201,10 +201,10 @@ export function showLibrary(root, firstRoute, { navigate }) {
     };
 }
 
-/** Archives by their import, collections by when they were made. */
+/** Sorts archives by import time and collections by creation time. */
 function newestFirst({ archives, collections }) {
-    const time = (thing) => Date.parse((thing.kind === "collection" ? thing.createdAt : thing.importedAt) ?? "") || 0;
-    // Both come newest first; of two in the same second the collection is the newer one.
+    const time = (item) => Date.parse((item.kind === "collection" ? item.createdAt : item.importedAt) ?? "") || 0;
+    // Both lists are newest first. Within one second, the collection is newer.
     return [...collections, ...archives].sort((one, other) => time(other) - time(one));
 }
 
@@ -217,8 +217,8 @@ function emptyState(button) {
     return make("section", { class: "empty" },
         make("h2", { text: "No archives yet" }),
         make("p", {}, "Web archives come as ", make("code", { text: ".wacz" }),
-            " files, for example from ArchiveWeb.page, Browsertrix or Scoop. Drop one anywhere on this page, or choose "
-            + "it. It is copied into the library and opens offline from then on."),
+            " files, for example from ArchiveWeb.page, Browsertrix or Scoop. Drop files anywhere on this page, or choose "
+            + "them. Copies in the library open without an internet connection."),
         button,
         make("p", { class: "quiet" }, "From a terminal: ", make("code", { text: "replayhost import crawl.wacz" })));
 }

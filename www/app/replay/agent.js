@@ -1,6 +1,6 @@
 /**
- * The viewer's half of the talk with the agent: a hidden frame at the archive's own origin, which keeps the replay
- * engine set up there. Archived scripts run at that origin too, so whatever comes from it is checked and never trusted.
+ * The viewer's side of the agent, a hidden frame at the archive's origin that keeps the replay engine set up. Archived
+ * scripts run at that origin too, so all messages from it are checked and never trusted.
  */
 import { make } from "../core/dom.js";
 import { clearOrigin, forgetOrigin } from "./clear-origin.js";
@@ -9,32 +9,32 @@ import { failureText, stepText } from "./setup-texts.js";
 const answerSecondsMax = 6;
 const silenceSecondsMax = 75;
 
-/** Why the archive's origin could not be set up. */
+/** An error that prevents replay at the archive's origin. */
 class AgentFailure extends Error {
     /**
-     * @param {string} code as {@link failureText} knows it
-     * @param {string} origin the archive's
-     * @param {string} id the archive's, or the collection's
+     * @param {string} code for {@link failureText}
+     * @param {string} origin the replay origin
+     * @param {string} id of the archive or the collection
      */
     constructor(code, origin, id) {
         const { code: known, what, hint } = failureText(code, origin, id);
         super(what);
         this.code = known;
-        this.hint = known === "server-unavailable" ? `${hint} This page will then load automatically.` : hint;
+        this.hint = known === "server-unavailable" ? `${hint} This page will reconnect.` : hint;
     }
 }
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
+ * @param {""|"lookups"|"ranges"} chosenMode the replay mode; empty for the default
  * @param {{onProgress: (text: string) => void, onRestored: () => void, onTitle: (title: string) => void,
  *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void}} listener `onTitle`: the page's
- *   title changed; `onFile`: a frame asked for something that may be no document; `onScroll`: how far the page is
- *   scrolled, in CSS pixels. All of it is untrusted.
+ *   title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`: the scroll position of the
+ *   page, in CSS pixels. All values are untrusted.
  */
-export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitle, onFile, onScroll }) {
+export function createAgent(archive, chosenMode, { onProgress, onRestored, onTitle, onFile, onScroll }) {
     const origin = new URL(archive.replayOrigin).origin;
-    const address = `${origin}/${chosenWay ? `?replay=${chosenWay}` : ""}`;
+    const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
     const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: "Replay engine", tabindex: "-1",
         "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin" });
     const failure = (code) => new AgentFailure(code, origin, archive.id);
@@ -42,7 +42,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
     let requestCount = 0;
     let attempt = null;
     let worked = false;
-    let way = "";
+    let mode = "";
 
     function begin() {
         const current = {};
@@ -68,14 +68,14 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
         attempt.failed = how === "reject";
     }
 
-    /** Loads the agent's page anew: it then sets up by itself. */
+    /** Reloads the agent's page, which then sets up the engine. */
     function restart(current) {
         current.rebuilt = worked;
         frame.src = address;
         keepWaiting(current, silenceSecondsMax);
     }
 
-    const hearings = {
+    const handlers = {
         "boot-progress": ({ step, percent }) => {
             if (attempt.settled) begin();
             attempt.rebuilt = worked;
@@ -83,14 +83,14 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
             const text = stepText(step, percent);
             if (text) onProgress(text);
         },
-        ready: ({ collection, way: used }) => {
+        ready: ({ collection, mode: used }) => {
             if (collection !== archive.replayCollection) {
                 settle("reject", failure("file-missing"));
                 return;
             }
             const rebuilt = attempt.rebuilt;
             worked = true;
-            way = used === "ranges" ? "ranges" : "lookups";
+            mode = used === "ranges" ? "ranges" : "lookups";
             settle("resolve");
             if (rebuilt) onRestored();
         },
@@ -108,15 +108,15 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
         request?.(data);
     }
 
-    function hear(event) {
+    function receive(event) {
         if (event.origin !== origin || event.source !== frame.contentWindow) return;
         const kind = event.data?.replayhost;
-        if (Object.hasOwn(hearings, kind)) hearings[kind](event.data);
+        if (Object.hasOwn(handlers, kind)) handlers[kind](event.data);
     }
 
     const send = (message) => frame.contentWindow?.postMessage(message, origin);
 
-    window.addEventListener("message", hear);
+    window.addEventListener("message", receive);
     keepWaiting(begin(), silenceSecondsMax);
     clearOrigin(origin, archive.replayCollection).then(() => {
         frame.src = address;
@@ -125,15 +125,15 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
     return {
         element: frame,
 
-        /** @returns {""|"lookups"|"ranges"} how the engine gets at captures; empty as long as it is not set up */
-        get way() {
-            return way;
+        /** @returns {""|"lookups"|"ranges"} the replay mode; empty until the engine is set up */
+        get mode() {
+            return mode;
         },
 
-        /** @returns {Promise<void>} when the engine is set up; rejects with an {@link AgentFailure} */
+        /** @returns {Promise<void>} resolves when the engine is set up; rejects with an {@link AgentFailure} */
         ready: () => attempt.promise,
 
-        /** Asks whether the engine is still set up, and has it set up again when it is not. */
+        /** Checks whether the engine is still set up, and sets it up again if not. */
         check() {
             if (!attempt.settled) return attempt.promise;
             const failedBefore = attempt.failed;
@@ -150,7 +150,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
         /**
          * @param {"icon"|"look"} command
          * @param {object} [details]
-         * @returns {Promise<object>} the answer, or an empty object when none came; untrusted
+         * @returns {Promise<object>} the answer, or an empty object after a timeout; untrusted
          */
         ask(command, details = {}) {
             requestCount += 1;
@@ -170,7 +170,7 @@ export function createAgent(archive, chosenWay, { onProgress, onRestored, onTitl
 
         close() {
             clearTimeout(attempt.timer);
-            window.removeEventListener("message", hear);
+            window.removeEventListener("message", receive);
             frame.remove();
         },
     };

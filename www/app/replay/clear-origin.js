@@ -1,10 +1,10 @@
-/** Clears site data that something else left at an archive's origin. */
+/** Clears data that something else left at an archive's origin. */
 import { make } from "../core/dom.js";
 
 const key = "replayhost-origins";
 const originsMax = 1000;
 
-/** @returns {[string, string][]} origins and the collections that were opened there, the latest last */
+/** @returns {[string, string][]} origins and the engine's collections that were opened there, the latest last */
 function known() {
     try {
         const list = JSON.parse(localStorage.getItem(key) ?? "[]");
@@ -24,10 +24,10 @@ function remember(origin, ...opened) {
 }
 
 /**
- * Clears an archive's origin before the archive is opened there for the first time: an earlier version of replayhost, an archive
- * that had the same id, or another program on the same port may have left a service worker that answers in our place.
+ * Clears an origin before an archive is opened there for the first time. An earlier version of replayhost, an archive with
+ * the same ID, or another program on the same port may have left a service worker there.
  *
- * The frame is sandboxed, with an opaque origin, so no service worker intercepts its request.
+ * The frame is sandboxed and has an opaque origin, so no service worker intercepts its request.
  *
  * @param {string} origin
  * @param {string} collection
@@ -42,12 +42,12 @@ export async function clearOrigin(origin, collection) {
         });
         remember(origin, [origin, collection]);
     };
-    // A browser that keeps no site data has no locks either.
+    // Without site data, browsers have no locks either.
     await Promise.resolve(navigator.locks?.request(`clear ${origin}`, clear) ?? clear()).catch(clear);
 }
 
 /**
- * Has the origin cleared again before the archive is opened next: something there keeps it from being opened.
+ * Marks an origin to be cleared before the archive is opened again, since something there prevents replay.
  *
  * @param {string} origin
  */

@@ -1,22 +1,22 @@
 /**
- * What archived pages ask the viewer for: printing; dialogs and links to other programs, which are not opened but
- * mentioned; steps of the browser's history; and the way out of the page by keyboard.
+ * Handles requests of archived pages: to print, to add history entries, and to move the focus to the toolbar. Dialogs and
+ * links to other programs aren't opened, but shown as hints.
  *
- * Any script of the archive can send these requests.
+ * Any archived script can send these requests.
  */
 import { make, plain } from "../core/dom.js";
 
 const frameName = "___replayhost_print";
 const pageFrameName = "___wb_replay_top_frame";
 
-/** What is said of each dialog. `page.js` has answered it already. */
+/** The hint for each dialog, which `page.js` has answered already. */
 const dialogs = {
     alert: (text) => `Message from the page: “${text}”`,
-    confirm: (text) => `The page asked: “${text}” Answered with OK.`,
-    prompt: (text) => `The page asked for text: “${text}” Answered with its own suggestion.`,
+    confirm: (text) => `The page asked “${text}” and received OK.`,
+    prompt: (text) => `The page asked “${text}” and received its default answer.`,
 };
 
-/** What is said of a link that another program would open, by the scheme of its URL (RFC 6068, RFC 3966). */
+/** The hint for a link that another program would open, by its scheme (RFC 6068, RFC 3966). */
 const links = {
     mailto: (rest) => `This link opens an email to ${rest}`,
     tel: (rest) => `This link calls the number ${rest}`,
@@ -31,14 +31,14 @@ function decoded(text) {
 }
 
 /**
- * @param {string} origin the archive's
- * @param {HTMLElement} stage where the archived page is
- * @param {{isShown: () => boolean, say: (text: string, copied?: string) => void, onStep: () => void,
- *   onTraverse: () => void, onToolbar: () => void}} viewer `isShown`: whether the page is what is looked at; `onStep`: the
- *   page goes somewhere by itself; `onTraverse`: Back or Forward of the browser moves the frame; `onToolbar`: the keyboard
- *   should leave the page
+ * @param {string} origin the replay origin
+ * @param {HTMLElement} stage the element around the archived page
+ * @param {{isShown: () => boolean, showHint: (text: string, copied?: string) => void, onStep: () => void,
+ *   onTraverse: () => void, onToolbar: () => void}} viewer `isShown`: whether the page is visible; `onStep`: the
+ *   page navigates by itself; `onTraverse`: the browser's history navigates the frame; `onToolbar`: the focus should move
+ *   to the toolbar
  */
-export function createPageRequests(origin, stage, { isShown, say, onStep, onTraverse, onToolbar }) {
+export function createPageRequests(origin, stage, { isShown, showHint, onStep, onTraverse, onToolbar }) {
     let frame = null;
 
     function endPrinting() {
@@ -46,10 +46,10 @@ export function createPageRequests(origin, stage, { isShown, say, onStep, onTrav
         frame = null;
     }
 
-    /** Prints a copy of the whole page. Only the copy's frame may open the browser's dialog. */
+    /** Prints a copy of the whole page. Only the copy's frame may open the print dialog. */
     function print() {
         if (!isShown()) {
-            say("There is no page to print here. To print a PDF, use the button in its own toolbar.");
+            showHint("No page to print here. To print a PDF, use the print button in its toolbar.");
             return;
         }
         endPrinting();
@@ -59,54 +59,54 @@ export function createPageRequests(origin, stage, { isShown, say, onStep, onTrav
         stage.append(frame);
     }
 
-    function sayLink(url) {
+    function showLink(url) {
         const [, scheme, receiver] = /^([a-z]+):([^?]*)/i.exec(url) ?? ["", "", ""];
         const address = plain(decoded(receiver), 200);
-        if (Object.hasOwn(links, scheme) && address) say(links[scheme](address), address);
-        else say(`This link opens in another app: ${plain(url, 200)}`, plain(url, 1000));
+        if (Object.hasOwn(links, scheme) && address) showHint(links[scheme](address), address);
+        else showHint(`This link opens in another app: ${plain(url, 200)}`, plain(url, 1000));
     }
 
-    function hearPage({ kind, text }) {
+    function receiveFromPage({ kind, text }) {
         if (Object.hasOwn(dialogs, kind)) {
-            say(dialogs[kind](plain(text, 200)));
+            showHint(dialogs[kind](plain(text, 200)));
         } else if (kind === "step") {
             onStep();
         } else if (kind === "traverse") {
             onTraverse();
         } else if (kind === "link") {
-            sayLink(String(text));
+            showLink(String(text));
         } else if (kind === "toolbar" && isShown() && document.activeElement?.name === pageFrameName) {
             onToolbar();
         } else if (kind === "print" && isShown()) {
-            // Only somebody who has just clicked or pressed a key in the page wants it printed.
+            // Without a recent click or key press, the user didn't ask to print.
             if (navigator.userActivation?.isActive) print();
-            else say("This page tried to print. To print it, use the Print button above.");
+            else showHint("This page tried to print. To print it, use the Print button above.");
         }
     }
 
-    function hear({ data, origin: from, source }) {
+    function receive({ data, origin: from, source }) {
         if (from !== origin) return;
-        if (data?.replayhost === "page") hearPage(data);
+        if (data?.replayhost === "page") receiveFromPage(data);
         else if (data?.replayhost === "printed" && source === frame?.contentWindow) endPrinting();
     }
 
-    function hearKey(event) {
+    function handleKey(event) {
         const isPrint = event.key.toLowerCase() === "p" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
         if (!isPrint || !isShown()) return;
         event.preventDefault();
         print();
     }
 
-    window.addEventListener("message", hear);
-    window.addEventListener("keydown", hearKey);
+    window.addEventListener("message", receive);
+    window.addEventListener("keydown", handleKey);
 
     return {
         print,
 
         close() {
             endPrinting();
-            window.removeEventListener("message", hear);
-            window.removeEventListener("keydown", hearKey);
+            window.removeEventListener("message", receive);
+            window.removeEventListener("keydown", handleKey);
         },
     };
 }

@@ -1,39 +1,39 @@
 /**
- * The frame that shows an archived page, and what the page says about itself. The engine's script in the page posts
- * `wb_type` messages to this window; so can any archived script, hence nothing in them is believed without a check.
+ * The frame that shows an archived page, and the page's reports. The engine's script in the page posts `wb_type` messages
+ * to this window. Any archived script can do the same, so all reports are checked.
  */
 import { make } from "../core/dom.js";
 
-// Scripts and forms run as they did on the live web; a page cannot open windows or take the viewer's place.
+// Scripts and forms work as on the live web, but a page can't open windows or navigate the viewer.
 const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
 const urlCharactersMax = 8192;
 const titleCharactersMax = 1000;
 
 /**
  * @typedef {object} Report
- * @property {"load"|"move"|"not-found"|"title"|"hash"} kind `not-found`: the engine got nothing to show
+ * @property {"load"|"move"|"not-found"|"title"|"hash"} kind `not-found`: the engine has nothing to show
  * @property {string} [url] untrusted
  * @property {string} [timestamp] untrusted, digits only
  * @property {string} [title] untrusted
- * @property {string[]} [icons] untrusted addresses at the replay origin
+ * @property {string[]} [icons] untrusted URLs at the replay origin
  * @property {string} [hash] untrusted
  */
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @param {{onReport: (report: Report) => void, onDocument: () => void}} listener `onDocument`: some document arrived
+ * @param {{onReport: (report: Report) => void, onDocument: () => void}} listener `onDocument`: a document arrived
  */
 export function createReplayFrame(archive, { onReport, onDocument }) {
     const origin = new URL(archive.replayOrigin).origin;
     let frame = null;
     const element = make("div", { class: "replay-frame" });
 
-    function hear(event) {
+    function receive(event) {
         if (!frame || event.source !== frame.contentWindow || event.origin !== origin) return;
         const report = read(event.data);
         if (report) onReport(report);
     }
-    window.addEventListener("message", hear);
+    window.addEventListener("message", receive);
 
     const address = (url, timestamp) => `${origin}/${archive.replayCollection}/${timestamp}mp_/${url}`;
 
@@ -49,16 +49,16 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
          * @param {string} url as captured
          * @param {string} timestamp
          */
-        visit(url, timestamp) {
+        navigate(url, timestamp) {
             const target = address(url, timestamp);
             if (!frame) {
                 frame = make("iframe", { name: "___wb_replay_top_frame", title: "Archived page", sandbox,
-                    "aria-description": "F6 leads to the toolbar",
+                    "aria-description": "F6 leaves the page",
                     allow: "autoplay; fullscreen", referrerpolicy: "no-referrer", src: target,
                     on: { load: onDocument } });
                 element.replaceChildren(frame);
             } else {
-                // Steps of the browser's history are made by the viewer.
+                // The viewer adds the history entries.
                 frame.contentWindow.location.replace(target);
             }
         },
@@ -66,13 +66,13 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
         focus: () => frame?.focus(),
 
         close() {
-            window.removeEventListener("message", hear);
+            window.removeEventListener("message", receive);
             element.remove();
         },
     };
 }
 
-/** Halves of characters cannot be sent to the server, nor be part of an address. */
+/** Replaces lone surrogates, which can't be part of a URL. */
 const wellFormed = (text) => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 
 function read(data) {
@@ -105,13 +105,13 @@ function readIcons(icons) {
 }
 
 /**
- * The archived address inside a replay address.
+ * Returns the archived URL and time in a replay URL.
  *
  * @param {string} href
  * @param {import("../core/api.js").Archive} archive
- * @returns {{url: string, timestamp: string}|null} nothing when it is no replay address of this archive
+ * @returns {{url: string, timestamp: string}|null} `null` for other URLs
  */
-export function archivedAddress(href, archive) {
+export function parseReplayURL(href, archive) {
     if (typeof href !== "string" || href.length > urlCharactersMax) return null;
     const origin = new URL(archive.replayOrigin).origin;
     const path = href.startsWith(`${origin}/`) ? href.slice(origin.length) : href;

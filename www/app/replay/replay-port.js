@@ -1,12 +1,12 @@
-/** Where an archive is replayed when each has a port of its own: opened for a viewer, and kept open as long as that is there. */
+/** Keeps an archive's replay port open while its viewer is open, when each archive has its own port. */
 import * as api from "../core/api.js";
 
 const repeatSeconds = 60;
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @param {(origin: string) => void} onMoved the port was lost to another program, and there is a new one
- * @returns {{origin: Promise<string>, close: () => void}} `origin` rejects when there is no port to be had
+ * @param {(origin: string) => void} onMoved another program has the port now, and a new one is open
+ * @returns {{origin: Promise<string>, close: () => void}} `origin` rejects when no port is free
  */
 export function openReplayPort(archive, onMoved) {
     let ended = false;
@@ -20,7 +20,7 @@ export function openReplayPort(archive, onMoved) {
         return now;
     }
 
-    // A server that is away is said where it is asked for something.
+    // A stopped server is reported elsewhere.
     const again = () => {
         if (document.visibilityState === "visible") open().catch(() => {});
     };

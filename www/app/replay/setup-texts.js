@@ -1,17 +1,17 @@
 /**
- * What is said while an archive's origin is set up for replay, and when that fails. The viewer says it, and the page at
- * that origin, of which the server makes this module a part.
+ * Texts for the setup of an archive's origin, and for its errors. The viewer shows them, and so does the page at that
+ * origin, into which the server copies this module.
  */
 
 const steps = {
-    file: "Looking for the file…",
+    file: "Checking the file…",
     engine: "Starting the replay engine…",
-    collection: "Reading the index of the archive…",
+    collection: "Reading the archive's index…",
 };
 
 /**
  * @param {string} step
- * @param {number} [percent] how far it has come
+ * @param {number} [percent] the progress of the step
  * @returns {string} empty for an unknown step
  */
 export function stepText(step, percent) {
@@ -21,72 +21,70 @@ export function stepText(step, percent) {
 
 const failures = {
     "engine-missing": {
-        what: "The replay engine is missing on this computer",
-        hint: "Run `make setup` in the replayhost folder: it fetches the engine. Then load this page again.",
+        what: "The replay engine is missing",
+        hint: "Run `make setup` in the replayhost folder to download the engine, then reload this page.",
     },
     "workers-missing": {
-        what: "This browser offers no service workers here, and replay needs one",
-        hint: "Private windows of some browsers, and some privacy settings, turn them off. Open this address in an "
-            + "ordinary window, or in another browser. In Firefox `dom.serviceWorkers.enabled` at `about:config` has to "
-            + "be true.",
+        what: "Replay needs service workers, which are turned off in this browser",
+        hint: "Some private windows and privacy settings turn them off. Use an ordinary window or another browser. In "
+            + "Firefox, set `dom.serviceWorkers.enabled` at `about:config` to true.",
     },
     "workers-refused": {
-        what: "The browser refused to start the replay engine",
-        hint: "This happens where site data is blocked. Allow it for `SITE` (in Firefox: for `ADDRESS`), and load this "
-            + "page again. Some private windows, and a full disk, have the same effect.",
+        what: "The browser blocked the replay engine",
+        hint: "Site data may be blocked. Allow it for `SITE` (in Firefox: for `ADDRESS`), then reload this page. Some "
+            + "private windows, or a full disk, can also be the cause.",
     },
     "worker-silent": {
-        what: "The replay engine does not answer",
-        hint: "Load this page again. If that does not help, remove the site data of this address in the browser's "
-            + "settings: replayhost sets it up anew, and no archive is lost.",
+        what: "The replay engine isn't responding",
+        hint: "Reload this page. If that doesn't help, clear this site's data in the browser's settings. Your archives are "
+            + "safe.",
     },
     "file-missing": {
-        what: "The file of this archive is not there",
-        hint: "It was removed from the library, or the drive it is on is not connected. `replayhost list` says which.",
+        what: "This archive's file is missing",
+        hint: "It was removed from the library, or its drive isn't connected. To check, run `replayhost list`.",
     },
     "file-unavailable": {
-        what: "The file of this archive is not where it was",
-        hint: "Attach the volume that holds it, or put the file back, and try again. Nothing else of the archive is "
-            + "lost.",
+        what: "Can't find this archive's file",
+        hint: "Connect the drive it's on, or locate the file, then try again. Your notes and tags are safe.",
     },
     "file-changed": {
-        what: "The file of this archive was changed since it was read",
-        hint: "Put it back as it was, or read it anew with `replayhost import --link`.",
+        what: "This file has changed since you added it",
+        hint: "Add the new version, or restore the old file.",
     },
     "captures-refused": {
-        what: "The server does not look up captures of this collection",
-        hint: "Look at what `replayhost serve` printed, and try again.",
+        what: "The server can't look up captures of this collection",
+        hint: "Check the output of `replayhost serve`, then try again.",
     },
     "file-refused": {
-        what: "The server did not give out the file of this archive",
-        hint: "Look at what `replayhost serve` printed, and run `replayhost doctor`.",
+        what: "The server didn't send this archive's file",
+        hint: "Check the output of `replayhost serve`, and run `replayhost doctor`.",
     },
     "server-unavailable": {
-        what: "The replayhost server does not answer",
-        hint: "It may have been stopped. Start it again, for example with `replayhost serve`.",
+        what: "replayhost has stopped",
+        hint: "Start it again, for example with `replayhost serve`.",
     },
     "archive-refused": {
-        what: "The replay engine could not open the archive",
-        hint: "Run `replayhost info ARCHIVE` to see what is wrong with the file.",
+        what: "The replay engine can't open this archive",
+        hint: "To see what's wrong with the file, run `replayhost info ARCHIVE`.",
     },
     "no-control": {
-        what: "The replay engine is ready, but this page still came from the server and not from the archive",
-        hint: "Load the page again without the Shift key. If that does not help, remove the site data of this address in "
-            + "the browser's settings.",
+        what: "The browser bypassed the replay engine",
+        hint: "Reload this page without the Shift key. If that doesn't help, clear this site's data in the browser's "
+            + "settings.",
     },
 };
 
 /**
- * @param {string} code what failed; an unknown code counts as a silent engine
- * @param {string} origin the archive's
- * @param {string} id the archive's, or the collection's
+ * @param {string} code the failure; unknown codes mean that the engine isn't responding
+ * @param {string} origin the replay origin
+ * @param {string} id of the archive or the collection
  * @returns {{code: string, what: string, hint: string}} `what`: without a full stop
  */
 export function failureText(code, origin, id) {
     const known = Object.hasOwn(failures, code) ? code : "worker-silent";
     const { what, hint } = failures[known];
-    // What a person has to allow: Chromium takes a pattern for all names below one, Firefox a URL with its port, which
-    // counts for the names below it as well.
+    // The sites to allow: Chromium uses a pattern for all subdomains; Firefox uses a URL with its port, which includes
+    // subdomains.
     const { protocol, hostname, port } = new URL(origin);
     const home = "replayhost.localhost";
     const [site, address] = hostname.endsWith(`.${home}`)

@@ -1,4 +1,4 @@
-/** The times at which the URL that is shown was captured: all of them, some at a time. */
+/** Chooses another capture of the URL that is shown. Long lists are loaded in parts. */
 import { icon, make } from "../core/dom.js";
 import { exactMoment, moment } from "../core/format.js";
 
@@ -7,21 +7,21 @@ import { exactMoment, moment } from "../core/format.js";
  *   list: (part: {closest?: string, before?: string, after?: string}) => Promise<import("../core/api.js").CaptureList>}} Listener
  */
 
-/** Digits that sort as the times do, whether a timestamp has milliseconds or not. */
+/** Pads a timestamp, so that timestamps with and without milliseconds compare as text. */
 const digits = ({ timestamp }) => timestamp.padEnd(17, "0");
 
 /**
  * @param {import("../core/api.js").Capture} shown
  * @param {import("../core/api.js").CaptureList} near captures of the same URL around it
  * @param {Listener} listener
- * @returns {HTMLElement[]} the time; with several a list to choose from, and the ones before and after
+ * @returns {HTMLElement[]} the time; for several captures, a list of times between buttons for previous and next
  */
 export function createTimeChoice(shown, near, { onTime, list }) {
     const around = distinctTimes(near.captures);
     const hasMore = near.total > near.captures.length;
     if (around.length < 2 && !hasMore) return [timeText(shown)];
     const count = hasMore ? near.total : around.length;
-    const select = make("select", { "aria-label": `Time of capture, ${count} to choose from`,
+    const select = make("select", { "aria-label": `Capture time, ${count} captures`,
         title: shown.capturedAt, on: { change: choose } });
     fill(select, shown, near);
 
@@ -36,7 +36,7 @@ export function createTimeChoice(shown, near, { onTime, list }) {
         try {
             fill(select, shown, await list(parts[value]));
         } catch {
-            // The server is away, which whatever is done next will say; what was listed stays.
+            // The list stays. The user's next action reports the error.
             select.value = shown.timestamp;
         }
     }
@@ -51,7 +51,7 @@ function step(shape, label, capture, onTime) {
         disabled: capture === undefined, on: { click: () => onTime(capture.timestamp) } }, icon(shape));
 }
 
-/** Lists some captures, ways to those before and after, and always the one that is shown. */
+/** Lists some captures, options that load earlier and later ones, and always the shown capture. */
 function fill(select, shown, { captures, total, position }) {
     const times = distinctTimes(captures);
     select.dataset.first = times[0]?.timestamp ?? "";
@@ -63,12 +63,12 @@ function fill(select, shown, { captures, total, position }) {
     const text = minutes.size === times.length ? moment : exactMoment;
     const option = (capture) => make("option", { value: capture.timestamp, text: label(capture, text),
         selected: capture.timestamp === shown.timestamp });
-    const way = (value, label) => make("option", { value, text: label });
+    const more = (value, label) => make("option", { value, text: label });
     const choices = [];
     if (!isListed && isBefore) choices.push(option(shown));
-    if (position > 0) choices.push(way("first", "First captures"), way("earlier", `${position} earlier captures`));
+    if (position > 0) choices.push(more("first", "First captures"), more("earlier", `${position} earlier captures`));
     choices.push(...times.map(option));
-    if (laterCount > 0) choices.push(way("later", `${laterCount} later captures`), way("latest", "Latest captures"));
+    if (laterCount > 0) choices.push(more("later", `${laterCount} later captures`), more("latest", "Latest captures"));
     if (!isListed && !isBefore) choices.push(option(shown));
     select.replaceChildren(...choices);
     select.value = shown.timestamp;
@@ -78,7 +78,7 @@ function label({ capturedAt, status }, text) {
     return text(capturedAt) + (status !== undefined && status !== 200 ? ` (status ${status})` : "");
 }
 
-/** @returns {import("../core/api.js").Capture[]} one for each time */
+/** @returns {import("../core/api.js").Capture[]} one capture for each time */
 function distinctTimes(captures) {
     const seen = new Set();
     return captures.filter(({ timestamp }) => !seen.has(timestamp) && seen.add(timestamp));

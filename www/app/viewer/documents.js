@@ -1,11 +1,11 @@
-/** Captures that are no pages: PDF documents, and files that browsers save. */
+/** Shows captures that aren't pages: PDF documents, and files that browsers save. */
 import { isPDF } from "../core/captures.js";
 import { icon, make, plainURL } from "../core/dom.js";
 
 const signature = "%PDF-";
 const signatureBytesMax = 1024;
 
-/** Whether the capture begins like a PDF; its index may say so of anything. */
+/** Whether the capture starts like a PDF. The type in the index may be wrong. */
 async function beginsLikePDF(archive, capture) {
     try {
         const answer = await fetch(`/c/${archive.id}/${capture.timestamp}id_/${capture.url}`,
@@ -24,12 +24,12 @@ async function beginsLikePDF(archive, capture) {
     }
 }
 
-/** A link in a PDF can lead the whole tab to the live web. The focus is in the document then. */
+/** Links in a PDF open in the whole tab, so the browser asks before it leaves. A clicked PDF has the focus. */
 function askBeforeLeaving(event) {
     if (document.activeElement?.closest(".pdf-panel")) event.preventDefault();
 }
 
-/** What stands in place of something that is no page. */
+/** Returns why the capture isn't shown as a page. */
 function reason(capture) {
     if ([204, 205].includes(capture.status)) return "The site sent no content for this URL.";
     return isPDF(capture) ? "This PDF can't be shown here. Save a copy to open it in another program."
@@ -37,10 +37,10 @@ function reason(capture) {
 }
 
 /**
- * A PDF document in a frame, or a card for it and for any other file.
+ * Returns a frame that shows a PDF document, or a panel with a download link for other files.
  *
- * Browsers show no PDF in a sandboxed frame. This frame has no sandbox, so it is on `127.0.0.1`, an origin without archived
- * pages, and the server sends nothing but PDF there.
+ * Browsers show no PDF in a sandboxed frame. This frame has no sandbox, so it's on `127.0.0.1`, an origin without archived
+ * pages, where the server sends only PDF.
  *
  * @param {import("../core/api.js").Archive} archive
  * @param {import("../core/api.js").Capture} capture
@@ -51,13 +51,13 @@ export async function documentPanel(archive, capture) {
         window.addEventListener("beforeunload", askBeforeLeaving);
         const port = location.port && `:${location.port}`;
         return make("div", { class: "panel pdf-panel" },
-            make("h1", { class: "unseen", text: "A PDF document" }),
+            make("h1", { class: "visually-hidden", text: "A PDF document" }),
             make("iframe", { title: "PDF document", allow: "fullscreen", referrerpolicy: "origin",
                 src: `http://127.0.0.1${port}/pdf/${archive.id}/${capture.timestamp}/${capture.url}` }));
     }
     return make("div", { class: "panel document-panel" }, make("div", { class: "panel-content" }, icon("file"),
         make("h1", { text: isPDF(capture) ? "A PDF document" : "Not a page" }),
-        make("p", { class: "address wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
+        make("p", { class: "url wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
         make("p", { text: reason(capture) }),
         make("p", { class: "panel-actions" },
             make("a", { class: "button primary", target: "_blank", rel: "noopener noreferrer", text: "Save a copy",

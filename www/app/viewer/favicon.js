@@ -1,26 +1,26 @@
-/** The icon of the page that is shown, fetched out of the archive by the agent. */
+/** The favicon of the page that is shown, which the agent reads from the archive. */
 import { newestOnly } from "../core/newest.js";
-import { archivedAddress } from "../replay/replay-frame.js";
+import { parseReplayURL } from "../replay/replay-frame.js";
 
-// No SVG: it is a document with scripts, and the address made from it belongs to the viewer's origin.
+// No SVG: it can contain scripts, and its `blob:` URL has the viewer's origin.
 const types = new Set(["image/png", "image/x-icon", "image/vnd.microsoft.icon", "image/gif", "image/jpeg",
     "image/webp"]);
 const bytesMax = 256 * 1024;
 const triesMax = 3;
-const millisecondsRead = 2000;
+const readMilliseconds = 2000;
 
 /**
  * @param {ReturnType<import("../replay/agent.js").createAgent>} agent
  * @param {import("../core/api.js").Archive} archive
- * @param {string[]} candidates addresses that the page named; untrusted
+ * @param {string[]} candidates URLs from the page; untrusted
  * @param {string} timestamp
- * @param {() => boolean} isWanted whether another one is not asked for meanwhile
- * @returns {Promise<string>} a `blob:` URL, or empty when there is none
+ * @param {() => boolean} isWanted whether no other icon was requested meanwhile
+ * @returns {Promise<string>} a `blob:` URL, or empty without an icon
  */
 async function findIcon(agent, archive, candidates, timestamp, isWanted) {
     for (const href of candidates.slice(0, triesMax)) {
         if (!isWanted()) break;
-        const address = archivedAddress(href, archive);
+        const address = parseReplayURL(href, archive);
         if (!address || !/^https?:/.test(address.url)) continue;
         const { type, bytes } = await agent.ask("icon", { url: address.url, timestamp });
         if (types.has(type) && bytes instanceof ArrayBuffer && bytes.byteLength <= bytesMax) {
@@ -31,11 +31,11 @@ async function findIcon(agent, archive, candidates, timestamp, isWanted) {
 }
 
 /**
- * The icon of the page that is shown: in the toolbar, and in the browser's tab while the viewer is in front.
+ * The icon of the page that is shown: in the toolbar, and in the browser's tab while the viewer is visible.
  *
  * @param {ReturnType<import("../replay/agent.js").createAgent>} agent
  * @param {import("../core/api.js").Archive} archive
- * @param {(address: string) => void} show in the toolbar
+ * @param {(address: string) => void} show shows it in the toolbar
  */
 export function createIcons(agent, archive, show) {
     let current = "";
@@ -49,17 +49,17 @@ export function createIcons(agent, archive, show) {
             if (address) URL.revokeObjectURL(address);
             return;
         }
-        const former = current;
+        const previous = current;
         current = address;
         show(address);
         if (visible) setTabIcon(address);
-        // The browser may still be reading the former one.
-        if (former) setTimeout(() => URL.revokeObjectURL(former), millisecondsRead);
+        // The browser may still be reading the previous icon.
+        if (previous) setTimeout(() => URL.revokeObjectURL(previous), readMilliseconds);
     });
 
     return {
         /**
-         * @param {string[]} candidates addresses that the page named; untrusted
+         * @param {string[]} candidates URLs from the page; untrusted
          * @param {string} timestamp
          */
         set(candidates, timestamp) {
@@ -86,7 +86,7 @@ export function createIcons(agent, archive, show) {
 /**
  * Sets the icon of the browser's tab.
  *
- * @param {string} address empty for the host's own
+ * @param {string} address empty for the app's icon
  */
 function setTabIcon(address) {
     const link = document.querySelector('link[rel="icon"]');

@@ -1,125 +1,124 @@
 /**
- * Where the viewer is, and what becomes of it when something happens. Nothing in here touches a document, the network
- * or the browser's history, so that all of it can be tried in a table: Tests/BrowserTests/test_navigation.py.
+ * The states of the viewer and the transitions between them. This module uses no document, network or browser history, so
+ * that tests can check every transition in a table: Tests/BrowserTests/test_navigation.py.
  *
- * | state    | what is seen                                                              |
+ * | state    | what the user sees                                                        |
  * |----------|---------------------------------------------------------------------------|
  * | empty    | nothing yet                                                               |
- * | opening  | what was seen before, with a busy bar, or how far the first opening is    |
+ * | opening  | the previous state with a busy bar, or the progress of the first opening  |
  * | page     | the page in the frame                                                     |
- * | file     | a panel in the page's place, with what no frame shows, such as a PDF      |
- * | absent   | a panel that says why there is no capture                                 |
- * | failed   | a panel that says what went wrong                                         |
+ * | file     | a panel with a file that isn't a page, such as a PDF                      |
+ * | absent   | a panel: there's no capture                                               |
+ * | failed   | a panel with an error                                                     |
  *
- * A panel is either *over* the frame, which still holds the page from before, or in the place of what the frame was
- * sent to.
+ * A panel is either *over* a frame that still shows the previous page, or it replaces what the frame couldn't show.
  */
 
 /**
- * @typedef {object} Page what the index confirms
- * @property {string} claim what the page said its URL is, which is compared and never shown
+ * @typedef {object} Page a page that the index confirms
+ * @property {string} reportedURL the URL that the page reported; compared, but never shown
  * @property {string} fragment
  * @property {import("../core/api.js").Capture} capture
  * @property {import("../core/api.js").CaptureList} list
- * @property {string} url the capture's, with the fragment
+ * @property {string} url the capture's URL with the fragment
  *
- * @typedef {"push"|"replace"} Step what a new place does to the browser's history
+ * @typedef {"push"|"replace"} Step how a new state changes the browser's history
  *
- * @typedef {object} Place
+ * @typedef {object} ViewerState
  * @property {"empty"|"opening"|"page"|"file"|"absent"|"failed"} name
- * @property {string} url asked for, or shown
+ * @property {string} url requested or shown
  * @property {string} timestamp
- * @property {Step} step for the place that comes next
- * @property {Step|null} made for this one, when something was shown by the last event
- * @property {boolean} over
- * @property {Page|null} held what the frame holds, if the index confirms it
- * @property {Page|null} page what was shown last
+ * @property {Step} step for the next state
+ * @property {Step|null} made by the last event, if it showed something
+ * @property {boolean} over whether the panel covers the previous page
+ * @property {Page|null} framePage the page in the frame, if the index confirms it
+ * @property {Page|null} page the page shown last
  * @property {HTMLElement|null} panel
  */
 
-/** @type {Place} */
-export const nowhere = Object.freeze({
-    name: "empty", url: "", timestamp: "", step: "replace", made: null, over: true, held: null, page: null, panel: null,
+/** @type {ViewerState} */
+export const initialState = Object.freeze({
+    name: "empty", url: "", timestamp: "", step: "replace", made: null, over: true, framePage: null, page: null, panel: null,
 });
 
 /**
- * Somebody asked for a URL; until it is found the frame keeps what it holds. When the browser's history led there, it may
- * move the frame as well.
+ * A URL was requested. The frame keeps its page until the URL is found. When Back or Forward requested it, the browser may
+ * navigate the frame as well.
  */
-function visit(place, { url, timestamp, step, panel = place.panel, traversed = false }) {
-    const held = traversed ? null : place.held;
-    return { ...place, name: "opening", url, timestamp, step, made: null, over: true, held, panel };
+function open(state, { url, timestamp, step, panel = state.panel, traversed = false }) {
+    const framePage = traversed ? null : state.framePage;
+    return { ...state, name: "opening", url, timestamp, step, made: null, over: true, framePage, panel };
 }
 
-/** The frame was sent to what was found. What it holds is not known until that arrives. */
-function send(place) {
-    return { ...place, name: "opening", made: null, over: false, held: null };
+/** The frame was navigated. Its page is unknown until one arrives. */
+function send(state) {
+    return { ...state, name: "opening", made: null, over: false, framePage: null };
 }
 
-/** The page goes somewhere by itself, as a step of its own. */
-function leave(place) {
-    return place.over ? unseen(place, null) : { ...place, step: "push", made: null, held: null };
+/** The page navigates by itself, which makes a new step. */
+function leave(state) {
+    return state.over ? behindPanel(state, null) : { ...state, step: "push", made: null, framePage: null };
 }
 
-/** The index confirms what is in the frame now. */
-function arrive(place, { page }) {
-    return place.over ? unseen(place, page) : show(place, "page", { page, held: page });
+/** The index confirmed the page in the frame. */
+function arrive(state, { page }) {
+    return state.over ? behindPanel(state, page) : show(state, "page", { page, framePage: page });
 }
 
-/** What was asked for is what the frame holds under its panel, or another part of it. */
-function uncover(place, { page }) {
-    return show(place, "page", { page, held: page, over: false });
+/** The requested page is in the frame already, below a panel or at another fragment. */
+function uncover(state, { page }) {
+    return show(state, "page", { page, framePage: page, over: false });
 }
 
-/** What was asked for is no page, or the frame went to what it can't show. */
-function showFile(place, { page, panel, inFrame, over = place.over }) {
-    return inFrame && place.over ? unseen(place, null) : show(place, "file", { page, panel, over });
+/** The requested URL isn't a page, or the frame was navigated to a file that it can't show. */
+function showFile(state, { page, panel, inFrame, over = state.over }) {
+    return inFrame && state.over ? behindPanel(state, null) : show(state, "file", { page, panel, over });
 }
 
-/** There is no capture: the index says so of what was asked for, or the frame of where it went. */
-function miss(place, { url, timestamp, panel, inFrame }) {
-    return inFrame && place.over ? unseen(place, null) : show(place, "absent", { url, timestamp, panel });
+/** There's no capture of the requested URL, or of the URL that the frame was navigated to. */
+function miss(state, { url, timestamp, panel, inFrame }) {
+    return inFrame && state.over ? behindPanel(state, null) : show(state, "absent", { url, timestamp, panel });
 }
 
-/** Nothing can be shown of what was asked for, or of where the frame went. */
-function fail(place, { panel, inFrame, url = place.url, timestamp = place.timestamp }) {
-    return inFrame && place.over ? unseen(place, null) : show(place, "failed", { url, timestamp, panel });
+/** The requested URL, or the one that the frame was navigated to, can't be shown. */
+function fail(state, { panel, inFrame, url = state.url, timestamp = state.timestamp }) {
+    return inFrame && state.over ? behindPanel(state, null) : show(state, "failed", { url, timestamp, panel });
 }
 
-/** Something happens in the frame, below a panel. */
-function unseen(place, held) {
-    return { ...place, made: null, held };
+/** The frame changed below a panel. */
+function behindPanel(state, framePage) {
+    return { ...state, made: null, framePage };
 }
 
-function show(place, name, changes) {
+function show(state, name, changes) {
     const { page } = changes;
-    // A page whose URL nothing confirms has none that is shown.
+    // An unconfirmed URL isn't shown.
     const address = page !== undefined && { url: page?.url ?? "", timestamp: page?.capture.timestamp ?? "" };
-    const after = { ...place, panel: null, made: place.step, step: "replace", ...address, ...changes, name };
-    // A page that goes somewhere may still tell of itself: the step is for where it goes.
-    const isSame = ["name", "url", "timestamp"].every((key) => after[key] === place[key]);
-    return isSame ? { ...after, made: "replace", step: place.step } : after;
+    const after = { ...state, panel: null, made: state.step, step: "replace", ...address, ...changes, name };
+    // A page that is leaving may still report itself. The step belongs to the next page.
+    const isSame = ["name", "url", "timestamp"].every((key) => after[key] === state[key]);
+    return isSame ? { ...after, made: "replace", step: state.step } : after;
 }
 
-const shown = { visit, leave, arrive, showFile, miss, fail };
+const shown = { open, leave, arrive, showFile, miss, fail };
 
 const events = {
-    empty: { visit, fail },
-    opening: { visit, send, arrive, uncover, showFile, miss, fail },
+    empty: { open, fail },
+    opening: { open, send, arrive, uncover, showFile, miss, fail },
     page: shown,
     file: shown,
     absent: shown,
-    // What takes too long has failed, and may come all the same.
+    // A page that timed out may still arrive.
     failed: { ...shown, send, uncover },
 };
 
 /**
- * @param {Place} place
+ * @param {ViewerState} state
  * @param {string} event
  * @param {object} [details]
- * @returns {Place} the same one when the event means nothing there
+ * @returns {ViewerState} the same object when the event doesn't apply to the state
  */
-export function next(place, event, details = {}) {
-    const change = events[place.name][event];
-    return change ? change(place, details) : place;
+export function next(state, event, details = {}) {
+    const change = events[state.name][event];
+    return change ? change(state, details) : state;
 }

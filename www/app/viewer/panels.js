@@ -1,12 +1,12 @@
-/** What the viewer shows in place of a page: progress, absence, failure. */
+/** Panels that the viewer shows instead of a page: progress, not captured, and errors. */
 import { unavailabilityText } from "../components/availability.js";
-import { withCode, words } from "../components/messages.js";
+import { withCode, messageParts } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
 import * as api from "../core/api.js";
 import { hostOf } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted } from "../core/format.js";
-import { pagesAddress } from "../core/routes.js";
+import { pagesURL } from "../core/routes.js";
 
 const suggestionsMax = 8;
 
@@ -33,21 +33,21 @@ export function progressPanel(title, text) {
  */
 export function failurePanel(title, error, retry, archive) {
     const hint = error.hint ?? "";
-    const what = error.name === "HostError" ? words(error).what : words(new Error(error.message)).what;
+    const what = error.name === "HostError" ? messageParts(error).what : messageParts(new Error(error.message)).what;
     return panel("failure-panel", make("h1", { text: title }),
         make("p", { role: "alert" }, ...withCode(what)),
-        hint && make("p", {}, ...withCode(words({ message: hint }).what)),
+        hint && make("p", {}, ...withCode(messageParts({ message: hint }).what)),
         make("p", { class: "panel-actions" },
             make("button", { type: "button", class: "primary", text: "Try again", on: { click: retry } }),
-            make("a", { class: "button", href: pagesAddress(archive), text: `Pages of this ${archive.kind}` })));
+            make("a", { class: "button", href: pagesURL(archive), text: "All pages" })));
 }
 
 /**
- * Says that an address was not captured, and shows what of the same host is there.
+ * Returns a panel for a URL without a capture that can be shown, with a list of pages from the same site.
  *
- * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive as it is now: what is away is said as well
- * @param {string} url as the index spells it, when it is indexed; else untrusted, and shown as text
- * @param {boolean} indexed whether the index lists a capture that the engine could not show all the same
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive its current state, with unavailable files
+ * @param {string} url from the index if it's indexed; otherwise untrusted
+ * @param {boolean} indexed whether the index lists a capture, which then can't be read
  * @returns {HTMLElement}
  */
 export function absencePanel(archive, url, indexed) {
@@ -57,35 +57,34 @@ export function absencePanel(archive, url, indexed) {
     const title = plain(archive.title) || archive.id;
     const isNamed = indexed && archive.kind === "archive";
     return panel("absence-panel",
-        make("h1", { text: indexed ? "This capture cannot be shown" : "This address was not captured" }),
-        make("p", { class: "address wrap", dir: "ltr", text: plainURL(url, 600) }),
+        make("h1", { text: indexed ? "This capture can't be shown" : `This page isn't in “${title}”` }),
+        make("p", { class: "url wrap", dir: "ltr", text: plainURL(url, 600) }),
         make("p", { role: "status" }, indexed
-            ? `The index of “${title}” lists it, but there is nothing to show for it. The file may be damaged`
-                + (isNamed ? "; " : ".")
-            : `“${title}” has no capture of it. Nothing was fetched from the network.`,
-        ...(isNamed ? withCode(`\`replayhost info ${archive.id}\` tells more.`) : [])),
+            ? `“${title}” lists this capture, but it can't be read. The file may be damaged.`
+            : "Nothing was loaded from the internet.",
+        ...(isNamed ? withCode(` For details, run \`replayhost info ${archive.id}\`.`) : [])),
         unavailabilityText(archive) && make("p", {}, ...withCode(unavailabilityText(archive))),
         nearby,
         make("p", { class: "panel-actions" },
             history.length > 1
                 && make("button", { type: "button", text: "Go back", on: { click: () => history.back() } }),
-            make("a", { class: "button", href: pagesAddress(archive), text: `Pages of this ${archive.kind}` })));
+            make("a", { class: "button", href: pagesURL(archive), text: "All pages" })));
 }
 
-async function suggest(archive, host, place) {
+async function suggest(archive, host, list) {
     let found;
     try {
-        found = await api.pages(archive, { words: host, limit: suggestionsMax });
+        found = await api.pages(archive, { query: host, limit: suggestionsMax });
     } catch {
         return;
     }
     if (found.total === 0) {
-        place.replaceChildren(make("p", { class: "quiet", text: `No page of ${plain(host, 80)} is listed.` }));
+        list.replaceChildren(make("p", { class: "quiet", text: `No pages from ${plain(host, 80)} are listed in this ${archive.kind}.` }));
         return;
     }
     const more = found.total - suggestionsMax;
-    place.replaceChildren(make("div", {},
-        make("h2", { text: `Pages here with ${plain(host, 80)}` }),
+    list.replaceChildren(make("div", {},
+        make("h2", { text: `Pages from ${plain(host, 80)} in this ${archive.kind}` }),
         make("ul", { class: "pages" }, ...found.pages.map((page) => pageRow(archive, page))),
-        more > 0 && make("p", { class: "quiet", text: `and ${counted(more, "more", "more")} in the list of pages` })));
+        more > 0 && make("p", { class: "quiet", text: `${counted(more, "more page", "more pages")} in the page list` })));
 }

@@ -1,9 +1,8 @@
 /**
- * The steps of the browser's history, which the viewer makes itself.
+ * The entries of the browser's history, which the viewer makes itself.
  *
- * Steps of a frame are lost when the tab is reloaded, and Back then does nothing. So `page.js` has a page that follows a
- * link take the place of the one before, and the viewer makes the step; with it goes what the browser would have kept,
- * how far a page was scrolled.
+ * A frame's own entries are lost when the tab is reloaded, and Back then does nothing. So `page.js` has each page replace
+ * the previous one, and the viewer adds the entry. It also restores the scroll position, which the browser no longer does.
  */
 
 const positionsMax = 200;
@@ -14,7 +13,7 @@ export function createSteps() {
 
     return {
         /**
-         * @param {string} address of what is shown now
+         * @param {string} address the app's URL for what is shown
          * @param {import("./navigation.js").Step} step
          */
         make(address, step) {
@@ -24,7 +23,7 @@ export function createSteps() {
             history[isNew ? "pushState" : "replaceState"](state, "", address);
         },
 
-        /** @param {{x: number, y: number}} position how far the page of this step is scrolled, in CSS pixels */
+        /** @param {{x: number, y: number}} position the scroll position of this step's page, in CSS pixels */
         keepPosition(position) {
             const step = history.state?.step;
             if (step === undefined) return;

@@ -1,21 +1,21 @@
 /**
- * The viewer of one archive or collection: toolbar, agent and replay frame together.
+ * The viewer of one archive or collection, with toolbar, agent and replay frame.
  *
- * `navigation.js` decides where it is; here that is shown, and what happens is told to it.
+ * `navigation.js` has its states. This module sends events to it and shows the resulting state.
  */
 import { unavailabilityText, isUnavailable } from "../components/availability.js";
 import * as api from "../core/api.js";
-import { completeAddress, decodeName, fragmentOf, isPDF, sameDocument, slashHint, withoutFragment } from "../core/captures.js";
+import { completeURL, decodeName, fragmentOf, isPDF, sameDocument, slashHint, withoutFragment } from "../core/captures.js";
 import { announce, make, plain } from "../core/dom.js";
-import { pageAddress } from "../core/routes.js";
+import { pageURL } from "../core/routes.js";
 import { createAgent } from "../replay/agent.js";
 import { createPageRequests } from "../replay/page-requests.js";
 import { createReplayFrame } from "../replay/replay-frame.js";
-import { createClaims, pageOf } from "./claims.js";
+import { createPageReports, pageOf } from "./page-reports.js";
 import { documentPanel } from "./documents.js";
 import { createIcons } from "./favicon.js";
 import { createLookups } from "./lookups.js";
-import { next, nowhere } from "./navigation.js";
+import { next, initialState } from "./navigation.js";
 import { absencePanel, failurePanel, progressPanel } from "./panels.js";
 import { createSteps } from "./steps.js";
 import { createToolbar } from "./viewer-toolbar.js";
@@ -26,71 +26,71 @@ const traversalSecondsMax = 3;
 const serverSeconds = 3;
 
 const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
-const neverConfirmed = (kind) => `The URL of this page isn't in the index of this ${kind}, so it isn't shown.`;
-const lookupsOnly = "A collection is replayed by lookups only: “replay=ranges” in the address has no effect here.";
-const restored = "The browser had cleared what replay needs; it was set up again.";
+const neverConfirmed = (kind) => `This page's URL isn't in this ${kind}, so the URL isn't shown.`;
+const lookupsOnly = "Collections always replay by lookups. “replay=ranges” in the URL has no effect.";
+const restored = "Replay was restarted because the browser cleared its data.";
 const late = () => Object.assign(new Error(`The page didn't load within ${arrivalSecondsMax} seconds.`), {
     hint: "Your computer may be busy, or the page may be too large for the browser. If it loads later, it appears here.",
     isOfPage: true,
 });
 
 /**
- * What the frame was sent to; what to say, and how far to scroll, once it is there; and how to send it there once more.
+ * The URL that the frame was navigated to; the hint and scroll position for when its page arrives; and how to try again.
  *
  * @type {{url: string, page: import("./navigation.js").Page|null, hint: string, position?: {x: number, y: number},
  *   again?: () => void}}
  */
-const nothing = Object.freeze({ url: "", page: null, hint: "" });
+const noExpectation = Object.freeze({ url: "", page: null, hint: "" });
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @param {""|"lookups"|"ranges"} chosenWay to replay; empty for the host's own choice
+ * @param {""|"lookups"|"ranges"} chosenMode the replay mode; empty for the default
  * @param {{onShown: () => void, onFailed: (error: Error) => void}} listener
  */
-export function createViewer(archive, chosenWay, { onShown, onFailed }) {
+export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     const archiveTitle = plain(archive.title) || archive.id;
     const isCollection = archive.kind === "collection";
     const lookups = createLookups(archive);
     const steps = createSteps();
     const toolbar = createToolbar(archive, {
-        onVisit: (typed) => visit(completeAddress(typed), place.timestamp),
+        onOpen: (typed) => openURL(completeURL(typed), state.timestamp),
         onReload: reload,
         onPrint: () => requests.print(),
-        onTime: (timestamp) => visit(place.page.url, timestamp),
-        list: (part) => api.captures(archive, place.page.url, part),
+        onTime: (timestamp) => openURL(state.page.url, timestamp),
+        list: (part) => api.captures(archive, state.page.url, part),
     });
-    const agent = createAgent(archive, isCollection ? "" : chosenWay, {
+    const agent = createAgent(archive, isCollection ? "" : chosenMode, {
         onProgress: showProgress,
-        onRestored: sayRestored,
-        onFile: (href) => claims.lookAtFile(href),
-        onTitle: (title) => claims.hear({ kind: "title", title }),
+        onRestored: showRestored,
+        onFile: (href) => pageReports.checkFile(href),
+        onTitle: (title) => pageReports.receive({ kind: "title", title }),
         onScroll: (position) => {
-            if (place.name === "page" && visible) steps.keepPosition(position);
+            if (state.name === "page" && visible) steps.keepPosition(position);
         },
     });
-    const claims = createClaims(archive, agent, lookups, {
-        place: () => place,
-        mark,
+    const pageReports = createPageReports(archive, agent, lookups, {
+        state: () => state,
+        trackRequest,
         onArrive: arrive,
         onUnconfirmed: showUnconfirmed,
         onAbsent: (url, indexed) => showAbsence(url, indexed, true),
         onFile: (list, inFrame) => showFile(list, inFrame, !inFrame),
-        onUnavailable: (url, timestamp, error) => fail(error, () => visit(url, timestamp, { step: "replace" }), { url, timestamp }),
+        onUnavailable: (url, timestamp, error) => fail(error, () => openURL(url, timestamp, { step: "replace" }), { url, timestamp }),
         onDoubt: (error) => showHint(`${unconfirmed} (${plain(error.message)})`),
         onTitle: showTitle,
         onFragment: (fragment) => {
-            const { claim, capture, list } = place.page;
-            go("arrive", { page: pageOf(claim, fragment, capture, list) });
+            const { reportedURL, capture, list } = state.page;
+            go("arrive", { page: pageOf(reportedURL, fragment, capture, list) });
         },
     });
-    const frame = createReplayFrame(archive, { onReport: claims.hear, onDocument: claims.lookAtDocument });
+    const frame = createReplayFrame(archive, { onReport: pageReports.receive, onDocument: pageReports.checkDocument });
     const hint = make("p", { class: "hint-bar", role: "status", hidden: true });
     const stage = make("main", { class: "stage" }, frame.element);
     const requests = createPageRequests(new URL(archive.replayOrigin).origin, stage, {
-        isShown: () => visible && !place.panel && frame.exists,
-        say: sayForPage,
+        isShown: () => visible && !state.panel && frame.exists,
+        showHint: showPageHint,
         onStep: () => {
-            if (place.name !== "opening") expected = nothing;
+            if (state.name !== "opening") expected = noExpectation;
             go("leave");
         },
         onTraverse: () => { isTraversing = true; },
@@ -99,32 +99,32 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     const element = make("div", { class: "viewer" }, toolbar.element, hint, stage, agent.element);
     const icons = createIcons(agent, archive, toolbar.setIcon);
 
-    let place = nowhere;
+    let state = initialState;
     let visible = true;
-    let visits = 0;
+    let openCount = 0;
     let pageTitle = "";
     let wasRestored = false;
     let lateTimer = 0;
     let serverTimer = 0;
     let retry = () => {};
-    // Whether the browser's history moves the frame by itself: Chromium's does so now and then.
+    // Whether the browser's history navigates the frame by itself, as Chromium sometimes does.
     let isTraversing = false;
-    let expected = nothing;
+    let expected = noExpectation;
 
-    // Where the viewer is ------------------------------------------------------------------------------------------
+    // State --------------------------------------------------------------------------------------------------------
 
     /** @param {string} event that `navigation.js` knows */
     function go(event, details) {
-        const before = place;
-        place = next(before, event, details);
-        if (place !== before) show(before);
+        const before = state;
+        state = next(before, event, details);
+        if (state !== before) show(before);
     }
 
     function show(before) {
-        const { name, panel, made, page } = place;
+        const { name, panel, made, page } = state;
         const isOpening = name === "opening";
         toolbar.setBusy(isOpening);
-        waitForPage();
+        restartTimer();
         if (panel !== before.panel) {
             before.panel?.remove();
             if (panel) stage.append(panel);
@@ -133,35 +133,35 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         if (!made) return;
         if (page && (name === "page" || name === "file")) toolbar.setTime(page.capture, page.list);
         else toolbar.setTime();
-        toolbar.setAddress(place.url);
+        toolbar.setURL(state.url);
         showTitle();
-        if (visible && place.url) steps.make(pageAddress(archive, place.url, place.timestamp), made);
+        if (visible && state.url) steps.make(pageURL(archive, state.url, state.timestamp), made);
     }
 
-    /** Whatever is opened comes, fails, or is said to take too long. */
-    function waitForPage() {
+    /** Starts the time limit while a page is opening. */
+    function restartTimer() {
         clearTimeout(lateTimer);
-        if (place.name === "opening") lateTimer = setTimeout(() => fail(late(), retry), arrivalSecondsMax * 1000);
+        if (state.name === "opening") lateTimer = setTimeout(() => fail(late(), retry), arrivalSecondsMax * 1000);
     }
 
-    /** @returns {() => boolean} whether the viewer was sent nowhere else since */
-    function mark() {
-        const count = visits;
-        return () => count === visits;
+    /** @returns {() => boolean} whether no other URL was requested since this call */
+    function trackRequest() {
+        const count = openCount;
+        return () => count === openCount;
     }
 
     // Panels, hints, titles ----------------------------------------------------------------------------------------
 
     function showProgress(text) {
-        const step = place.panel?.querySelector(".step");
+        const step = state.panel?.querySelector(".step");
         if (step) step.textContent = text;
-        if (place.panel) announce(text);
-        waitForPage();
+        if (state.panel) announce(text);
+        restartTimer();
     }
 
-    /** @param {string} [copied] what a button beside it copies */
+    /** @param {string} [copied] the text that a Copy button copies */
     function showHint(text, copied = "") {
-        hint.textContent = text || (isCollection && chosenWay === "ranges" ? lookupsOnly : "");
+        hint.textContent = text || (isCollection && chosenMode === "ranges" ? lookupsOnly : "");
         hint.hidden = !hint.textContent;
         if (copied && navigator.clipboard) {
             hint.append(" ", make("button", { type: "button", class: "quiet-button", text: "Copy",
@@ -169,24 +169,24 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         }
     }
 
-    /** Of a page that isn't confirmed yet, it is said once it is. */
-    function sayForPage(text, copied = "") {
-        const isConfirmed = place.name === "page" && sameDocument(claims.url, place.page?.claim ?? "");
-        if (!isConfirmed) expected = { ...expected, url: claims.url, hint: text };
-        if (!place.panel) showHint(text, copied);
+    /** Shows a hint of the page. When the page isn't confirmed yet, the hint appears with it. */
+    function showPageHint(text, copied = "") {
+        const isConfirmed = state.name === "page" && sameDocument(pageReports.url, state.page?.reportedURL ?? "");
+        if (!isConfirmed) expected = { ...expected, url: pageReports.url, hint: text };
+        if (!state.panel) showHint(text, copied);
     }
 
-    function sayRestored() {
+    function showRestored() {
         wasRestored = true;
         showHint(restored);
         setTimeout(() => { wasRestored = false; }, restoredSecondsMin * 1000);
     }
 
     function showTitle() {
-        if (place.name === "absent") setTitle("Not captured");
-        else if (place.name === "failed") setTitle("Not shown");
-        else if (place.name === "file") setTitle(decodeName(place.url));
-        else if (place.name === "page") setTitle(claims.title || decodeName(place.url));
+        if (state.name === "absent") setTitle("Not captured");
+        else if (state.name === "failed") setTitle("Can't show page");
+        else if (state.name === "file") setTitle(decodeName(state.url));
+        else if (state.name === "page") setTitle(pageReports.title || decodeName(state.url));
     }
 
     function setTitle(title) {
@@ -194,92 +194,92 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         if (visible) document.title = pageTitle ? `${pageTitle} – ${archiveTitle}` : archiveTitle;
     }
 
-    /** @param {{url: string, timestamp: string}} [went] where the frame went by itself, if it is about that */
-    function fail(error, again, went) {
+    /** @param {{url: string, timestamp: string}} [frameTarget] where the page navigated by itself, if that failed */
+    function fail(error, again, frameTarget) {
         retry = again;
-        const title = error.isOfPage ? "This page can't be shown" : `“${archiveTitle}” cannot be opened`;
+        const title = error.isOfPage ? "This page can't be shown" : `“${archiveTitle}” can't be opened`;
         const panel = failurePanel(title, error, () => retry(), archive);
-        // One failure is reported several times; its panel, which somebody may be about to click, stays.
-        const isSame = place.panel?.isEqualNode(panel) === true;
-        go("fail", { panel: isSame ? place.panel : panel, inFrame: went !== undefined, ...went });
+        // The same failure can be reported several times. Its panel stays, so that buttons keep the focus.
+        const isSame = state.panel?.isEqualNode(panel) === true;
+        go("fail", { panel: isSame ? state.panel : panel, inFrame: frameTarget !== undefined, ...frameTarget });
         if (error.code === "server-unavailable") retryWhenServerIsBack();
-        // What is late may come all the same.
+        // A page that timed out may still arrive.
         if (!error.isOfPage) onFailed(error);
     }
 
     function retryWhenServerIsBack() {
-        const isStill = mark();
+        const isCurrent = trackRequest();
         clearTimeout(serverTimer);
         serverTimer = setTimeout(async () => {
             const isBack = await api.health().then(() => true, () => false);
-            if (!isStill() || place.name !== "failed") return;
+            if (!isCurrent() || state.name !== "failed") return;
             if (isBack) retry();
             else retryWhenServerIsBack();
         }, serverSeconds * 1000);
     }
 
     /**
-     * Says that an address is not there, or cannot be shown, unless the files are away: then that is what is said.
+     * Shows that a URL has no capture or can't be shown. If files are unavailable, it shows that instead.
      *
      * @param {string} url
-     * @param {import("../core/api.js").Capture|undefined} indexed a capture of it that the index lists
-     * @param {boolean} inFrame whether the frame went there by itself
+     * @param {import("../core/api.js").Capture|undefined} indexed its capture in the index
+     * @param {boolean} inFrame whether the page navigated there by itself
      */
     async function showAbsence(url, indexed, inFrame) {
-        const isStill = mark();
+        const isCurrent = trackRequest();
         const now = await api.details(archive).catch(() => archive);
-        if (!isStill() || inFrame && !sameDocument(url, claims.url)) return;
+        if (!isCurrent() || inFrame && !sameDocument(url, pageReports.url)) return;
         if (inFrame && !sameDocument(url, expected.url) && repair()) return;
-        const { timestamp } = place;
-        retry = () => visit(url, timestamp, { step: "replace" });
+        const { timestamp } = state;
+        retry = () => openURL(url, timestamp, { step: "replace" });
         if (isUnavailable(now)) {
             fail(new Error(unavailabilityText(now)), retry, inFrame ? { url, timestamp } : undefined);
             return;
         }
-        const isShown = place.name === "absent" && !place.over && sameDocument(place.url, url);
+        const isShown = state.name === "absent" && !state.over && sameDocument(state.url, url);
         if (isShown) return;
         const panel = absencePanel(now, indexed?.url ?? url, indexed !== undefined);
         go("miss", { url, timestamp, panel, inFrame });
-        onFailed(new Error(`"${url}" was not captured`));
+        onFailed(new Error(`"${url}" wasn't captured`));
     }
 
-    /** @param {import("../core/api.js").CaptureList} list of a PDF, or of what the browser saves */
+    /** @param {import("../core/api.js").CaptureList} list of a PDF, or of a file that the browser saves */
     async function showFile(list, inFrame, over) {
-        const isStill = mark();
+        const isCurrent = trackRequest();
         const panel = await documentPanel(archive, list.closest);
-        if (!isStill()) return;
+        if (!isCurrent()) return;
         const page = pageOf(list.closest.url, "", list.closest, list);
-        retry = () => visit(page.url, page.capture.timestamp, { step: "replace" });
+        retry = () => openURL(page.url, page.capture.timestamp, { step: "replace" });
         icons.set([], "");
         go("showFile", { page, panel, inFrame, over });
         onShown();
     }
 
-    // Going somewhere ----------------------------------------------------------------------------------------------
+    // Opening URLs -------------------------------------------------------------------------------------------------
 
     /**
      * @param {string} url
-     * @param {string} timestamp the time wanted; empty for the latest capture
+     * @param {string} timestamp the requested time; empty for the latest capture
      * @param {{step?: import("./navigation.js").Step, trust?: boolean, traversed?: boolean}} [how]
-     *   `trust`: try the engine even when the index has no capture of exactly this address; `traversed`: Back or Forward
-     *   led there
+     *   `trust`: try the engine even if the index has no capture of exactly this URL; `traversed`: Back or Forward
+     *   requested it
      */
-    async function visit(url, timestamp, { step = "push", trust = false, traversed = false } = {}) {
-        visits += 1;
-        const isStill = mark();
-        const before = place;
-        retry = () => visit(url, timestamp, { step: place.name === "opening" ? place.step : "replace", trust });
+    async function openURL(url, timestamp, { step = "push", trust = false, traversed = false } = {}) {
+        openCount += 1;
+        const isCurrent = trackRequest();
+        const before = state;
+        retry = () => openURL(url, timestamp, { step: state.name === "opening" ? state.step : "replace", trust });
         lookups.forgetNearest();
         showHint("");
         if (!frame.exists) {
-            toolbar.setAddress(url);
+            toolbar.setURL(url);
             setTitle("");
         }
-        const progress = () => progressPanel(`Opening “${archiveTitle}”`, "Looking up the address…");
-        go("visit", { url, timestamp, step, traversed, panel: frame.exists ? undefined : progress() });
+        const progress = () => progressPanel(`Opening “${archiveTitle}”`, "Looking up the URL…");
+        go("open", { url, timestamp, step, traversed, panel: frame.exists ? undefined : progress() });
         try {
             const list = await lookups.typed(url, timestamp, trust);
-            if (!isStill()) return;
+            if (!isCurrent()) return;
             const capture = list?.closest;
             if (!capture && !trust) {
                 await showAbsence(url, undefined, false);
@@ -292,36 +292,36 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             const page = capture && pageOf(url, fragmentOf(url), capture, list);
             const wanted = capture?.url ?? url;
             expected = { url: wanted, page, hint: capture ? slashHint(url, capture.url) : "" };
-            const isSame = page && isHeld(page);
-            if (isSame && (before.name !== "page" || page.fragment !== place.held.fragment)) {
+            const isSame = page && isFramePage(page);
+            if (isSame && (before.name !== "page" || page.fragment !== state.framePage.fragment)) {
                 uncover(page);
                 return;
             }
-            const { held } = place;
-            if (!await isReady(isStill)) return;
+            const { framePage } = state;
+            if (!await isReady(isCurrent)) return;
             const target = capture && withoutFragment(capture.request ?? capture.url) + fragmentOf(url);
-            const leave = () => frame.visit(target ?? url, capture?.timestamp ?? timestamp);
-            if (isSame) loadAgain(held);
+            const leave = () => frame.navigate(target ?? url, capture?.timestamp ?? timestamp);
+            if (isSame) loadAgain(framePage);
             else if (traversed) traverse(leave);
             else leave();
         } catch (error) {
-            if (isStill()) fail(error, retry);
+            if (isCurrent()) fail(error, retry);
         }
     }
 
-    const isHeld = ({ capture }) => place.held?.capture.url === capture.url
-        && place.held.capture.timestamp === capture.timestamp;
+    const isFramePage = ({ capture }) => state.framePage?.capture.url === capture.url
+        && state.framePage.capture.timestamp === capture.timestamp;
 
-    /** Shows what the frame holds already, or another part of it. */
+    /** Shows the page that is in the frame already, possibly at another fragment. */
     function uncover({ fragment }) {
-        const { claim, capture, list, fragment: before } = place.held;
-        go("uncover", { page: pageOf(claim, fragment, capture, list) });
-        // Without a number sign the page would be loaded again.
-        if (fragment !== before) frame.visit(withoutFragment(claim) + (fragment || "#"), capture.timestamp);
-        greet();
+        const { reportedURL, capture, list, fragment: before } = state.framePage;
+        go("uncover", { page: pageOf(reportedURL, fragment, capture, list) });
+        // Without the number sign, the browser would reload the page.
+        if (fragment !== before) frame.navigate(withoutFragment(reportedURL) + (fragment || "#"), capture.timestamp);
+        focusPage();
     }
 
-    /** Where the browser moves the frame as well, it is waited for, and corrected where it led elsewhere. */
+    /** Waits if the browser's history navigates the frame too, and corrects it if it opened another page. */
     function traverse(leave) {
         expected = { ...expected, position: steps.position, again: leave };
         if (!isTraversing) leave();
@@ -329,80 +329,80 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
         isTraversing = false;
     }
 
-    /** @returns {boolean} whether the frame is sent once more to where it was expected */
+    /** @returns {boolean} whether the frame is navigated to the expected URL again */
     function repair(before = expected) {
         const { again } = expected;
-        if (before !== expected || !again || place.name !== "opening" || place.over) return false;
+        if (before !== expected || !again || state.name !== "opening" || state.over) return false;
         expected = { ...expected, again: undefined };
         again();
         return true;
     }
 
     async function reload() {
-        if (place.over || place.name === "file" || place.name === "failed") {
+        if (state.over || state.name === "file" || state.name === "failed") {
             retry();
             return;
         }
-        visits += 1;
-        const isStill = mark();
+        openCount += 1;
+        const isCurrent = trackRequest();
         retry = reload;
-        const { held } = place;
-        const step = place.name === "opening" ? place.step : "replace";
-        go("visit", { url: place.url, timestamp: place.timestamp, step });
+        const { framePage } = state;
+        const step = state.name === "opening" ? state.step : "replace";
+        go("open", { url: state.url, timestamp: state.timestamp, step });
         try {
-            if (await isReady(isStill)) loadAgain(held);
+            if (await isReady(isCurrent)) loadAgain(framePage);
         } catch (error) {
-            if (isStill()) fail(error, retry);
+            if (isCurrent()) fail(error, retry);
         }
     }
 
-    /** @returns {Promise<boolean>} whether the frame may be sent somewhere now, and nobody asked for something else */
-    async function isReady(isStill) {
+    /** @returns {Promise<boolean>} whether the engine is ready and no other URL was requested */
+    async function isReady(isCurrent) {
         await agent.check();
-        if (!isStill()) return false;
-        claims.expect();
+        if (!isCurrent()) return false;
+        pageReports.expect();
         go("send");
         return true;
     }
 
-    /** Without a reload where that is possible: Firefox counts it as a step, if the frame was stepped back to. */
-    function loadAgain(held) {
-        if (!held || held.fragment || held.capture.request) agent.tell("reload");
-        else frame.visit(held.claim, held.capture.timestamp);
+    /** Loads the page again, if possible without a reload: Firefox can add a history entry for a reload. */
+    function loadAgain(framePage) {
+        if (!framePage || framePage.fragment || framePage.capture.request) agent.tell("reload");
+        else frame.navigate(framePage.reportedURL, framePage.capture.timestamp);
     }
 
-    // What came of it ----------------------------------------------------------------------------------------------
+    // Arrivals -----------------------------------------------------------------------------------------------------
 
     function arrive(page, report) {
-        const { capture, claim } = page;
-        if (place.over) {
+        const { capture, reportedURL } = page;
+        if (state.over) {
             go("arrive", { page });
             return;
         }
         isTraversing = false;
-        const isExpected = [claim, capture.url].some((each) => sameDocument(each, expected.url));
+        const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
         const isOtherTime = expected.page && expected.page.capture.timestamp !== capture.timestamp;
         if ((!isExpected || isOtherTime) && repair()) return;
         if (!wasRestored) showHint(isExpected ? expected.hint : "");
         const position = isExpected ? expected.position : undefined;
-        if (isExpected) expected = nothing;
+        if (isExpected) expected = noExpectation;
         go("arrive", { page });
         if (position) agent.tell("scroll", position);
-        greet();
+        focusPage();
         if (report.kind === "load") icons.set(report.icons, report.timestamp);
     }
 
-    /** The page is there, but its URL is none that the archive has; one that a person chose to leave stays covered. */
+    /** Shows a page whose URL isn't in the index, unless a panel covers it. */
     function showUnconfirmed() {
-        if (place.over) return;
-        const page = expected.page ?? place.page;
+        if (state.over) return;
+        const page = expected.page ?? state.page;
         expected = { ...expected, page: null };
         showHint(page ? unconfirmed : neverConfirmed(archive.kind));
         go("arrive", { page });
-        greet();
+        focusPage();
     }
 
-    function greet() {
+    function focusPage() {
         if (visible) announce(pageTitle);
         if (visible && document.activeElement === document.body) frame.focus();
         onShown();
@@ -414,27 +414,27 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
     }
     document.addEventListener("visibilitychange", whenVisible);
 
-    /** From the toolbar to what is below it, and back. Keys that are pressed in the page get to `page.js`. */
+    /** F6 moves the focus between toolbar and page. `page.js` handles the key inside the page. */
     element.addEventListener("keydown", (event) => {
         if (event.key !== "F6" || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey) return;
         event.preventDefault();
         if (!toolbar.element.contains(event.target)) toolbar.focus();
-        else (place.panel?.querySelector("button, a[href]") ?? frame).focus();
+        else (state.panel?.querySelector("button, a[href]") ?? frame).focus();
     });
 
     return {
         element,
 
         /**
-         * Goes where the address says.
+         * Opens the URL from the app's address.
          *
          * @param {string} url
          * @param {string} timestamp
-         * @param {{trust: boolean, traversed: boolean}} how as `visit` above
+         * @param {{trust: boolean, traversed: boolean}} how as for `openURL` above
          */
-        visit: (url, timestamp, how) => visit(url, timestamp, { step: "replace", ...how }),
+        open: (url, timestamp, how) => openURL(url, timestamp, { step: "replace", ...how }),
 
-        /** @param {boolean} now whether the viewer or another view is in front */
+        /** @param {boolean} now whether the viewer is visible */
         setVisible(now) {
             visible = now;
             element.hidden = !now;
@@ -443,15 +443,15 @@ export function createViewer(archive, chosenWay, { onShown, onFailed }) {
             else agent.tell("pause");
         },
 
-        /** @returns {boolean} whether this page is the one shown now */
-        shows: (url, timestamp) => place.name === "page" && place.url === url
-            && (!timestamp || place.timestamp === timestamp),
+        /** @returns {boolean} whether this page is shown now */
+        shows: (url, timestamp) => state.name === "page" && state.url === url
+            && (!timestamp || state.timestamp === timestamp),
 
         close() {
-            visits += 1;
+            openCount += 1;
             clearTimeout(lateTimer);
             clearTimeout(serverTimer);
-            claims.close();
+            pageReports.close();
             document.removeEventListener("visibilitychange", whenVisible);
             icons.close();
             requests.close();

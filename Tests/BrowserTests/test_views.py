@@ -38,7 +38,7 @@ def show_archive(host, page, folder):
 def show_findings(host, page, folder):
     host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
     page.goto(f"{host.home}/?archive=/archives/index-past-the-end.wacz#view=pages")
-    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    expect(page.get_by_role("heading", name="Issues found in this file")).to_be_visible()
 
 
 def show_viewer(host, page, folder):
@@ -50,7 +50,7 @@ def show_viewer(host, page, folder):
 def show_uncaptured(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#url={SITE}/winter.html")
-    expect(page.get_by_role("heading", name="This address was not captured")).to_be_visible()
+    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
     expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
 
 
@@ -72,7 +72,7 @@ def fill_library(host, folder):
 def show_full_library(host, page, folder):
     fill_library(host, folder)
     page.goto(host.home)
-    expect(page.get_by_text("collection of 3 archives")).to_be_visible()
+    expect(page.get_by_text("Collection of 3 archives")).to_be_visible()
 
 
 def show_library_with_work(host, page, folder):
@@ -87,12 +87,12 @@ def show_library_with_work(host, page, folder):
         "reason": "this is not a ZIP, but 10 bytes of something else"}
     page.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job, failed, other]}))
     show_full_library(host, page, folder)
-    expect(page.get_by_role("region", name="Work")).to_contain_text("No space left")
+    expect(page.get_by_role("region", name="Activity")).to_contain_text("No space left")
 
 
 def show_choice_for_collection(host, page, folder):
     show_full_library(host, page, folder)
-    page.get_by_role("button", name="Make a collection…").click()
+    page.get_by_role("button", name="New collection…").click()
     page.get_by_role("checkbox", name=TITLE).check()
 
 
@@ -105,7 +105,7 @@ def show_archive_with_words(host, page, folder):
 
 def show_edit(host, page, folder):
     show_archive_with_words(host, page, folder)
-    page.get_by_role("button", name="Edit title, tags, notes").click()
+    page.get_by_role("button", name="Edit title, tags and notes").click()
 
 
 def show_away(host, page, folder):
@@ -117,7 +117,7 @@ def show_away(host, page, folder):
 def show_collection(host, page, folder):
     collection = fill_library(host, folder)
     page.goto(f"{host.home}/?collection={collection}#view=pages")
-    expect(page.get_by_label("Another archive")).to_be_visible()
+    expect(page.get_by_label("Add an archive")).to_be_visible()
 
 
 def show_collection_in_viewer(host, page, folder):
@@ -227,7 +227,7 @@ def test_keyboard_alone_opens_an_archive_and_a_page(host_with_sample, page):
     viewer = Viewer(page)
     expect(viewer.read("main")).to_contain_text("Its teeth are harder than any other known living thing.")
     page.keyboard.press("Tab")
-    tab_to(page, "textbox", "Address in this archive")
+    tab_to(page, "textbox", "URL in this archive")
     page.keyboard.type("fieldguide.example/tides.html")
     page.keyboard.press("Enter")
     expect(viewer.read("h1")).to_have_text("How the tide works")
@@ -242,7 +242,7 @@ def test_keyboard_alone_imports_and_removes(host, page):
     page.on("filechooser", lambda chooser: None)
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
-    tab_to(page, "button", "Import a WACZ file…")
+    tab_to(page, "button", "Add files…")
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Enter")
     chooser.value.set_files(FIXTURES / "sample.wacz")

@@ -1,12 +1,12 @@
-/** Long work that is under way or has failed, with what can be done about it. */
+/** The activity list: running, queued, paused and failed jobs, with buttons to control them. */
 import { errorBlock, sentence } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { size } from "../core/format.js";
 
 /**
- * What can be done in each state. A state that is not here is over, and no longer shown. Pausing and trying again mean
- * that the file is read again, which an upload can't be.
+ * The commands for each state. Jobs in other states are finished and aren't shown. To pause, resume or retry a job, the
+ * server reads the file again. It can't do so with an upload.
  */
 const commands = {
     waiting: ["pause", "cancel"],
@@ -14,24 +14,24 @@ const commands = {
     paused: ["resume", "cancel"],
     failed: ["retry", "dismiss"],
 };
-const readingAgain = new Set(["pause", "resume", "retry"]);
-// What another try doesn't change: the file is no archive that can be read.
-const finalCodes = new Set(["archive-refused"]);
+const rereadingCommands = new Set(["pause", "resume", "retry"]);
+// Errors that a retry can't fix: the file isn't a readable archive.
+const permanentErrors = new Set(["archive-refused"]);
 const labels = { pause: "Pause", resume: "Resume", cancel: "Cancel", retry: "Retry", dismiss: "Dismiss" };
-const kinds = { import: "Import of", hash: "Check sum of" };
-const endings = { done: "is done", failed: "failed", cancelled: "was cancelled" };
+const kinds = { import: "Import of", hash: "Checksum of" };
+const endings = { done: "finished", failed: "failed", cancelled: "was cancelled" };
 
 /**
  * @param {{isShownElsewhere: (job: import("../core/api.js").Job) => boolean}} host
  * @returns {{element: HTMLElement, load: () => Promise<void>, update: (job: import("../core/api.js").Job) => void}}
  */
-export function createWork({ isShownElsewhere }) {
+export function createActivity({ isShownElsewhere }) {
     const list = make("ul", { class: "imports" });
-    const dismissAll = make("button", { type: "button", class: "plain", text: "Dismiss all that failed", hidden: true, on: {
+    const dismissAll = make("button", { type: "button", class: "plain", text: "Dismiss all failures", hidden: true, on: {
         click: () => failed().forEach((row) => row.dismiss()),
     } });
-    const element = make("section", { class: "work", hidden: true, "aria-labelledby": "work-title" },
-        make("div", { class: "list-head" }, make("h2", { id: "work-title", text: "Work" }), dismissAll), list);
+    const element = make("section", { class: "activity", hidden: true, "aria-labelledby": "activity-title" },
+        make("div", { class: "list-head" }, make("h2", { id: "activity-title", text: "Activity" }), dismissAll), list);
     const rows = new Map();
 
     const failed = () => [...rows.values()].filter(({ state }) => state === "failed");
@@ -43,8 +43,8 @@ export function createWork({ isShownElsewhere }) {
         dismissAll.hidden = failed().length < 2;
     }
 
-    /** @returns {boolean} whether a job that was shown is in another state now */
-    function take(job) {
+    /** @returns {boolean} whether the state of a job in the list has changed */
+    function updateRow(job) {
         const row = rows.get(job.id);
         const before = row?.state;
         if (!Object.hasOwn(commands, job.state) || isShownElsewhere(job)) {
@@ -60,10 +60,10 @@ export function createWork({ isShownElsewhere }) {
         return before !== undefined && before !== job.state;
     }
 
-    /** One job as it is now. */
+    /** Updates the list with the current state of a job. */
     function update(job) {
-        const isTurn = take(job);
-        if (isTurn && Object.hasOwn(endings, job.state)) announce(`${nameOf(job)} ${endings[job.state]}.`);
+        const hasChanged = updateRow(job);
+        if (hasChanged && Object.hasOwn(endings, job.state)) announce(`${nameOf(job)} ${endings[job.state]}.`);
         show();
     }
 
@@ -71,7 +71,7 @@ export function createWork({ isShownElsewhere }) {
         element,
         update,
 
-        /** All jobs as they are now; without an answer none is shown. */
+        /** Reads all jobs from the server. When that fails, the list is empty. */
         async load() {
             const jobs = await api.jobs().catch(() => []);
             const ids = new Set(jobs.map(({ id }) => id));
@@ -85,7 +85,7 @@ export function createWork({ isShownElsewhere }) {
 }
 
 function nameOf(job) {
-    return `${kinds[job.kind] ?? "Work on"} ${plain(job.subject, 200)}`;
+    return `${kinds[job.kind] ?? "Job for"} ${plain(job.subject, 200)}`;
 }
 
 function stateText({ state, done, total, attempt }) {
@@ -93,10 +93,10 @@ function stateText({ state, done, total, attempt }) {
     const amount = share === null ? "" : `${share} %, ${size(done)} of ${size(total)}`;
     const again = attempt > 1 ? `, attempt ${attempt}` : "";
     return {
-        waiting: "waits for its turn",
-        running: (amount || "under way") + again,
-        paused: amount ? `paused at ${amount}` : "paused",
-        failed: `failed${again}`,
+        waiting: "Queued",
+        running: (amount || "In progress") + again,
+        paused: amount ? `Paused at ${amount}` : "Paused",
+        failed: `Failed${again}`,
     }[state];
 }
 
@@ -110,7 +110,7 @@ function createRow(first, onChanged, onDismissed) {
     const element = make("li", {},
         make("div", { class: "line" }, make("span", { class: "name", text: name }), state, buttons),
         bar, reason, problems);
-    const row = { element, state: "", update, dismiss: () => steer(first.id, "dismiss") };
+    const row = { element, state: "", update, dismiss: () => control(first.id, "dismiss") };
 
     function update(job) {
         state.textContent = stateText(job);
@@ -129,28 +129,28 @@ function createRow(first, onChanged, onDismissed) {
     }
 
     function showButtons({ id, state: now, repeatable, errorCode }) {
-        const isPossible = (command) => !readingAgain.has(command)
-            || repeatable && !(command === "retry" && finalCodes.has(errorCode));
+        const isPossible = (command) => !rereadingCommands.has(command)
+            || repeatable && !(command === "retry" && permanentErrors.has(errorCode));
         const hadFocus = buttons.contains(document.activeElement);
         buttons.replaceChildren(...commands[now].filter(isPossible).map((command) => make("button", { type: "button", class: "plain",
             text: labels[command], "aria-label": `${labels[command]}: ${name}`,
-            on: { click: () => steer(id, command) } })));
+            on: { click: () => control(id, command) } })));
         if (hadFocus) buttons.firstElementChild.focus();
     }
 
-    async function steer(id, command) {
+    async function control(id, command) {
         disable(true);
         problems.replaceChildren();
         try {
             if (command === "dismiss") {
                 await api.dismissJob(id).catch((error) => {
-                    // Somebody else has dismissed it.
+                    // It's dismissed already, for example in another tab.
                     if (error.code !== "not-found") throw error;
                 });
                 onDismissed();
                 return;
             }
-            const job = await (await api.steerJob(id, command)).json().catch(() => null);
+            const job = await (await api.controlJob(id, command)).json().catch(() => null);
             if (job?.id === id) onChanged(job);
         } catch (error) {
             problems.replaceChildren(errorBlock(error));

@@ -1,18 +1,18 @@
-/** Title, tags and notes: what people say of an archive or a collection, shown and changed. */
+/** Shows and edits the title, tags and notes of an archive or a collection. */
 import { errorBlock } from "../components/messages.js";
 import { tagList } from "../components/tag-list.js";
 import * as api from "../core/api.js";
 import { announce, make, plain, plainLines } from "../core/dom.js";
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} thing
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
  * @returns {HTMLElement}
  */
-export function wordsSection(thing, onChanged) {
-    const edit = make("button", { type: "button", class: "edit-words", text: "Edit title, tags, notes", on: {
+export function metadataSection(item, onChanged) {
+    const edit = make("button", { type: "button", class: "edit-metadata", text: "Edit title, tags and notes", on: {
         click: () => {
-            const form = editForm(thing, onChanged, () => {
+            const form = editForm(item, onChanged, () => {
                 form.replaceWith(section);
                 edit.focus();
             });
@@ -20,25 +20,25 @@ export function wordsSection(thing, onChanged) {
             form.querySelector("input").focus();
         },
     } });
-    const notes = plainLines(thing.notes);
-    const section = make("section", { class: "words", "aria-label": "Tags and notes" },
-        tagList(thing.tags),
+    const notes = plainLines(item.notes);
+    const section = make("section", { class: "metadata", "aria-label": "Tags and notes" },
+        tagList(item.tags),
         notes && make("p", { class: "notes", dir: "auto", text: notes }),
         edit);
     return section;
 }
 
-function editForm(thing, onChanged, onEnd) {
+function editForm(item, onChanged, onEnd) {
     const title = make("input", { type: "text", id: "edit-title", required: true, autocomplete: "off", dir: "auto" });
-    title.value = thing.title;
+    title.value = item.title;
     const notes = make("textarea", { id: "edit-notes", rows: 6, dir: "auto" });
-    notes.value = thing.notes ?? "";
-    const tags = tagEditor(thing.tags ?? []);
-    // A browser changes some characters of what is put into a field; what was not touched is not sent.
+    notes.value = item.notes ?? "";
+    const tags = tagEditor(item.tags ?? []);
+    // Browsers change some characters in fields, so only fields that were edited are sent.
     const before = { title: title.value, notes: notes.value };
     const problems = make("div");
     const save = make("button", { type: "submit", class: "primary", text: "Save" });
-    return make("form", { class: "words-form sheet", "aria-label": "Title, tags and notes", on: {
+    return make("form", { class: "metadata-form sheet", "aria-label": "Title, tags and notes", on: {
         submit: (event) => {
             event.preventDefault();
             send();
@@ -56,20 +56,20 @@ function editForm(thing, onChanged, onEnd) {
         if (title.value !== before.title) changes.title = title.value;
         if (notes.value !== before.notes) changes.notes = notes.value;
         const now = tags.read();
-        if (now.join("\n") !== (thing.tags ?? []).join("\n")) changes.tags = now;
+        if (now.join("\n") !== (item.tags ?? []).join("\n")) changes.tags = now;
         save.disabled = true;
         try {
-            const changed = await api.edit(thing, changes);
+            const changed = await api.edit(item, changes);
             announce("Saved.");
             onChanged(changed);
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "Not saved"));
+            problems.replaceChildren(errorBlock(error, "Couldn't save"));
         }
         save.disabled = false;
     }
 }
 
-/** Tags one by one, since any character may be in one. */
+/** Edits tags one by one, since a tag can contain any character. */
 function tagEditor(first) {
     const tags = [...first];
     const list = make("ul", { class: "tags", "aria-label": "Tags" });
@@ -93,8 +93,8 @@ function tagEditor(first) {
     function show() {
         list.hidden = tags.length === 0;
         list.replaceChildren(...tags.map((tag) => make("li", {},
-            make("button", { type: "button", class: "tag", "aria-label": `Remove the tag ${plain(tag, 60)}`,
-                title: "Remove this tag", on: {
+            make("button", { type: "button", class: "tag", "aria-label": `Remove tag ${plain(tag, 60)}`,
+                title: "Remove tag", on: {
                     click: () => {
                         tags.splice(tags.indexOf(tag), 1);
                         show();
@@ -109,11 +109,11 @@ function tagEditor(first) {
             make("label", { for: input.id, text: "Tags" }),
             list,
             make("div", { class: "joined" }, input,
-                make("button", { type: "button", text: "Add", "aria-label": "Add the tag", on: { click: add } })),
-            make("p", { class: "quiet hint", id: "edit-tag-hint", text: "One at a time; Enter adds it." }),
+                make("button", { type: "button", text: "Add", "aria-label": "Add tag", on: { click: add } })),
+            make("p", { class: "quiet hint", id: "edit-tag-hint", text: "Press Enter after each tag." }),
         ],
 
-        /** What is still in the field counts. */
+        /** Returns the tags, including text left in the field. */
         read() {
             const last = input.value.trim();
             return last && !tags.includes(last) ? [...tags, last] : tags;

@@ -1,4 +1,4 @@
-"""Title, tags and notes: changed by hand, filtered by, and never read as markup."""
+"""Title, tags and notes: editing, filtering, and hostile text."""
 
 import re
 
@@ -11,7 +11,7 @@ from support.places import FIXTURES
 
 pytestmark = pytest.mark.one_chromium
 
-HOSTILE = '<img src=x onerror="document.title=\'taken\'">"\'`${1}</script>\u202etxet'
+HOSTILE = '<img src=x onerror="document.title=\'attacked\'">"\'`${1}</script>\u202etxet'
 
 
 def field(page, name):
@@ -19,7 +19,7 @@ def field(page, name):
 
 
 def edit(page, title=None, tags=(), notes=None):
-    page.get_by_role("button", name="Edit title, tags, notes").click()
+    page.get_by_role("button", name="Edit title, tags and notes").click()
     if title is not None:
         field(page, "Title").fill(title)
     for tag in tags:
@@ -30,58 +30,58 @@ def edit(page, title=None, tags=(), notes=None):
     page.get_by_role("button", name="Save").click()
 
 
-def test_words_are_edited_and_are_there_after_a_reload(host_with_sample, page):
-    """The server's answer is shown: a title is one line, trimmed. A tag may hold a comma."""
+def test_edited_metadata_is_saved(host_with_sample, page):
+    """The page shows the server's answer: the title is trimmed to one line. A tag can contain a comma."""
     host = host_with_sample
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
     edit(page, "  Shore walks  ", ["sea", "Skerry Bay, west"], "First line\n\nThird line")
-    for look in ["now", "after a reload"]:
+    for when in ["now", "after a reload"]:
         expect(page.get_by_role("heading", name="Shore walks", level=1)).to_be_visible()
-        expect(page.locator(".words .tag")).to_have_text(["sea", "Skerry Bay, west"])
+        expect(page.locator(".metadata .tag")).to_have_text(["sea", "Skerry Bay, west"])
         expect(page.locator(".notes")).to_have_text("First line\n\nThird line", use_inner_text=True)
         expect(page).to_have_title("Shore walks – replayhost")
-        if look == "now":
+        if when == "now":
             page.reload()
     archive = host.archive("sample")
     assert (archive["title"], archive["tags"]) == ("Shore walks", ["sea", "Skerry Bay, west"])
     assert archive["notes"].replace("\r", "") == "First line\n\nThird line"
 
 
-def test_words_are_edited_by_keyboard_alone(host_with_sample, page):
-    """Into the form, through it in its order, out of it without a change, and again with one."""
+def test_metadata_is_edited_with_the_keyboard(host_with_sample, page):
+    """Once cancelled and once saved, with all fields in order."""
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
-    page.get_by_role("button", name="Edit title, tags, notes").press("Enter")
+    page.get_by_role("button", name="Edit title, tags and notes").press("Enter")
     expect(field(page, "Title")).to_be_focused()
     page.keyboard.type(" changed")
     page.get_by_role("button", name="Cancel").press("Enter")
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
-    expect(page.get_by_role("button", name="Edit title, tags, notes")).to_be_focused()
+    expect(page.get_by_role("button", name="Edit title, tags and notes")).to_be_focused()
     page.keyboard.press("Enter")
     expect(field(page, "Title")).to_have_value(TITLE)
     page.keyboard.press("Tab")
     page.keyboard.type("rocks")
     page.keyboard.press("Enter")
     page.keyboard.type("left in the field")
-    for name in ["Add the tag", "Notes", "Save"]:
+    for name in ["Add tag", "Notes", "Save"]:
         page.keyboard.press("Tab")
         expect(page.locator(":focus")).to_have_accessible_name(name)
     page.keyboard.press("Enter")
-    expect(page.locator(".words .tag")).to_have_text(["rocks", "left in the field"])
+    expect(page.locator(".metadata .tag")).to_have_text(["rocks", "left in the field"])
     expect(page.get_by_role("heading", level=1)).to_be_focused()
 
 
-def test_tag_is_taken_away(host_with_sample, page):
+def test_tag_is_removed(host_with_sample, page):
     host = host_with_sample
     host.change("PATCH", "/api/archives/sample", {"tags": ["one", "two", "three"]})
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
-    page.get_by_role("button", name="Edit title, tags, notes").click()
-    page.get_by_role("button", name="Remove the tag two").click()
+    page.get_by_role("button", name="Edit title, tags and notes").click()
+    page.get_by_role("button", name="Remove tag two").click()
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".words .tag")).to_have_text(["one", "three"])
+    expect(page.locator(".metadata .tag")).to_have_text(["one", "three"])
     assert host.archive("sample")["tags"] == ["one", "three"]
 
 
-def test_words_that_cannot_be_kept_stay_in_the_form(host_with_sample, browser):
+def test_invalid_title_stays_in_the_form(host_with_sample, browser):
     page = browser.page
     browser.allow("400")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
@@ -92,8 +92,8 @@ def test_words_that_cannot_be_kept_stay_in_the_form(host_with_sample, browser):
 
 
 @pytest.fixture
-def filed(host, tmp_path):
-    """Three archives and a collection, filed under different words."""
+def tagged(host, tmp_path):
+    """Three archives and a collection with different tags and notes."""
     for name in ["north", "south", "east"]:
         html = f"<title>{name}</title>{name}"
         host.add(write_archive(tmp_path / f"{name}.wacz", name.title(), {f"https://{name}.example/": html}))
@@ -107,9 +107,9 @@ def titles(page):
     return page.locator(".archives h2")
 
 
-def test_library_is_filtered_by_a_tag(filed, page):
-    """By a click; the address keeps it, the browser's steps undo and redo it."""
-    page.goto(filed.home)
+def test_library_is_filtered_by_a_tag(tagged, page):
+    """By a click. The URL keeps the filter, and Back restores the previous one."""
+    page.goto(tagged.home)
     expect(titles(page)).to_have_count(4)
     page.get_by_role("link", name="50% & more").first.click()
     expect(titles(page)).to_have_text(["Compass", "North"])
@@ -119,43 +119,43 @@ def test_library_is_filtered_by_a_tag(filed, page):
     expect(titles(page)).to_have_text(["South", "North"])
     page.go_back()
     expect(titles(page)).to_have_text(["Compass", "North"])
-    page.get_by_role("link", name="Show everything").click()
+    page.get_by_role("link", name="Show all").click()
     expect(titles(page)).to_have_count(4)
 
 
-def test_tag_of_an_archive_leads_to_the_others(filed, page):
-    page.goto(f"{filed.home}/?archive=/archives/south.wacz#view=pages")
+def test_tag_of_an_archive_filters_the_library(tagged, page):
+    page.goto(f"{tagged.home}/?archive=/archives/south.wacz#view=pages")
     page.get_by_role("link", name="coast").click()
     expect(titles(page)).to_have_text(["South", "North"])
 
 
-def test_library_is_filtered_by_words(filed, page):
-    """In titles, tags and notes; every word counts."""
-    page.goto(filed.home)
-    box = page.get_by_role("searchbox", name="Filter by title, tags, notes")
-    for words, shown in [
+def test_library_is_filtered_by_text(tagged, page):
+    """In titles, tags and notes. All words must match."""
+    page.goto(tagged.home)
+    box = page.get_by_role("searchbox", name="Filter by title, tags or notes")
+    for text, shown in [
         ("GULLS", ["North"]), ("coast dunes", ["South"]), ("compass", ["Compass"]), ("coast", ["South", "North"]),
         ("lighthouse dunes", []),
     ]:
-        box.fill(words)
+        box.fill(text)
         expect(titles(page)).to_have_text(shown)
-    expect(page.get_by_text("Nothing with “lighthouse dunes” in title, tags or notes.")).to_be_visible()
+    expect(page.get_by_text("No archives match “lighthouse dunes”.")).to_be_visible()
     box.fill("")
     expect(titles(page)).to_have_count(4)
 
 
-def test_hostile_words_are_text(host_with_sample, page):
-    """In the library, on the pages of archive and collection, in forms and dialogs: shown as written, nothing runs."""
+def test_hostile_metadata_is_shown_as_text(host_with_sample, page):
+    """In the library, on the pages of archives and collections, in forms and in dialogs. No script runs."""
     host = host_with_sample
-    words = {"title": HOSTILE, "tags": [HOSTILE], "notes": f"{HOSTILE}\n{HOSTILE}"}
-    host.change("PATCH", "/api/archives/sample", words)
+    metadata = {"title": HOSTILE, "tags": [HOSTILE], "notes": f"{HOSTILE}\n{HOSTILE}"}
+    host.change("PATCH", "/api/archives/sample", metadata)
     host.add(FIXTURES / "second.wacz")
     collection = host.make_collection(HOSTILE, "sample", tags=[HOSTILE], notes=HOSTILE)
     shown = HOSTILE.replace("\u202e", "")
     page.goto(host.home)
     expect(page.get_by_role("heading", name=shown, exact=True)).to_have_count(2)
     page.get_by_role("link", name=shown[:20]).last.scroll_into_view_if_needed()
-    page.get_by_role("button", name="Make a collection…").click()
+    page.get_by_role("button", name="New collection…").click()
     expect(page.get_by_role("checkbox", name=shown, exact=True)).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name=f"Remove {shown}", exact=True).first.click()
@@ -167,7 +167,7 @@ def test_hostile_words_are_text(host_with_sample, page):
         page.goto(f"{host.home}/{address}#view=pages")
         expect(page.get_by_role("heading", name=shown, level=1, exact=True)).to_be_visible()
         expect(page.locator(".notes")).to_contain_text(shown)
-        page.get_by_role("button", name="Edit title, tags, notes").click()
+        page.get_by_role("button", name="Edit title, tags and notes").click()
         expect(field(page, "Title")).to_have_value(HOSTILE)
     page.goto(f"{host.home}/?archive=/archives/sample.wacz")
     expect(page.get_by_role("link", name=shown, exact=True)).to_be_visible()

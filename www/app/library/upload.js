@@ -1,5 +1,6 @@
-/** Sends one file to the host. XMLHttpRequest, since `fetch` does not tell how far an upload has come. */
-import { HostError, errorFrom, serverAway, token } from "../core/api.js";
+/** Uploads one file to the server, with XMLHttpRequest, since `fetch` doesn't report the progress of uploads. */
+import { HostError, errorFrom, serverUnavailable, token } from "../core/api.js";
+import { size } from "../core/format.js";
 
 /**
  * @typedef {{sent: number, total: number, bytesPerSecond: number}} Progress
@@ -9,19 +10,21 @@ import { HostError, errorFrom, serverAway, token } from "../core/api.js";
  * @param {File} file
  * @param {(progress: Progress) => void} onProgress
  * @returns {{done: Promise<{archive: import("../core/api.js").Archive, duplicate: boolean}>, cancel: () => void}}
- *   `done` rejects with a {@link HostError}, its `job` the number of the host's job that failed, if it has one; with the
- *   code `cancelled` after `cancel()`
+ *   `done` rejects with a {@link HostError}. Its `job` is the number of the failed job, if the server has one. Its code
+ *   is `cancelled` after `cancel()`
  */
-export function sendFile(file, onProgress) {
+export function uploadFile(file, onProgress) {
     const request = new XMLHttpRequest();
     const started = performance.now();
+    let sent = 0;
     const done = new Promise((resolve, reject) => {
         request.upload.addEventListener("progress", (event) => {
+            sent = event.loaded;
             const seconds = (performance.now() - started) / 1000;
             onProgress({
-                sent: event.loaded,
+                sent,
                 total: event.lengthComputable ? event.total : file.size,
-                bytesPerSecond: seconds > 0.5 ? event.loaded / seconds : 0,
+                bytesPerSecond: seconds > 0.5 ? sent / seconds : 0,
             });
         });
         request.addEventListener("load", () => {
@@ -38,10 +41,10 @@ export function sendFile(file, onProgress) {
             reject(error);
         });
         request.addEventListener("error", async () => {
-            reject(await whyBroken(file));
+            reject(await uploadError(file, sent));
         });
         request.addEventListener("abort", () => {
-            reject(new HostError({ code: "cancelled", what: "the import was cancelled; nothing was kept" }));
+            reject(new HostError({ code: "cancelled", what: "cancelled; nothing was added" }));
         });
     });
     request.open("POST", `/api/archives?name=${encodeURIComponent(file.name)}`);
@@ -51,22 +54,22 @@ export function sendFile(file, onProgress) {
     return { done, cancel: () => request.abort() };
 }
 
-/** A broken transfer has two ends: the file may have become unreadable, or the server gone. */
-async function whyBroken(file) {
+/** Returns why an upload failed: the file can't be read, the server has stopped, or the connection broke. */
+async function uploadError(file, sent) {
     try {
         await file.slice(0, 1).arrayBuffer();
     } catch {
         return new HostError({
             code: "file-unreadable",
-            what: "the browser cannot read this file any more",
-            hint: "it may have been moved or changed, or it is a folder; choose it again",
+            what: "the browser can't read this file",
+            hint: "it may have been moved or changed, or it's a folder; choose it again",
         });
     }
     const alive = await fetch("/api/health").then((answer) => answer.ok, () => false);
-    if (!alive) return serverAway();
+    if (!alive) return serverUnavailable();
     return new HostError({
         code: "transfer-broken",
-        what: "the transfer ended before the whole file was through",
-        hint: "try again; if the disk of the store is full, `replayhost serve` has said so",
+        what: `the upload was interrupted at ${size(sent)} of ${size(file.size)}`,
+        hint: "add the file again; if it fails again, check that the disk isn't full",
     });
 }

@@ -1,4 +1,4 @@
-"""An archived page says where it is, and what was not found. The viewer shows only what the index confirms."""
+"""Archived pages report their URLs. The viewer shows only what the index confirms."""
 
 import re
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ SITE = "https://site.example"
 FIRST, SECOND = f"{SITE}/first", f"{SITE}/second"
 MESSAGES = 20_000
 REQUESTS_MAX = 50
-UNCAPTURED = "This address was not captured"
+UNCAPTURED = "This page isn't in"
 CHANGED = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown."
 
 
@@ -26,19 +26,19 @@ def viewer(host, page, tmp_path):
     pages = {f"{SITE}{path}": f"<!doctype html><title>{path}</title><h1>{path}</h1>" for path in ["/first", "/second"]}
     host.add(write_archive(tmp_path / "site.wacz", "Site", pages))
     page.add_init_script("""addEventListener("message", ({ data }) => {
-        if (data?.replayhost === "look") window.pageWasLookedAt = true;
+        if (data?.replayhost === "look") window.pageWasChecked = true;
     });""")
     page.goto(f"{host.home}/?archive=/archives/site.wacz")
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_text("/first")
     expect(viewer.address).to_have_value(FIRST)
-    # Afterwards the viewer hears of this page only what a test has it say.
-    wait_until(lambda: page.evaluate("window.pageWasLookedAt === true"), "the viewer looks at the page")
+    # From now on, the page reports only what a test sends.
+    wait_until(lambda: page.evaluate("window.pageWasChecked === true"), "the viewer has checked the page")
     return viewer
 
 
-def say(viewer, *messages):
-    """Has the archived page send messages to the viewer, as the engine's script in it does."""
+def send_from_page(viewer, *messages):
+    """Sends messages from the archived page to the viewer, as the engine's script does."""
     send = "messages => { for (const one of messages) parent.postMessage(one, '*'); }"
     viewer.archived_frame.evaluate(send, messages)
 
@@ -48,18 +48,18 @@ def load(url, title="", **more):
 
 
 def expect_confirmed(viewer, url):
-    """In the toolbar and in the browser's own address."""
+    """In the toolbar and in the tab's URL."""
     expect(viewer.address).to_have_value(url)
     encoded = re.escape(url).replace(":", "%3A").replace("/", "%2F").replace(r"\#", "%23")
     expect(viewer.page).to_have_url(re.compile(f"#url={encoded}&ts=20241121090000$"))
 
 
-# How a URL may be spelled, and still lead to the same place in an index.
+# Spellings of one URL, with the same key in the index.
 SPELLINGS = [
     "http://www.bank.example@site.example/second", "https://www.bank.example:secret@site.example/second",
     "//site.example/second", "HTTP://SITE.EXAMPLE:80/second",
 ]
-ELSEWHERE = [
+NOT_IN_THE_INDEX = [
     "https://www.bank.example/", "https://www.bank.example/\u202e#", "https://www.bank.example/\ud800",
     "https://site.example\\@www.bank.example/", "javascript:alert(1)", "about:blank", " ", "\u0000", "https://", "//",
     "https://www.bank.example/" + "a" * 8000,
@@ -69,14 +69,14 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("kind", ["load", "replace-url"])
 def test_url_is_shown_as_the_index_spells_it(viewer, kind):
-    """Whatever a page claims, and with the fragment it claims."""
-    for number, claim in enumerate(SPELLINGS):
-        say(viewer, {**load(f"{claim}#{number}"), "wb_type": kind})
+    """With the fragment that the page reports."""
+    for number, url in enumerate(SPELLINGS):
+        send_from_page(viewer, {**load(f"{url}#{number}"), "wb_type": kind})
         expect_confirmed(viewer, f"{SECOND}#{number}")
         expect(viewer.page).not_to_have_title(re.compile("bank"))
 
 
-def test_url_of_a_changed_history_is_shown_as_the_index_spells_it(viewer):
+def test_url_of_pushstate_is_shown_as_the_index_spells_it(viewer):
     viewer.archived_frame.evaluate("history.pushState(null, '', '/second?#part')")
     expect_confirmed(viewer, f"{SECOND}#part")
 
@@ -84,29 +84,29 @@ def test_url_of_a_changed_history_is_shown_as_the_index_spells_it(viewer):
 @pytest.mark.parametrize("kind", ["load", "replace-url"])
 def test_url_that_is_not_in_the_index_is_not_shown(viewer, kind):
     hint = viewer.page.get_by_text(CHANGED)
-    for claim in ELSEWHERE:
-        say(viewer, {**load(claim, "Bank"), "wb_type": kind})
+    for url in NOT_IN_THE_INDEX:
+        send_from_page(viewer, {**load(url, "Bank"), "wb_type": kind})
         expect(hint).to_be_visible()
         expect_confirmed(viewer, FIRST)
         expect(viewer.read("h1")).to_be_visible()
-        say(viewer, load(FIRST))
+        send_from_page(viewer, load(FIRST))
         expect(hint).to_be_hidden()
 
 
-def test_page_that_makes_up_a_url_while_it_loads_is_shown_with_its_own(viewer):
-    """And not with that of the page before."""
-    say(viewer, load(SECOND), {**load("https://www.bank.example/"), "wb_type": "replace-url"})
+def test_page_that_reports_a_false_url_while_loading_is_shown_with_its_own(viewer):
+    """And not with the previous page's URL."""
+    send_from_page(viewer, load(SECOND), {**load("https://www.bank.example/"), "wb_type": "replace-url"})
     expect(viewer.page.get_by_text(CHANGED)).to_be_visible()
     expect_confirmed(viewer, SECOND)
 
 
-def test_fragment_belongs_to_the_page_that_claims_it(viewer):
-    """While the index is asked about a page, its fragment is not put behind the URL of the page before."""
-    say(viewer, load(SECOND), {"wb_type": "hashchange", "hash": "#part"})
+def test_fragment_belongs_to_the_page_that_reports_it(viewer):
+    """During a lookup, a new page's fragment isn't added to the previous page's URL."""
+    send_from_page(viewer, load(SECOND), {"wb_type": "hashchange", "hash": "#part"})
     expect_confirmed(viewer, f"{SECOND}#part")
-    say(viewer, {"wb_type": "hashchange", "hash": "#other"})
+    send_from_page(viewer, {"wb_type": "hashchange", "hash": "#other"})
     expect_confirmed(viewer, f"{SECOND}#other")
-    say(viewer, load("https://www.bank.example/"), {"wb_type": "hashchange", "hash": "#bank"})
+    send_from_page(viewer, load("https://www.bank.example/"), {"wb_type": "hashchange", "hash": "#bank"})
     expect(viewer.page.get_by_text(CHANGED)).to_be_visible()
     expect_confirmed(viewer, f"{SECOND}#other")
 
@@ -128,12 +128,12 @@ def test_invisible_characters_of_a_url_are_shown_encoded(viewer):
         ("//www.bank.example@site.example/none", "https://www.bank.example@site.example/none"),
     ]:
         viewer.visit(typed)
-        expect(viewer.page.locator(".panel p.address")).to_have_text(shown)
+        expect(viewer.page.locator(".panel p.url")).to_have_text(shown)
         expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
-        expect(viewer.page.get_by_text("Pages here with site.example")).to_be_visible()
+        expect(viewer.page.get_by_text("Pages from site.example in this archive")).to_be_visible()
 
 
-def test_very_long_url_is_typed(viewer):
+def test_very_long_typed_url(viewer):
     viewer.visit(f"{SITE}/{'a' * 200_000}")
     expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
     viewer.page.get_by_role("button", name="Go back").click()
@@ -141,14 +141,14 @@ def test_very_long_url_is_typed(viewer):
 
 
 def test_page_behind_a_panel_does_not_get_the_typed_url(viewer):
-    """A page that was left for a URL that was not captured stays behind the panel, whatever it says."""
+    """After an uncaptured URL was typed, the previous page stays behind the panel, whatever it reports."""
     viewer.visit("https://www.bank.example/")
     panel = viewer.page.get_by_role("heading", name=UNCAPTURED)
     expect(panel).to_be_visible()
-    say(viewer, load("https://www.bank.example/login", "Bank"), {"wb_type": "title", "title": "Bank"})
-    say(viewer, {"wb_type": "replace-url", "url": "https://www.bank.example/", "ts": "20241121090000"})
+    send_from_page(viewer, load("https://www.bank.example/login", "Bank"), {"wb_type": "title", "title": "Bank"})
+    send_from_page(viewer, {"wb_type": "replace-url", "url": "https://www.bank.example/", "ts": "20241121090000"})
     expect(panel).to_be_visible()
-    say(viewer, load(SECOND, "Second"))
+    send_from_page(viewer, load(SECOND, "Second"))
     expect(panel).to_be_visible()
     expect(viewer.page).to_have_title("Not captured – Site")
     viewer.page.get_by_role("button", name="Go back").click()
@@ -156,17 +156,17 @@ def test_page_behind_a_panel_does_not_get_the_typed_url(viewer):
     expect_confirmed(viewer, FIRST)
 
 
-def test_capture_that_cannot_be_shown_is_named_as_the_index_spells_it(viewer):
-    for claim in SPELLINGS:
-        say(viewer, {"wb_type": "archive-not-found", "url": claim, "ts": "20241121090000"})
-        expect(viewer.page.get_by_role("heading", name="This capture cannot be shown")).to_be_visible()
-        expect(viewer.page.locator(".panel p.address")).to_have_text(SECOND)
-        say(viewer, load(FIRST))
+def test_url_of_an_unreadable_capture_is_shown_as_the_index_spells_it(viewer):
+    for url in SPELLINGS:
+        send_from_page(viewer, {"wb_type": "archive-not-found", "url": url, "ts": "20241121090000"})
+        expect(viewer.page.get_by_role("heading", name="This capture can't be shown")).to_be_visible()
+        expect(viewer.page.locator(".panel p.url")).to_have_text(SECOND)
+        send_from_page(viewer, load(FIRST))
         expect(viewer.page.locator(".panel")).to_have_count(0)
 
 
 class Requests:
-    """Those that the viewer's page, and the frames in it, make from now on."""
+    """Records the requests of the viewer and its frames."""
 
     def __init__(self, page):
         self.urls = []
@@ -204,11 +204,11 @@ FLOODS = {
 
 @pytest.mark.parametrize("kind", FLOODS)
 def test_flood_of_messages_causes_few_requests(host, viewer, kind):
-    """And the newest claim that is true is what is shown in the end."""
+    """In the end, the newest confirmed URL is shown."""
     requests = Requests(viewer.page)
     flood(viewer, FLOODS[kind].replace("COLLECTION", host.archive("site")["replayCollection"]))
     last = [{"wb_type": "hashchange", "hash": "#part"}, {"wb_type": "title", "title": "Last"}]
-    say(viewer, load(SECOND, "Second"), *last)
+    send_from_page(viewer, load(SECOND, "Second"), *last)
     expect_confirmed(viewer, f"{SECOND}#part")
     expect(viewer.page).to_have_title("Last – Site")
     expect(viewer.page.locator(".panel")).to_have_count(0)
@@ -216,18 +216,18 @@ def test_flood_of_messages_causes_few_requests(host, viewer, kind):
 
 
 def test_flood_of_all_messages_ends_with_the_newest(viewer):
-    """Here it is that a page was not found."""
+    """Here, the newest message is that a page wasn't found."""
     requests = Requests(viewer.page)
     for message in FLOODS.values():
         flood(viewer, message, MESSAGES // len(FLOODS))
-    say(viewer, {"wb_type": "archive-not-found", "url": "https://last.example/", "ts": "20241121090000"})
+    send_from_page(viewer, {"wb_type": "archive-not-found", "url": "https://last.example/", "ts": "20241121090000"})
     expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
-    expect(viewer.page.locator(".panel p.address")).to_have_text("https://last.example/")
+    expect(viewer.page.locator(".panel p.url")).to_have_text("https://last.example/")
     requests.expect_few()
 
 
-def test_flood_that_does_not_end_is_no_way_to_keep_the_url_of_the_page_before(viewer):
-    """While a page goes on sending URLs, those that are true are shown all the same."""
+def test_endless_flood_does_not_keep_the_previous_url(viewer):
+    """While a page keeps sending URLs, confirmed ones are shown."""
     viewer.archived_frame.evaluate("""() => {
         let number = 0;
         setInterval(() => {
@@ -239,7 +239,7 @@ def test_flood_that_does_not_end_is_no_way_to_keep_the_url_of_the_page_before(vi
 
 
 def test_text_of_findings_is_shown_without_control_characters(host, viewer):
-    """What an import found may name files and URLs of the archive."""
+    """Findings can contain file names and URLs from the archive."""
     page = viewer.page
     text = "ab\u202ecd\u2066ef\u200fgh\u061cij\x9bkl"
     finding = {"severity": "error", "code": "x", "what": text, "location": text, "consequence": text}

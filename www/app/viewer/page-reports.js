@@ -1,0 +1,225 @@
+/**
+ * Checks the reports of archived pages against the index.
+ *
+ * A page can report anything, any number of times. A reported URL is used only if the index has a capture of it, and is
+ * shown as the index spells it.
+ */
+import { fragmentOf, isPDF, sameDocument, withoutFragment } from "../core/captures.js";
+import { newestOnly } from "../core/newest.js";
+import { parseReplayURL } from "../replay/replay-frame.js";
+
+const settleMilliseconds = 250;
+
+// Titles of the documents that the server sends instead of a missing or unreadable capture.
+const serverTitles = ["Not in this archive", "This capture can't be read", "This capture cannot be read"];
+// The server's error codes for unavailable files.
+const unavailableCodes = ["archive-unavailable", "archive-changed"];
+
+/**
+ * @typedef {object} Listener
+ * @property {() => import("./navigation.js").ViewerState} state the viewer's state
+ * @property {() => () => boolean} trackRequest returns a function that tells whether no other URL was requested since
+ * @property {(page: import("./navigation.js").Page, report: import("../replay/replay-frame.js").Report) => void} onArrive
+ * @property {() => void} onUnconfirmed a page arrived whose URL isn't in the index
+ * @property {(url: string, indexed: import("../core/api.js").Capture|undefined) => Promise<void>} onAbsent
+ * @property {(list: import("../core/api.js").CaptureList, inFrame: boolean) => void} onFile a PDF, or a file that no frame shows
+ * @property {(url: string, timestamp: string, error: Error) => void} onUnavailable files became unavailable
+ * @property {(error: Error) => void} onDoubt the index couldn't be read
+ * @property {() => void} onTitle
+ * @property {(fragment: string) => void} onFragment
+ */
+
+/**
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
+ * @param {ReturnType<typeof import("../replay/agent.js").createAgent>} agent
+ * @param {ReturnType<typeof import("./lookups.js").createLookups>} lookups
+ * @param {Listener} listener
+ */
+export function createPageReports(archive, agent, lookups, listener) {
+    // The page's own URL and title; unconfirmed.
+    let reportedURL = "";
+    let title = "";
+    // The last report of a capture with unavailable files.
+    let unavailable = null;
+    // Whether a document arrived since the frame was navigated.
+    let hasArrived = false;
+    const arrivals = newestOnly(check);
+    const titles = newestOnly(() => {
+        if (!arrivals.waiting) listener.onTitle();
+    });
+    const fragments = newestOnly(() => {
+        const { name, page } = listener.state();
+        if (name === "page" && page && sameDocument(page.reportedURL, reportedURL)) listener.onFragment(fragmentOf(reportedURL));
+    });
+
+    function receive(report) {
+        switch (report.kind) {
+        case "load":
+        case "move":
+        case "not-found":
+            arrive(report);
+            break;
+        case "title":
+            title = report.title;
+            titles.add();
+            break;
+        case "hash":
+            reportedURL = withoutFragment(reportedURL) + fragmentOf(report.hash);
+            fragments.add();
+            break;
+        }
+    }
+
+    function arrive(report) {
+        reportedURL = report.url;
+        hasArrived = true;
+        if (report.kind === "load" || report.title) title = report.title;
+        const { waiting } = arrivals;
+        const isMoved = report.kind === "move" && waiting?.kind === "load";
+        // A page that changed its URL while its load report waits still counts as loaded.
+        const moved = { ...waiting, url: report.url, timestamp: report.timestamp || waiting?.timestamp, isSeen: false };
+        // A report from before the next request is outdated.
+        arrivals.add({ ...isMoved ? moved : report, isCurrent: listener.trackRequest() });
+    }
+
+    async function check(report) {
+        if (!report.isCurrent()) return;
+        try {
+            await (report.kind === "not-found" ? checkAbsence(report) : confirm(report));
+        } catch (error) {
+            if (unavailableCodes.includes(error.code)) reportUnavailable(report, error);
+            else listener.onDoubt(error);
+        }
+    }
+
+    function reportUnavailable(report, error) {
+        unavailable = report;
+        listener.onUnavailable(report.url, report.timestamp, error);
+    }
+
+    /** Whether the user was told already that this URL's files are unavailable. */
+    const isKnownUnavailable = ({ url }) => unavailable !== null && unavailable.isCurrent() && sameDocument(unavailable.url, url);
+
+    async function confirm(report) {
+        const { url } = report;
+        let list = await lookups.capturesOf(url, report.timestamp);
+        if (serverTitles.includes(report.title) && isKnownUnavailable(report)) return;
+        // A URL may have been captured only with a request body, which its captures don't list. If nothing was captured, a
+        // document that the agent saw in the frame comes from the engine or the server.
+        if ((!list.closest || serverTitles.includes(report.title)) && /^https?:/i.test(url)) {
+            const found = await lookups.nearest(url, report.timestamp);
+            if (!found.capture?.isReadable && report.kind === "load" && (report.isSeen || await isAbsence(report))) {
+                if (report.isCurrent() && sameDocument(url, reportedURL)) await listener.onAbsent(url, list.closest);
+                return;
+            }
+            if (!list.closest) list = found.list;
+        }
+        // A newer report is checked next, unless reports arrive too fast.
+        if (arrivals.waiting && arrivals.waiting.kind !== "move" && !arrivals.isSlow) return;
+        if (!report.isCurrent()) return;
+        const capture = list?.closest;
+        if (!capture) {
+            listener.onUnconfirmed();
+            return;
+        }
+        const fragment = fragmentOf(sameDocument(url, reportedURL) ? reportedURL : url);
+        listener.onArrive(pageOf(url, fragment, capture, list), report);
+    }
+
+    /**
+     * Whether the document is an error page of the server, which only lookups show. A captured page may have changed its
+     * own URL while it loaded.
+     */
+    async function isAbsence({ url, timestamp }) {
+        if (agent.mode !== "lookups") return false;
+        const opened = parseReplayURL((await agent.ask("look")).opened, archive);
+        if (!opened || sameDocument(opened.url, url)) return true;
+        return !(await lookups.nearest(opened.url, timestamp)).capture?.isReadable;
+    }
+
+    /** Finds out why the engine shows nothing: no capture, an unreadable one, or no server. */
+    async function checkAbsence(report) {
+        const { url, timestamp, isCurrent } = report;
+        let list;
+        try {
+            list = await lookups.capturesOf(url, timestamp);
+            await lookups.nearest(url, timestamp);
+        } catch (error) {
+            reportUnavailable(report, error);
+            return;
+        }
+        if (isKnownUnavailable(report)) return;
+        if (isCurrent() && sameDocument(url, reportedURL)) await listener.onAbsent(url, list.closest);
+    }
+
+    /** Asks the agent which document is in the frame. Images and text files don't report themselves. */
+    async function checkDocument() {
+        const isCurrent = listener.trackRequest();
+        await new Promise((done) => setTimeout(done, settleMilliseconds));
+        const { href, clicked, title: seen } = await agent.ask("look");
+        if (!isCurrent()) return;
+        if (href === "") await checkRefusal(clicked);
+        else if (href) hasArrived = true;
+        const address = parseReplayURL(href, archive);
+        if (!address || sameDocument(address.url, reportedURL)) return;
+        arrive({ kind: "load", ...address, title: String(seen ?? ""), icons: [], isSeen: true });
+    }
+
+    /** The frame can't be read: the browser refused to show a document, for example a PDF, or received none. */
+    async function checkRefusal(clicked) {
+        const isCurrent = listener.trackRequest();
+        const { url: requested, timestamp } = listener.state();
+        const url = (parseReplayURL(clicked, archive)?.url ?? clicked) || (isAwaited() ? requested : "");
+        if (typeof url !== "string" || url === "") return;
+        const list = await lookups.capturesOf(url, timestamp).catch(() => undefined);
+        if (!isCurrent()) return;
+        if (isPDF(list?.closest)) listener.onFile(list, true);
+        else if (list?.closest) arrive({ kind: "not-found", url, timestamp });
+    }
+
+    /** Shows a panel if the browser saves the file, or receives nothing, so that no document arrives. */
+    async function checkFile(href) {
+        const address = parseReplayURL(href, archive);
+        if (!address || !isAwaited()) return;
+        await new Promise((done) => setTimeout(done, settleMilliseconds * 4));
+        if (!isAwaited()) return;
+        const list = await lookups.capturesOf(address.url, address.timestamp).catch(() => undefined);
+        if (list?.closest && isAwaited()) listener.onFile(list, false);
+    }
+
+    /** Whether the frame was navigated and nothing has arrived yet. */
+    function isAwaited() {
+        const { name, over } = listener.state();
+        return name === "opening" && !over && !hasArrived;
+    }
+
+    return {
+        receive,
+        checkDocument,
+        checkFile,
+
+        /** Call this when the frame is navigated. */
+        expect() {
+            hasArrived = false;
+        },
+
+        /** The title that the page reported. */
+        get title() {
+            return title;
+        },
+
+        /** The URL that the page reported. */
+        get url() {
+            return reportedURL;
+        },
+
+        close() {
+            for (const reports of [arrivals, titles, fragments]) reports.drop();
+        },
+    };
+}
+
+/** @returns {import("./navigation.js").Page} */
+export function pageOf(reportedURL, fragment, capture, list) {
+    return { reportedURL, fragment, capture, list, url: withoutFragment(capture.url) + fragment };
+}
