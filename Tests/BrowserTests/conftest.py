@@ -1,4 +1,4 @@
-"""Fixtures: a host with an empty store, and browsers with fresh profiles. All of it ends with the test."""
+"""Fixtures: a server with an empty store, and browsers with new profiles. All end with the test."""
 
 import os
 import shutil
@@ -16,20 +16,20 @@ from support.places import FIXTURES, WEB_INTERFACE
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "few(*cases): of engines, modes of origins and ways, `make test` takes these")
-    config.addinivalue_line("markers", "one_chromium: each test has a profile of its own, but all of the file one run of Chromium")
+    config.addinivalue_line("markers", "few(*cases): the cases of engine, origin mode and replay mode that `make test` runs")
+    config.addinivalue_line("markers", "one_chromium: all tests of the file share one run of Chromium, each with its own profile")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves out the cases that only `make soak` takes, by CASES=all: each repeats a test with another engine or mode."""
+    """Skips cases that only `make soak` runs (CASES=all). Each repeats a test with another engine or mode."""
     if os.environ.get("CASES") == "all":
         return
     kept, left_out = [], []
     for item in items:
         few = item.get_closest_marker("few")
-        words = {*item.callspec.id.split("-")} if few else set()
-        is_taken = not few or any({*case.split()} <= words for case in few.args)
-        (kept if is_taken else left_out).append(item)
+        parts = {*item.callspec.id.split("-")} if few else set()
+        is_kept = not few or any({*case.split()} <= parts for case in few.args)
+        (kept if is_kept else left_out).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)
 
@@ -63,7 +63,7 @@ def host_with_sample(tmp_path):
 
 @pytest.fixture(scope="module")
 def shared_host_with_sample(tmp_path_factory):
-    """One for all tests of a file that change nothing in it."""
+    """A server for all tests of a file that don't change its store."""
     host = Host(tmp_path_factory.mktemp("shared"))
     host.add(FIXTURES / "sample.wacz")
     try:
@@ -74,7 +74,7 @@ def shared_host_with_sample(tmp_path_factory):
 
 @pytest.fixture
 def own_assets(tmp_path):
-    """A copy of the web interface and the engine that a test may change."""
+    """A copy of the web app and the engine that a test can change."""
     return shutil.copytree(WEB_INTERFACE, tmp_path / "www")
 
 
@@ -89,7 +89,7 @@ def host_with_own_assets(tmp_path, own_assets):
 
 @contextmanager
 def checked(make):
-    """Opens any number of browsers by `make(number, …)`. Nothing may have left this computer when the test ends."""
+    """Opens browsers with `make(number, …)`, and checks at the end that nothing left this computer."""
     opened = []
 
     def open_one(*arguments, **options):
@@ -123,7 +123,7 @@ def engine(open_engine):
 
 @pytest.fixture
 def open_browser(playwright, tmp_path):
-    """Opens further browsers, each with a fresh profile unless one is named."""
+    """Opens browsers, each with a new profile unless one is given."""
     def make(number, profile=None, **options):
         return Browser(playwright, profile or tmp_path / f"profile-{number}", **options)
 
@@ -133,7 +133,7 @@ def open_browser(playwright, tmp_path):
 
 @pytest.fixture
 def browser(request, open_browser):
-    """In a run of its own. Where a file is marked `one_chromium`, one more profile, in memory only, in a run for the file."""
+    """Its own run of Chromium, or for a file marked `one_chromium`, an in-memory profile in a shared run."""
     if request.node.get_closest_marker("one_chromium"):
         return open_browser(among=request.getfixturevalue("shared_browser"))
     return open_browser()
@@ -141,7 +141,7 @@ def browser(request, open_browser):
 
 @pytest.fixture(scope="module")
 def shared_browser(playwright, tmp_path_factory):
-    """One for all tests of a file to which it doesn't matter what was open before."""
+    """A browser for all tests of a file that don't depend on earlier state."""
     with checked(lambda number: Browser(playwright, tmp_path_factory.mktemp("profile"))) as open_one:
         yield open_one()
 

@@ -1,12 +1,12 @@
-"""What happens to each archive of some folders, as Markdown tables: imported or refused, findings, and its pages.
+"""Imports and replays all archives in some folders. Prints Markdown tables with the results, findings and pages.
 
     .venv/bin/python Tests/BrowserTests/replay_report.py FOLDER... [--seconds 20] [--pages 1]
 
 One table for each FOLDER. Each archive is imported by the command line; then its main page, or else the first page
 listed, or else the first captures that are HTML, is opened in Chromium by lookups and by ranges, each in a browser of
-its own. The table says what a reader sees, and for both ways how many requests reached the server and how long it took
-until the page was there; what differed is listed under it. With `--pages` more pages are opened: those listed, then
-captures of the index.
+its own. The table says what a reader sees, and for both modes the requests to the server and the
+time until the page was shown. Differences are listed below it. With `--pages`, more pages are opened: those listed, then
+captures in the index.
 """
 
 import argparse
@@ -26,14 +26,14 @@ from support.host import Host
 from support.visits import SECONDS, Recorder, differences, visit
 from support.waiting import wait_until
 
-WAYS = ["lookups", "ranges"]
+MODES = ["lookups", "ranges"]
 
 def cell(text):
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
 def import_file(host, file):
-    """Imports one file. Returns its archive, or nothing and the words of the refusal."""
+    """Imports one file. Returns its archive and the result, or `None` and the error."""
     result = host.run("import", file, "--json")
     if result.returncode == 0:
         answer = json.loads(result.stdout)
@@ -67,7 +67,7 @@ def captures(file):
 
 
 def start_pages(host, archive, file, count):
-    """Where visits start: addresses and times, and which of the three ways named the first."""
+    """Returns URLs and times to open, and where each comes from: main page, list of pages or index."""
     found = {}
     if "mainPage" in archive:
         found.setdefault((archive["mainPage"]["url"], archive["mainPage"].get("timestamp", "")), "main page")
@@ -79,14 +79,14 @@ def start_pages(host, archive, file, count):
     return list(found.items())[:count]
 
 
-def visit_both_ways(host, browsers, archive, start, seconds):
+def visit_in_both_modes(host, browsers, archive, start, seconds):
     url, timestamp = start
-    return [visit(host, browser, recorder, archive["id"], url, timestamp, way, seconds)
-        for way, (browser, recorder) in zip(WAYS, browsers, strict=True)]
+    return [visit(host, browser, recorder, archive["id"], url, timestamp, mode, seconds)
+        for mode, (browser, recorder) in zip(MODES, browsers, strict=True)]
 
 
 class Tally:
-    """What a table comes to."""
+    """The totals of a table."""
 
     def __init__(self):
         self.kinds = Counter()
@@ -111,7 +111,7 @@ def rows(host, browsers, folder, file, arguments, tally):
         yield f"| {name} | {outcome} | {codes} | no: it lists no page and no capture | | | |"
     differing = []
     for number, (start, which) in enumerate(starts):
-        both = visit_both_ways(host, browsers, archive, start, arguments.seconds)
+        both = visit_in_both_modes(host, browsers, archive, start, arguments.seconds)
         found = differences(*both)
         differing += [f"- {name}: {start[0]} at {start[1]}: {cell(line)}" for line in found]
         tally.kinds[both[0].shown.split(":")[0]] += 1
@@ -132,7 +132,7 @@ def report(playwright, folder, arguments):
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         host = Host(Path(temporary)).start()
-        opened = [Browser(playwright, Path(temporary) / way) for way in WAYS]
+        opened = [Browser(playwright, Path(temporary) / mode) for mode in MODES]
         browsers = [(browser, Recorder(browser.context)) for browser in opened]
         try:
             for file in files:
@@ -149,11 +149,11 @@ def summarize(tally, browsers):
     kinds = tally.kinds
     print(f"\nPages replayed {kinds['yes']}, not replayed {kinds['no']}; files refused {kinds['refused']}.")
     print(f"Archives that came to the same by lookups and by ranges: {tally.same}.")
-    for number, way in enumerate(WAYS):
+    for number, mode in enumerate(MODES):
         visits = sorted(both[number].milliseconds for both in tally.first)
         requests = sum(both[number].requests for both in tally.first)
         if visits:
-            print(f"By {way}, first pages: {requests} requests, median {visits[len(visits) // 2]} ms.")
+            print(f"By {mode}, first pages: {requests} requests, median {visits[len(visits) // 2]} ms.")
     if tally.lines:
         print("\nWhat differed (lookups / ranges):\n", *tally.lines, sep="\n")
     left = {name for browser in browsers for name in browser.sink.from_pages}
@@ -169,7 +169,7 @@ def main():
     arguments = parser.parse_args()
     for folder in arguments.folders:
         if not folder.is_dir():
-            sys.exit(f"error: {folder} is no folder")
+            sys.exit(f"error: {folder} isn't a folder")
     with sync_playwright() as playwright:
         for folder in arguments.folders:
             report(playwright, folder, arguments)

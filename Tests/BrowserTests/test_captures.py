@@ -70,7 +70,7 @@ def test_every_capture_of_a_thousand_is_reached(host, browser, tmp_path):
     expect(viewer.address).to_have_value(f"{HOME}species/")
     viewer.follow("Crab")
     expect(viewer.read("h1")).to_have_text("Crab")
-    viewer.visit(f"{HOME}species")
+    viewer.open_url(f"{HOME}species")
     expect(viewer.read("h1")).to_have_text("Species")
     expect(viewer.address).to_have_value(f"{HOME}species/")
     expect(page.get_by_text(f"Showing {HOME}species/ (the archive has it with a slash).")).to_be_visible()

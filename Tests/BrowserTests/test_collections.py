@@ -1,4 +1,4 @@
-"""Collections: archives that are replayed as one, made, changed and removed in the library."""
+"""Collections: created, changed, replayed and removed in the web app."""
 
 import re
 
@@ -21,7 +21,7 @@ STYLE = b"h1 { color: rgb(1, 2, 3) }"
 
 @pytest.fixture
 def two_archives(host, tmp_path):
-    """`pages` has a page, and a revisit of its style sheet; `things` has that style sheet, and the page's picture."""
+    """`pages` has a page and a revisit of its style sheet. `things` has that style sheet and the page's image."""
     picture = (FIXTURES / "site" / "media" / "anemone.png").read_bytes()
     seen = {}
     things = write_captures(tmp_path / "things.wacz", "Things", [
@@ -40,7 +40,7 @@ def two_archives(host, tmp_path):
 
 @pytest.fixture
 def collection(two_archives):
-    return two_archives.make_collection("Both", "pages", "things")
+    return two_archives.create_collection("Both", "pages", "things")
 
 
 def expect_harbour(viewer):
@@ -49,17 +49,17 @@ def expect_harbour(viewer):
     expect(viewer.read("h1")).to_have_css("color", "rgb(1, 2, 3)")
 
 
-def test_page_alone_lacks_what_another_archive_has(two_archives, page):
-    """What the collection's tests stand on: neither the picture nor the payload of the revisit is in the page's archive."""
+def test_page_alone_lacks_parts_in_another_archive(two_archives, page):
+    """The page's archive contains neither the image nor the style sheet, so only the collection can show them."""
     page.goto(f"{two_archives.home}/?archive=/archives/pages.wacz")
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_text("Harbour")
-    assert viewer.read("#boat").evaluate("image => image.decode().then(() => 'shown', () => 'not there')") == "not there"
+    assert viewer.read("#boat").evaluate("image => image.decode().then(() => 'shown', () => 'missing')") == "missing"
     expect(viewer.read("h1")).to_have_css("color", "rgb(0, 0, 0)")
 
 
-def test_collection_is_made_in_the_library_and_replayed_as_one(two_archives, browser):
-    """Two archives are chosen and named; a page of one shows with the picture and the revisit's payload of the other."""
+def test_collection_is_created_and_replayed(two_archives, browser):
+    """A page in one archive shows with the image and the style sheet in the other."""
     host, page = two_archives, browser.page
     page.goto(host.home)
     page.get_by_role("button", name="New collection…").click()
@@ -87,20 +87,20 @@ def test_collection_is_made_in_the_library_and_replayed_as_one(two_archives, bro
     expect(viewer.read("#own")).to_have_text("Low at six.")
 
 
-def test_uncaptured_address_in_a_collection(collection, two_archives, page):
-    """The words name the collection, what of the host is there, and lead back."""
+def test_uncaptured_url_in_a_collection(collection, two_archives, page):
+    """The panel names the collection and lists pages from the same site."""
     page.goto(f"{two_archives.home}/?collection={collection}")
     viewer = Viewer(page)
     expect_harbour(viewer)
     viewer.follow("Nowhere")
     expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
-    expect(page.get_by_text("“Both” has no capture of it.")).to_be_visible()
+    expect(page.get_by_text("This page isn't in “Both”")).to_be_visible()
     expect(page.locator(".panel .pages a")).to_have_text(["Harbour", "Tide"])
     page.get_by_role("link", name="All pages").click()
     expect(page.get_by_role("heading", name="Both", level=1)).to_be_visible()
 
 
-def test_collection_is_replayed_by_lookups_whatever_the_address_chooses(collection, two_archives, browser):
+def test_collection_always_replays_by_lookups(collection, two_archives, browser):
     page = browser.page
     page.goto(f"{two_archives.home}/?collection={collection}&replay=ranges")
     expect_harbour(Viewer(page))
@@ -109,7 +109,7 @@ def test_collection_is_replayed_by_lookups_whatever_the_address_chooses(collecti
     assert not [url for url in browser.requests if "/archives/" in url and "/api/" not in url and "?archive" not in url]
 
 
-def test_deep_link_at_the_collections_own_origin(collection, two_archives, page):
+def test_deep_link_at_the_replay_origin_of_a_collection(collection, two_archives, page):
     host = two_archives
     _, _, body = host.request("GET", f"/api/collections/{collection}")
     collection = re.search(r'"collection":"([^"]+)"', body.decode())[1]
@@ -118,8 +118,8 @@ def test_deep_link_at_the_collections_own_origin(collection, two_archives, page)
     expect(page).to_have_url(re.compile(rf"^{re.escape(host.home)}/\?collection={collection}#url="))
 
 
-def test_members_come_and_go(collection, two_archives, page, tmp_path):
-    """After each change the pages are those of the members, and replay is of what the collection holds then."""
+def test_archives_are_added_and_removed(collection, two_archives, page, tmp_path):
+    """After each change, the list of pages and replay use the current archives."""
     host = two_archives
     host.add(write_archive(tmp_path / "third.wacz", "Third", {"https://third.example/": "<title>Cliff</title><h1>Cliff"}))
     page.goto(f"{host.home}/?collection={collection}")
@@ -136,7 +136,7 @@ def test_members_come_and_go(collection, two_archives, page, tmp_path):
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_css("color", "rgb(0, 0, 0)")
     viewer.address = page.get_by_role("textbox", name="URL in this collection", exact=True)
-    viewer.visit("third.example")
+    viewer.open_url("third.example")
     expect(viewer.read("h1")).to_have_text("Cliff")
 
 
@@ -157,8 +157,8 @@ def test_archive_names_its_collections(collection, two_archives, page):
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
 
 
-def test_unknown_collection_is_said_in_words(host, browser):
+def test_unknown_collection_shows_a_message(host, browser):
     browser.allow("404")
-    for address, words in [("nobody", "No collection has the id"), ("Not/an id", "isn't a valid collection ID")]:
-        browser.page.goto(f"{host.home}/?collection={address}")
-        expect(browser.page.get_by_text(re.compile(words))).to_be_visible()
+    for identifier, message in [("nobody", "No collection has the id"), ("Not/an id", "isn't a valid collection ID")]:
+        browser.page.goto(f"{host.home}/?collection={identifier}")
+        expect(browser.page.get_by_text(re.compile(message))).to_be_visible()

@@ -1,4 +1,4 @@
-"""The example program with a host inside, and a page that stays open while it stops and starts again."""
+"""The example of an embedded host, with a page that stays open while the host restarts."""
 
 import os
 import subprocess
@@ -11,12 +11,12 @@ from support.journey import SITE, TITLE
 from support.places import CHECKOUT, EXAMPLE, FIXTURES
 from support.waiting import SECONDS
 
-# `make soak` takes 100.
+# `make soak` uses 100.
 STOPS = int(os.environ.get("STOPS", "20"))
 
 
 class Example:
-    """`Examples/EmbeddedHost`, driven by its standard input."""
+    """`Examples/EmbeddedHost`, controlled by its standard input."""
 
     def __init__(self, store):
         self.process = subprocess.Popen(
@@ -26,11 +26,11 @@ class Example:
         self.page = self.read("look at: ")
 
     def read(self, start):
-        """The rest of the next line that begins so."""
+        """Returns the rest of the next line that starts with `start`."""
         for line in self.process.stdout:
             if line.startswith(start):
                 return line[len(start):].strip()
-        raise AssertionError(f"the example ended before it said {start!r}")
+        raise AssertionError(f"the example ended before it printed {start!r}")
 
     def tell(self, command, answer):
         self.process.stdin.write(f"{command}\n")
@@ -56,14 +56,14 @@ def example(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["chromium", "webkit"])
-def test_a_page_goes_on_while_the_host_stops_and_starts(example, playwright, tmp_path, name):
-    """Many times on one port, in the tab that is open: links are followed after each, nothing is loaded anew by hand."""
+def test_open_page_works_after_the_host_restarts(example, playwright, tmp_path, name):
+    """Many times on one port. Links in the open tab work after each restart, without a reload."""
     port = example.library.rsplit(":", 1)[1].rstrip("/")
     engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
     try:
         engine.go(example.page)
         engine.wait_for_text_in_page("Autumn edition", "#edition")
-        engine.run("() => { window.stillTheSame = true; }")
+        engine.run("() => { window.wasNotReloaded = true; }")
         for _ in range(STOPS // 2):
             stop_and_start(example, port)
             engine.follow("Species")
@@ -71,9 +71,9 @@ def test_a_page_goes_on_while_the_host_stops_and_starts(example, playwright, tmp
             stop_and_start(example, port)
             engine.follow(TITLE)
             engine.wait_for_text_in_page("Autumn edition", "#edition")
-        assert engine.run("() => window.stillTheSame") is True
+        assert engine.run("() => window.wasNotReloaded") is True
         engine.wait_for("(url) => document.querySelector('.url-bar input').value === url", f"{SITE}/",
-            what="the address bar shows where one is")
+            what="the URL field shows the page's URL")
         assert example.tell("list", "sample: ") == TITLE
     finally:
         engine.close()

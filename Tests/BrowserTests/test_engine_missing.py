@@ -1,4 +1,4 @@
-"""When something that replay needs is not there, the page says what, and what now."""
+"""Messages when something that replay needs is missing."""
 
 import base64
 import json
@@ -24,8 +24,8 @@ def drop(page, file):
     }""", [file.name, base64.b64encode(file.read_bytes()).decode()])
 
 
-def test_library_says_that_the_engine_is_missing(host_with_own_assets, own_assets, browser):
-    """Archives are listed all the same; a visit, and a deep link, name the command that fetches the engine."""
+def test_missing_engine_is_reported(host_with_own_assets, own_assets, browser):
+    """The library lists archives. It, the viewer and a deep link name the command that downloads the engine."""
     host, page = host_with_own_assets, browser.page
     shutil.rmtree(own_assets / "vendor")
     host.add(FIXTURES / "sample.wacz")
@@ -44,21 +44,21 @@ def test_library_says_that_the_engine_is_missing(host_with_own_assets, own_asset
         expect(page.get_by_text("make setup").first).to_be_visible()
 
 
-def test_engine_that_was_fetched_meanwhile_is_used(host_with_own_assets, own_assets, browser):
-    """After the command was run, "Try again" is enough."""
+def test_try_again_uses_an_engine_added_meanwhile(host_with_own_assets, own_assets, browser):
+    """Without a restart of the server."""
     host, page = host_with_own_assets, browser.page
-    (own_assets / "vendor").rename(own_assets / "away")
+    (own_assets / "vendor").rename(own_assets / "vendor-elsewhere")
     host.add(FIXTURES / "sample.wacz")
     browser.allow("404")
     page.goto(f"{host.home}/?archive=/archives/sample.wacz")
     expect(page.get_by_role("alert")).to_contain_text("The replay engine is missing")
-    (own_assets / "away").rename(own_assets / "vendor")
+    (own_assets / "vendor-elsewhere").rename(own_assets / "vendor")
     page.get_by_role("button", name="Try again").click()
     expect_home(Viewer(page))
 
 
-def test_browser_without_service_workers_is_told(host_with_sample, browser):
-    """As in some private windows: the words say what the browser lacks, and what to do."""
+def test_browser_without_service_workers(host_with_sample, browser):
+    """As in some private windows."""
     page = browser.page
     browser.context.add_init_script("delete Navigator.prototype.serviceWorker")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
@@ -67,8 +67,8 @@ def test_browser_without_service_workers_is_told(host_with_sample, browser):
     expect(page.get_by_text("ordinary window")).to_be_visible()
 
 
-def test_browser_that_refuses_the_worker_is_told(host_with_sample, browser):
-    """As with blocked site data: registration fails."""
+def test_browser_that_blocks_the_worker(host_with_sample, browser):
+    """As with blocked site data."""
     page = browser.page
     browser.context.add_init_script("""
         if (self.origin !== "null" && navigator.serviceWorker) {
@@ -78,15 +78,15 @@ def test_browser_that_refuses_the_worker_is_told(host_with_sample, browser):
     expect(page.get_by_role("alert")).to_contain_text("blocked the replay engine")
 
 
-def test_server_that_is_away_is_said(host_with_sample, browser):
-    """Stopped while a page is open: the words name the command; started again, "Try again" goes on."""
+def test_stopped_server_is_reported(host_with_sample, browser):
+    """The message names the command. After a restart, "Try again" opens the page."""
     page = browser.page
     browser.allow("ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE")
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz")
     viewer = Viewer(page)
     expect_home(viewer)
     host_with_sample.stop()
-    viewer.visit(f"{SITE}/species/limpet.html")
+    viewer.open_url(f"{SITE}/species/limpet.html")
     expect(page.get_by_role("alert")).to_contain_text("replayhost has stopped")
     expect(page.get_by_text("replayhost serve").first).to_be_visible()
     host_with_sample.start()
@@ -95,8 +95,8 @@ def test_server_that_is_away_is_said(host_with_sample, browser):
 
 
 @pytest.mark.parametrize("name", ["truncated", "not-a-zip", "nul-name", "encrypted", "multi-wacz"])
-def test_file_that_is_refused_is_explained_in_the_words_of_the_server(host, browser, name):
-    """Dropped on the library: what is wrong, where, what now; nothing is kept."""
+def test_refused_file_shows_the_message_of_the_server(host, browser, name):
+    """Dropped on the library. Nothing is added."""
     page = browser.page
     file = FIXTURES / "damaged" / f"{name}.wacz"
     refusal = host.run("import", file, "--json")
@@ -107,7 +107,7 @@ def test_file_that_is_refused_is_explained_in_the_words_of_the_server(host, brow
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     drop(page, file)
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text(f"{name}.wacz was not imported")
+    expect(alert).to_contain_text(f"Couldn't add “{name}.wacz”")
     expect(alert).to_contain_text(re.compile(re.escape(error["what"]), re.I))
     if "hint" in error:
         expect(alert).to_contain_text(re.compile(re.escape(error["hint"]), re.I))
@@ -118,8 +118,8 @@ def test_file_that_is_refused_is_explained_in_the_words_of_the_server(host, brow
     ("no-datapackage", "warning"), ("no-index", "warning"), ("index-past-the-end", "error"),
     ("unsorted-index", "warning"), ("wrong-hash", "warning"),
 ])
-def test_file_that_is_damaged_is_imported_with_findings(host, page, name, severity):
-    """Each finding is shown with its place and what it means for replay."""
+def test_damaged_file_is_imported_with_findings(host, page, name, severity):
+    """Each finding is shown with its location and its consequence."""
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     drop(page, FIXTURES / "damaged" / f"{name}.wacz")

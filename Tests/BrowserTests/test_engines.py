@@ -1,4 +1,4 @@
-"""The main job in each engine that people have: Chromium, Firefox and WebKit, in ordinary and in private windows."""
+"""Import and replay in Chromium, Firefox and WebKit, in ordinary and in private windows."""
 
 import re
 from pathlib import Path
@@ -18,13 +18,13 @@ from support.website import WebSite
 
 SUPPORT = Path(__file__).parent / "support"
 ATTACKS = (SUPPORT / "attacks.js").read_text(encoding="utf-8")
-WAYS = ["lookups", "ranges"]
+MODES = ["lookups", "ranges"]
 ADDRESS = "() => document.querySelector('.url-bar input').value"
 
 
 @pytest.fixture(params=["names", "ports"])
 def host(request, tmp_path):
-    """A server, in each mode of its origins, with sample.wacz and second.wacz: captures of the same addresses."""
+    """A server in each origin mode, with sample.wacz and second.wacz, which have captures of the same URLs."""
     host = Host(tmp_path, origins=request.param)
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
@@ -34,25 +34,25 @@ def host(request, tmp_path):
         host.stop()
 
 
-def viewer_address(host, archive, url="", timestamp="", way=""):
-    chosen = f"&replay={way}" if way else ""
+def viewer_address(host, archive, url="", timestamp="", mode=""):
+    chosen = f"&replay={mode}" if mode else ""
     page = f"#url={quote(url, safe='')}&ts={timestamp}" if url else ""
     return f"{host.home}/?archive=/archives/{archive}.wacz{chosen}{page}"
 
 
 def expect_home(engine):
-    """Text, style sheet, picture; title and both address bars."""
+    """Checks text, style sheet, image, title, the URL field and the tab's URL."""
     engine.wait_for_text_in_page("Autumn edition", "#edition")
     engine.wait_for_text_in_page("every tide brings a new line of wrack", "main")
     color = "() => getComputedStyle(document.querySelector('header.bar')).backgroundColor === 'rgb(15, 76, 92)'"
-    engine.wait_for(color, what="the style sheet counts", in_page=True)
+    engine.wait_for(color, what="the style sheet has an effect", in_page=True)
     width = "() => { const shore = document.querySelector('#shore'); return shore.complete && shore.naturalWidth; }"
-    assert engine.wait_for(width, what="the picture is there", in_page=True) == 960
+    assert engine.wait_for(width, what="the image is loaded", in_page=True) == 960
     expect_at(engine, f"{SITE}/", "20241121090000", TITLE)
 
 
 def expect_species(engine):
-    """What modules, fetch() and XMLHttpRequest brought."""
+    """Checks content from modules, fetch() and XMLHttpRequest."""
     engine.wait_for_text_in_page("Low water at Skerry Bay: 06:42, high water: 12:55.", "#tide")
     for name in ["Common limpet", "Beadlet anemone", "Shore crab"]:
         engine.wait_for_text_in_page(name, "#species li")
@@ -60,19 +60,19 @@ def expect_species(engine):
 
 
 def expect_at(engine, url, timestamp, title):
-    engine.wait_for(f"(url) => ({ADDRESS})() === url", url, what=f"the address bar shows {url}")
+    engine.wait_for(f"(url) => ({ADDRESS})() === url", url, what=f"the URL field shows {url}")
     ending = f"url={quote(url, safe='')}&ts={timestamp}"
-    engine.wait_for("(ending) => location.hash.endsWith(ending)", ending, what=f"the tab's address ends with {ending}")
-    engine.wait_for("(title) => document.title.startsWith(title)", title, what=f"the tab is called {title}")
+    engine.wait_for("(ending) => location.hash.endsWith(ending)", ending, what=f"the tab's URL ends with {ending}")
+    engine.wait_for("(title) => document.title.startsWith(title)", title, what=f"the tab has the title {title}")
 
 
-def expect_way(engine, way):
-    """How the engine was told to get at the captures, as it keeps it."""
-    assert engine.run_in_agent(STORED_TYPE) == {"lookups": "live", "ranges": "wacz"}[way]
+def expect_mode(engine, mode):
+    """Checks the replay mode in the engine's database."""
+    assert engine.run_in_agent(STORED_TYPE) == {"lookups": "live", "ranges": "wacz"}[mode]
 
 
 def open_from_library(engine, host):
-    """From the address that `serve` prints, by a click."""
+    """Opens the library at the address that `serve` prints, and clicks Open."""
     engine.go(host.address)
     engine.wait_for_text(TITLE, "main a")
     engine.click(f'a[aria-label="Open {TITLE}"]')
@@ -81,15 +81,15 @@ def open_from_library(engine, host):
 @pytest.mark.few(
     "chromium names lookups", "chromium ports ranges", "firefox names ranges", "firefox ports lookups", "webkit names lookups",
     "webkit ports ranges")
-@pytest.mark.parametrize("way", WAYS)
-def test_pages_are_visited(host, engine, way):
-    """Library, page, link, back, forward, reload, an address in a fresh tab, and a page that was not captured."""
+@pytest.mark.parametrize("mode", MODES)
+def test_pages_replay(host, engine, mode):
+    """Library, page, link, back, forward, reload, a URL in a new tab, and an uncaptured page."""
     open_from_library(engine, host)
     expect_home(engine)
-    if way == "ranges":
-        engine.go(viewer_address(host, "sample", way=way))
+    if mode == "ranges":
+        engine.go(viewer_address(host, "sample", mode=mode))
         expect_home(engine)
-    expect_way(engine, way)
+    expect_mode(engine, mode)
     engine.follow("Species")
     expect_species(engine)
     engine.back()
@@ -99,18 +99,18 @@ def test_pages_are_visited(host, engine, way):
     engine.reload()
     expect_species(engine)
     engine.open_tab()
-    engine.go(viewer_address(host, "sample", f"{SITE}/species/", "20241121090006", way))
+    engine.go(viewer_address(host, "sample", f"{SITE}/species/", "20241121090006", mode))
     expect_species(engine)
     engine.follow(TITLE)
     expect_home(engine)
     engine.follow("The winter pages")
     engine.wait_for_text("This page isn't in", "h1")
     engine.wait_for_text(f"{SITE}/winter.html", ".panel")
-    expect_way(engine, way)
+    expect_mode(engine, mode)
 
 
 def test_archives_do_not_see_what_others_stored(host, engine):
-    """Planted by an archived page and by our own page at its origin; looked for in another archive, in the same tab."""
+    """Data of an archived page and of the agent's page isn't visible to another archive in the same tab."""
     engine.go(viewer_address(host, "sample"))
     expect_home(engine)
     for run in [engine.run_in_page, engine.run_in_agent]:
@@ -130,7 +130,7 @@ def test_archives_do_not_see_what_others_stored(host, engine):
 
 @pytest.mark.few("chromium ports", "firefox names", "webkit ports")
 def test_archive_is_opened_by_the_function(host, engine):
-    """`setArchiveURL` resolves when the page shows; what is no archive of this library is refused."""
+    """`setArchiveURL` resolves when the page is shown, and rejects URLs that aren't archives in this library."""
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     assert engine.run("(path) => setArchiveURL(path)", "/archives/sample.wacz") is None
@@ -144,22 +144,22 @@ def test_archive_is_opened_by_the_function(host, engine):
     assert scope == f"{origin}/"
     assert script.startswith(f"{origin}/sw.js?")
     assert engine.run_in_agent("() => self.origin") == origin
-    # The page believes to be at the archived origin; the browser's own record of the visit says where it is.
+    # The engine hides the replay origin from the page's scripts, but not from this API.
     shown = engine.run_in_page("() => performance.getEntriesByType('navigation')[0].name")
     assert shown.startswith(f"{origin}/{host.archive('sample')['replayCollection']}/")
     engine.allow("404")
-    for path, words in [
+    for path, message in [
         ("/archives/nobody.wacz", 'no archive has the name "nobody"'),
         ("https://example.org/archives/sample.wacz", "another host"),
     ]:
-        with pytest.raises(ScriptError, match=words):
+        with pytest.raises(ScriptError, match=message):
             engine.run("(path) => setArchiveURL(path)", path)
         expect_home(engine)
 
 
 @pytest.mark.few("chromium names", "firefox ports", "webkit names")
 def test_private_window_replays(host, open_engine):
-    """The main job in a private window, by lookups and by ranges."""
+    """Replay in a private window, by lookups and by ranges."""
     engine = open_engine(private=True)
     open_from_library(engine, host)
     expect_home(engine)
@@ -168,52 +168,49 @@ def test_private_window_replays(host, open_engine):
     engine.reload()
     expect_species(engine)
     engine.open_tab()
-    engine.go(viewer_address(host, "sample", way="ranges"))
+    engine.go(viewer_address(host, "sample", mode="ranges"))
     expect_home(engine)
-    expect_way(engine, "ranges")
+    expect_mode(engine, "ranges")
 
 
 def blocking(what):
-    """The engines that let a person block this."""
+    """The engines in which a user can block this."""
     return pytest.mark.parametrize(
         "open_engine", [name for name in ENGINES if what in ENGINES[name].can_block], indirect=True)
 
 
 def expect_refusal(engine, host, what):
-    """The library is there; the viewer says what is missing, and what to do, also when a replay address led to it.
-
-    Returns what to do, in words.
-    """
+    """The library works. The viewer shows the message and a hint, also for a replay URL. Returns the hint."""
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
     engine.go(viewer_address(host, "sample"))
     engine.wait_for_text(f"“{TITLE}” can't be opened", ".failure-panel h1")
     engine.wait_for_text(what, ".failure-panel [role=alert]")
     hint = "() => document.querySelector('.failure-panel [role=alert] + p').innerText"
-    words = engine.run(hint)
+    text = engine.run(hint)
     collection = host.archive("sample")["replayCollection"]
     engine.go(f"{host.replay_origin('sample')}/{collection}/20241121090000id_/{SITE}/")
     engine.wait_for_text(what, ".failure-panel [role=alert]")
-    assert engine.run(hint) == words
-    return words
+    assert engine.run(hint) == text
+    return text
 
 
 @pytest.mark.few("firefox names", "webkit ports")
 @blocking("workers")
-def test_browser_without_workers_says_so(host, open_engine):
-    """Turned off in the settings, and by that not there at all."""
-    words = expect_refusal(
+def test_browser_without_workers(host, open_engine):
+    """Turned off in the settings."""
+    hint = expect_refusal(
         open_engine(blocks="workers"), host, "Replay needs service workers, which are turned off in this browser.")
-    assert "ordinary window" in words and "dom.serviceWorkers.enabled" in words
+    assert "ordinary window" in hint and "dom.serviceWorkers.enabled" in hint
 
 
 @pytest.mark.few("chromium ports", "firefox names")
 @blocking("site data")
-def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
-    """What the words name is what has to be allowed: with just that, pages are visited."""
+def test_browser_that_blocks_site_data(host, open_engine):
+    """Allowing exactly the sites in the hint makes replay work."""
     engine = open_engine(blocks="site data")
-    words = expect_refusal(engine, host, "The browser blocked the replay engine.")
-    names = re.search(r"Allow it for (\S+) \(in Firefox: for (\S+)\)", words)
+    hint = expect_refusal(engine, host, "The browser blocked the replay engine.")
+    names = re.search(r"Allow it for (\S+) \(in Firefox: for (\S+)\)", hint)
     engine = open_engine(blocks="site data", allows=names[2 if engine.name == "firefox" else 1])
     engine.go(viewer_address(host, "sample"))
     expect_home(engine)
@@ -221,7 +218,7 @@ def test_browser_that_keeps_no_site_data_says_what_to_allow(host, open_engine):
 
 @pytest.mark.parametrize("host", ["names"], indirect=True)
 def test_views_fit_a_narrow_window(host, engine):
-    """No sideways scrolling in the library and in the viewer, as narrow as this browser's window can be."""
+    """The library and the viewer don't scroll horizontally in the narrowest window."""
     narrow = "() => [innerWidth, document.documentElement.scrollWidth]"
     engine.go(f"{host.home}/")
     engine.wait_for_text(TITLE, "main a")
@@ -239,7 +236,7 @@ CALL_OUT = f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}"
 
 @pytest.mark.parametrize("host", ["names"], indirect=True)
 def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
-    """What the page's markup and its scripts ask for outside of the archive is asked of nobody."""
+    """Requests of markup and scripts to other hosts are blocked."""
     markup = (SUPPORT / "leaks.html").read_text(encoding="utf-8")
     host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": markup}))
     engine.go(viewer_address(host, "leaks"))
@@ -251,15 +248,15 @@ def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_the_sink_hears_what_does_leave(playwright, tmp_path, name):
-    """The proof of the proof: the same calls by a page without replay all reach the sink."""
+def test_control_the_sink_receives_requests(playwright, tmp_path, name):
+    """The control: the same calls from a page without replay all reach the sink."""
     site = WebSite()
     engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
     try:
         engine.go(f"http://localhost:{site.port}/")
         engine.run(CALL_OUT)
         wanted = ["leak-fetch.example", "leak-socket.example", "leak-beacon.example", "leak-image.example"]
-        wait_until(lambda: set(wanted) <= set(engine.sink.from_pages), f"the sink hears {wanted}")
+        wait_until(lambda: set(wanted) <= set(engine.sink.from_pages), f"the sink receives {wanted}")
     finally:
         engine.close()
         site.close()

@@ -1,4 +1,4 @@
-"""What the host tells by itself, told here in its place: the library follows, and shows the work that is under way."""
+"""The server's events, which these tests send in its place: the library updates, and shows activity."""
 
 import json
 import os
@@ -20,8 +20,8 @@ JOB = {
 }
 
 
-class Told:
-    """Answers for the host: events are those that were told since the browser last asked, jobs those that are known."""
+class FakeEvents:
+    """Answers requests for events and jobs. Each event is sent once."""
 
     def __init__(self, context):
         self.events = []
@@ -29,15 +29,15 @@ class Told:
         self.commands = []
         context.route("**/api/events", self._stream)
         context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": self.jobs}))
-        context.route("**/api/jobs/*/*", self._steer)
+        context.route("**/api/jobs/*/*", self._control)
 
     def _stream(self, route):
-        """The browser comes again 100 ms after the end of each answer."""
-        told, self.events = self.events, []
-        body = "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in told)
+        """The browser reconnects 100 ms after the end of each response."""
+        events, self.events = self.events, []
+        body = "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in events)
         route.fulfill(content_type="text/event-stream", body=f"retry: 100\n\n{body}")
 
-    def _steer(self, route):
+    def _control(self, route):
         request = route.request
         self.commands.append((request.method, request.url.split("/api/")[1], bool(request.headers["replayhost-token"])))
         self.job(state={"pause": "paused", "resume": "running", "retry": "waiting", "cancel": "cancelled"}[
@@ -45,63 +45,63 @@ class Told:
         route.fulfill(json=self.jobs[-1])
 
     def job(self, **changes):
-        """The job as it is from now on, and an event that says so."""
+        """Changes the job and sends an event about it."""
         job = {**(self.jobs[-1] if self.jobs else JOB), **changes}
         self.jobs = [job]
         self.events.append(("job", job))
 
 
 @pytest.fixture
-def told(browser):
-    return Told(browser.context)
+def fake(browser):
+    return FakeEvents(browser.context)
 
 
-def test_library_shows_what_others_import_and_remove(host, told, page):
+def test_library_shows_what_others_import_and_remove(host, fake, page):
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     host.add(FIXTURES / "sample.wacz")
-    told.events.append(("archives", {"revision": 2}))
+    fake.events.append(("archives", {"revision": 2}))
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
     host.run("remove", "--yes", "sample")
-    told.events.append(("archives", {"revision": 3}))
+    fake.events.append(("archives", {"revision": 3}))
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
 
 
-def test_news_leave_the_focus_where_it_is(host_with_sample, told, page):
+def test_updates_keep_the_focus(host_with_sample, fake, page):
     host = host_with_sample
     page.goto(host.home)
     page.get_by_role("button", name=f"Remove {TITLE}").focus()
     host.add(FIXTURES / "second.wacz")
-    told.events.append(("archives", {"revision": 2}))
+    fake.events.append(("archives", {"revision": 2}))
     expect(page.get_by_role("link", name="Harbour Notebook", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name=f"Remove {TITLE}")).to_be_focused()
 
 
-def test_work_is_shown_and_steered(host, told, page):
-    """Progress, reason, and a button for each thing that can be done in a state; what is done goes away."""
-    told.job()
+def test_activity_is_shown_and_controlled(host, fake, page):
+    """Progress, reason, and the buttons for each state. Finished jobs disappear."""
+    fake.job()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Activity")
-    expect(work).to_contain_text("Import of /volume/<b>large</b>.wacz")
-    expect(work).to_contain_text("25 %, 30 MB of 120 MB")
-    told.job(done=60_000_000)
-    expect(work).to_contain_text("50 %, 60 MB of 120 MB")
-    for button, command, words in [
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity).to_contain_text("Import of /volume/<b>large</b>.wacz")
+    expect(activity).to_contain_text("25 %, 30 MB of 120 MB")
+    fake.job(done=60_000_000)
+    expect(activity).to_contain_text("50 %, 60 MB of 120 MB")
+    for button, command, text in [
         ("Pause", "pause", "Paused at 50 %"), ("Resume", "resume", "50 %, 60 MB"),
     ]:
-        work.get_by_role("button", name=f"{button}: Import of").click()
-        expect(work).to_contain_text(words)
-        assert told.commands[-1] == ("POST", f"jobs/7/{command}", True)
-    told.job(state="failed", reason="no space left while copying")
-    expect(work).to_contain_text("No space left while copying.")
+        activity.get_by_role("button", name=f"{button}: Import of").click()
+        expect(activity).to_contain_text(text)
+        assert fake.commands[-1] == ("POST", f"jobs/7/{command}", True)
+    fake.job(state="failed", reason="no space left while copying")
+    expect(activity).to_contain_text("No space left while copying.")
     expect(page.locator("#announcements")).to_have_text("Import of /volume/<b>large</b>.wacz failed.")
-    work.get_by_role("button", name="Retry: Import of").click()
-    expect(work).to_contain_text("Queued")
-    told.job(state="running", attempt=2)
-    expect(work).to_contain_text("50 %, 60 MB of 120 MB, attempt 2")
-    work.get_by_role("button", name="Cancel: Import of").press("Enter")
-    expect(work).to_have_count(0)
-    assert [command[1] for command in told.commands] == ["jobs/7/pause", "jobs/7/resume", "jobs/7/retry", "jobs/7/cancel"]
+    activity.get_by_role("button", name="Retry: Import of").click()
+    expect(activity).to_contain_text("Queued")
+    fake.job(state="running", attempt=2)
+    expect(activity).to_contain_text("50 %, 60 MB of 120 MB, attempt 2")
+    activity.get_by_role("button", name="Cancel: Import of").press("Enter")
+    expect(activity).to_have_count(0)
+    assert [command[1] for command in fake.commands] == ["jobs/7/pause", "jobs/7/resume", "jobs/7/retry", "jobs/7/cancel"]
 
 
 @pytest.mark.parametrize("job, buttons", [
@@ -110,16 +110,16 @@ def test_work_is_shown_and_steered(host, told, page):
     ({"state": "failed", "errorCode": "archive-refused", "reason": "this is no ZIP file"}, ["Dismiss"]),
     ({"state": "failed", "errorCode": "no-space", "reason": "no space left"}, ["Retry", "Dismiss"]),
 ])
-def test_only_what_can_succeed_is_offered(host, told, page, job, buttons):
-    """An upload is read once, and a file that is no archive stays none."""
-    told.job(**job)
+def test_only_possible_commands_have_buttons(host, fake, page, job, buttons):
+    """An upload can't be read again, and a retry can't fix a file that isn't an archive."""
+    fake.job(**job)
     page.goto(host.home)
-    work = page.get_by_role("region", name="Activity")
-    expect(work.get_by_role("button")).to_have_text(buttons)
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity.get_by_role("button")).to_have_text(buttons)
 
 
-def test_upload_that_the_server_did_not_survive_is_only_dismissed(host, page):
-    """The host's own word for what can be tried again."""
+def test_upload_of_a_killed_server_has_only_dismiss(host, page):
+    """With the real server's jobs."""
     with socket.create_connection(("127.0.0.1", host.port)) as connection:
         head = (f"POST /api/archives?name=cut.wacz HTTP/1.1\r\nHost: localhost:{host.port}\r\n"
                 f"Origin: {host.address}\r\nReplayhost-Token: {host.token}\r\nContent-Type: application/wacz\r\nContent-Length: 1000000\r\n\r\n")
@@ -128,12 +128,12 @@ def test_upload_that_the_server_did_not_survive_is_only_dismissed(host, page):
         host.process.kill()
     host.restart()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Activity")
-    expect(work).to_contain_text("cut.wacz")
-    expect(work.get_by_role("button")).to_have_text(["Dismiss"])
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity).to_contain_text("cut.wacz")
+    expect(activity.get_by_role("button")).to_have_text(["Dismiss"])
 
 
-def test_library_says_that_the_server_stopped_and_heals_itself(host_with_sample, browser):
+def test_library_reconnects_to_a_stopped_server(host_with_sample, browser):
     host, page = host_with_sample, browser.page
     browser.allow("Failed to load resource|net::ERR")
     page.goto(host.home)
@@ -151,83 +151,83 @@ def test_library_says_that_the_server_stopped_and_heals_itself(host_with_sample,
     expect(page.get_by_role("link", name="Harbour Notebook", exact=True)).to_be_visible()
 
 
-def test_failed_import_is_dismissed_for_good(host, browser, tmp_path):
+def test_dismissed_import_does_not_return(host, browser, tmp_path):
     page, file = browser.page, tmp_path / "holiday.wacz"
     file.write_bytes(b"no archive")
     browser.allow("422")
     page.goto(host.home)
     page.locator("input[type=file]").set_input_files(file)
-    imports, work = page.get_by_role("list", name="Imports"), page.get_by_role("region", name="Activity")
-    expect(imports).to_contain_text("holiday.wacz was not imported")
-    wait_until(lambda: jobs_of(host), "the host knows what failed")
+    imports, activity = page.get_by_role("list", name="Imports"), page.get_by_role("region", name="Activity")
+    expect(imports).to_contain_text("Couldn't add “holiday.wacz”")
+    wait_until(lambda: jobs_of(host), "the server lists the failed job")
     imports.get_by_role("button", name="Dismiss holiday.wacz").click()
     expect(imports).to_have_count(0)
-    wait_until(lambda: not jobs_of(host), "the host has forgotten it")
+    wait_until(lambda: not jobs_of(host), "the server no longer lists it")
     page.reload()
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
-    expect(work).to_have_count(0)
+    expect(activity).to_have_count(0)
 
 
 def jobs_of(host):
     return json.loads(host.request("GET", "/api/jobs")[2])["jobs"]
 
 
-def test_failed_work_is_dismissed_for_good(host, page, tmp_path):
-    file = tmp_path / "away.wacz"
+def test_dismissed_job_does_not_return(host, page, tmp_path):
+    file = tmp_path / "linked.wacz"
     shutil.copy(FIXTURES / "sample.wacz", file)
     host.stop()
     host.run("import", "--link", file)
     os.utime(file, (1, 1))
     host.start()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Activity")
-    expect(work).to_contain_text("failed")
-    work.get_by_role("button", name="Dismiss: Checksum of").click()
-    expect(work).to_have_count(0)
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity).to_contain_text("failed")
+    activity.get_by_role("button", name="Dismiss: Checksum of").click()
+    expect(activity).to_have_count(0)
     page.reload()
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
-    expect(work).to_have_count(0)
+    expect(activity).to_have_count(0)
     assert "nothing failed" in host.run("jobs").stderr
 
 
-def test_all_that_failed_is_dismissed_at_once(host, page):
+def test_all_failures_are_dismissed_at_once(host, page):
     fields = {"Origin": host.address, "Replayhost-Token": host.token, "Content-Type": "application/wacz"}
     for name in ["one", "two", "three"]:
         status, answered, _ = host.request("POST", f"/api/archives?name={name}.wacz", fields, b"no archive")
         assert (status, int(answered["Replayhost-Job"])) == (422, jobs_of(host)[0]["id"])
     page.goto(host.home)
-    work = page.get_by_role("region", name="Activity")
-    expect(work.get_by_role("listitem")).to_have_count(3)
-    work.get_by_role("button", name="Dismiss all failures").click()
-    expect(work).to_have_count(0)
-    wait_until(lambda: not jobs_of(host), "the host has forgotten them")
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity.get_by_role("listitem")).to_have_count(3)
+    activity.get_by_role("button", name="Dismiss all failures").click()
+    expect(activity).to_have_count(0)
+    wait_until(lambda: not jobs_of(host), "the server no longer lists them")
 
 
 @pytest.mark.parametrize("by", ["event", "list"])
-def test_finished_work_goes_away(host, told, page, by):
-    """Which is said, whether an event or the list of jobs tells it first."""
-    told.job()
+def test_finished_job_disappears(host, fake, page, by):
+    """And is announced, whether an event or the list of jobs reports it first."""
+    fake.job()
     page.goto(host.home)
-    work = page.get_by_role("region", name="Activity")
-    expect(work).to_be_visible()
-    told.job(state="done", done=JOB["total"])
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity).to_be_visible()
+    fake.job(state="done", done=JOB["total"])
     if by == "list":
-        told.events.clear()
-    expect(work).to_have_count(0)
+        fake.events.clear()
+    expect(activity).to_have_count(0)
     expect(page.locator("#announcements")).to_have_text("Import of /volume/<b>large</b>.wacz finished.")
 
 
-def test_host_without_events_is_left_alone(host_with_sample, browser):
-    """An older host: the library shows what there is, says nothing of it, and does not ask again and again."""
-    asked = []
+def test_server_without_events_is_asked_once(host_with_sample, browser):
+    """The library works without events, and shows no error."""
+    requested = []
     browser.allow("404")
-    browser.context.route("**/api/events", lambda route: asked.append(route.request.url) or route.fulfill(status=404))
+    browser.context.route("**/api/events", lambda route: requested.append(route.request.url) or route.fulfill(status=404))
     page = browser.page
     page.goto(host_with_sample.home)
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
-    wait_until(lambda: asked, "the page asked for events")
+    wait_until(lambda: requested, "the page requested for events")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     page.get_by_role("link", name=f"Pages of {TITLE}").click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
-    assert len(asked) == 1
+    assert len(requested) == 1
     expect(page.get_by_role("alert")).to_have_count(0)

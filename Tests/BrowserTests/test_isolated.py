@@ -1,6 +1,6 @@
-"""`replayhost open --isolated`: nothing that a page tries leaves this computer, and the browser sends nothing by itself.
+"""`replayhost open --isolated`: neither a page nor the browser itself can reach another computer.
 
-isolated/runs.py has the tests. Each browser runs in a network of its own, in which every packet is seen.
+isolated/runs.py has the tests. Each browser runs in its own network, in which every packet is recorded.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an archived page, or another web site, cannot do: see another archive, reach the library, call the network."""
+"""Archived pages and other websites can't see other archives, change the library or use the network."""
 
 import json
 from pathlib import Path
@@ -18,17 +18,17 @@ from support.website import WebSite
 ATTACKS = (Path(__file__).parent / "support" / "attacks.js").read_text(encoding="utf-8")
 
 
-WAYS = ["lookups", "ranges"]
+MODES = ["lookups", "ranges"]
 
 
-def open_archive(page, host, identifier, way):
-    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz&replay={way}")
+def open_archive(page, host, identifier, mode):
+    page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz&replay={mode}")
     return Viewer(page)
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=MODES)
 def two_tabs(request, host, browser):
-    """sample.wacz and second.wacz, captures of the same addresses, open side by side, in each way to replay."""
+    """sample.wacz and second.wacz, with captures of the same URLs, open in two tabs, in each replay mode."""
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
     first = open_archive(browser.page, host, "sample", request.param)
@@ -39,7 +39,7 @@ def two_tabs(request, host, browser):
 
 
 def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
-    """localStorage, IndexedDB and caches, as our own page at that origin and as an archived page sees them."""
+    """localStorage, IndexedDB and caches, from the agent's page and from an archived page."""
     first, second = two_tabs
     store = """async () => {
         localStorage.setItem("tide", "low");
@@ -60,7 +60,7 @@ def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
 
 
 def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_tabs):
-    """From sample's origin its own file is read; second's file and second's captures are not there."""
+    """sample's origin serves its own file, but neither second's file nor its captures."""
     first, second = two_tabs
     status = "path => fetch(path).then((answer) => answer.status)"
     text = "path => fetch(path).then((answer) => answer.text())"
@@ -79,7 +79,7 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_t
 
 
 def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
-    """The document around the replay frame, and the token in it, are another origin's."""
+    """The viewer's document and its token belong to another origin."""
     first, _ = two_tabs
     for frame in [first.agent_frame, first.archived_frame]:
         for reach in ["document", "location.href", "setArchiveURL", "localStorage", "frames[0].document.body.missing"]:
@@ -87,7 +87,7 @@ def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
                 "reach => { try { return String(Function(`return top.${reach}`)()); } catch (e) { return e.name; } }",
                 reach)
             if reach.startswith("frames"):
-                continue  # Frames of the archive's own origin: nothing secret is in them.
+                continue  # Frames of the archive's own origin contain no secrets.
             assert outcome == "SecurityError", f"top.{reach} from {frame.url}"
     token = first.page.locator('meta[name="replayhost-token"]').get_attribute("content")
     assert len(token) >= 32
@@ -99,7 +99,7 @@ def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
 
 
 def attack(frame, host):
-    """Runs every attack of attacks.js against the library. Returns what each came to."""
+    """Runs every attack in attacks.js against the library. Returns the result of each."""
     targets = {"control": [host.address, host.home], "archive": "sample"}
     return frame.evaluate(f"targets => {{ {ATTACKS}\nreturn attackLibrary(targets); }}", targets)
 
@@ -110,8 +110,8 @@ def expect_refused(results, host, before, where):
     assert host.archives() == before, f"{where} changed the library"
 
 
-def test_archive_cannot_ask_or_change_anything_at_the_library(host, two_tabs, browser):
-    """fetch, forms, beacons, pictures and frames from the replay origin: nothing is read, nothing changes."""
+def test_archive_cannot_read_or_change_the_library(host, two_tabs, browser):
+    """With fetch, forms, beacons, images and frames from the replay origin."""
     first, _ = two_tabs
     before = host.archives()
     for frame in [first.agent_frame, first.archived_frame]:
@@ -120,8 +120,8 @@ def test_archive_cannot_ask_or_change_anything_at_the_library(host, two_tabs, br
 
 
 @pytest.mark.parametrize("site", ["localhost", "attacker.localhost"])
-def test_another_site_cannot_ask_or_change_anything_at_the_library(host_with_sample, browser, site):
-    """The same from a page of somebody else, with no policy of ours on it: same-site, and cross-site."""
+def test_another_site_cannot_read_or_change_the_library(host_with_sample, browser, site):
+    """The same from another website, same-site and cross-site."""
     other = WebSite()
     try:
         browser.page.goto(f"http://{site}:{other.port}/")
@@ -132,15 +132,15 @@ def test_another_site_cannot_ask_or_change_anything_at_the_library(host_with_sam
         other.close()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_archived_page_cannot_call_the_network(host, browser, tmp_path, way):
-    """Pictures, sockets, beacons, prefetches, pings, workers, inner frames: nothing leaves this computer."""
+@pytest.mark.parametrize("mode", MODES)
+def test_archived_page_cannot_call_the_network(host, browser, tmp_path, mode):
+    """Images, sockets, beacons, prefetches, pings, workers and inner frames: nothing leaves this computer."""
     run = "attackNetwork().then((log) => { document.body.dataset.tried = log.length; });"
     page_script = f"<script>{ATTACKS}\n{run}</script>"
     markup = (Path(__file__).parent / "support" / "leaks.html").read_text(encoding="utf-8")
     html = markup.replace("<!-- script -->", page_script)
     host.add(write_archive(tmp_path / "leaks.wacz", "Leaks", {"https://leaks.example/": html}))
-    viewer = open_archive(browser.page, host, "leaks", way)
+    viewer = open_archive(browser.page, host, "leaks", mode)
     expect(viewer.read("h1")).to_have_text("A page that calls out")
     expect(viewer.read("body")).to_have_attribute("data-tried", "8")
     viewer.read("#ping").click()
@@ -148,15 +148,15 @@ def test_archived_page_cannot_call_the_network(host, browser, tmp_path, way):
     assert browser.sink.from_pages == []
 
 
-def test_the_sink_hears_what_does_leave(playwright, tmp_path):
-    """The proof of the proof: the same attacks on a page without replay are all heard by the sink."""
+def test_control_the_sink_receives_requests(playwright, tmp_path):
+    """The control: the same attacks from a page without replay all reach the sink."""
     site = WebSite()
     browser = Browser(playwright, tmp_path / "profile")
     try:
         browser.page.goto(f"http://localhost:{site.port}/")
         browser.page.evaluate(f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}")
         wanted = ["leak-fetch.example", "leak-socket.example", "leak-beacon.example", "leak-image.example"]
-        wait_until(lambda: set(wanted) <= set(browser.sink.from_pages), f"the sink hears {wanted}")
+        wait_until(lambda: set(wanted) <= set(browser.sink.from_pages), f"the sink receives {wanted}")
         with pytest.raises(AssertionError):
             browser.check()
     finally:
@@ -165,7 +165,7 @@ def test_the_sink_hears_what_does_leave(playwright, tmp_path):
 
 
 def refused_requests(port):
-    """Requests that must be refused: what, method, path, Host, header fields, the statuses that refuse it."""
+    """Yields requests that must be refused: description, method, path, Host, header fields, accepted statuses."""
     own, origin = f"localhost:{port}", f"http://localhost:{port}"
     upload, remove = ("POST", "/api/archives?name=second.wacz"), ("DELETE", "/api/archives/sample")
     good = {"Origin": origin, "Replayhost-Token": "TOKEN", "Content-Type": "application/wacz"}
@@ -214,8 +214,8 @@ def refused_requests(port):
         yield "removal by another method", "POST", path, own, without(X_HTTP_Method_Override="DELETE"), {404, 405}
 
 
-def test_requests_of_others_are_refused(host_with_sample):
-    """DNS rebinding, cross-site requests and wrong tokens, as raw requests; nothing changes after any of them."""
+def test_foreign_requests_are_refused(host_with_sample):
+    """DNS rebinding, cross-site requests and wrong tokens, as raw requests; none changes anything."""
     host = host_with_sample
     token = json.loads((host.store / "server.json").read_text())["token"]
     body = (FIXTURES / "second.wacz").read_bytes()
@@ -244,12 +244,12 @@ IS_SEVERED = """async (address) => {
 }"""
 
 
-def test_another_site_cannot_tell_which_archives_there_are(host_with_sample, browser):
-    """It opens addresses in windows, and gets no hold of any of them, whether the archive is there or not."""
+def test_another_site_cannot_find_out_which_archives_exist(host_with_sample, browser):
+    """It opens URLs in windows and loses its reference to each, whether the archive exists or not."""
     host, other = host_with_sample, WebSite()
     browser.allow("403|404")
     try:
-        for identifier in ["sample", "nobody"]:
+        for identifier in ["sample", "unknown"]:
             origin = host.replay_origin("sample").replace("sample", identifier)
             for address in [
                 f"{host.home}/?archive=/archives/{identifier}.wacz", f"{host.home}/archives/{identifier}.wacz",
@@ -262,8 +262,8 @@ def test_another_site_cannot_tell_which_archives_there_are(host_with_sample, bro
         other.close()
 
 
-def test_library_is_not_shown_in_a_frame(host_with_sample, browser):
-    """Neither by another site nor by an archive: a click meant for them would land on our buttons."""
+def test_library_cannot_be_framed(host_with_sample, browser):
+    """By other sites or archives, which prevents clickjacking."""
     for path in ["/", "/index.html", f"/?archive=/archives/sample.wacz#url={SITE}/"]:
         _, headers, _ = host_with_sample.request("GET", path.split("#")[0])
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]

@@ -1,4 +1,4 @@
-"""The two ways to replay: by lookups the server answers for each capture, by ranges the engine reads the file."""
+"""The replay modes: by lookups the server answers for each capture, by ranges the engine reads the file."""
 
 import re
 
@@ -15,21 +15,21 @@ from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
-WAYS = ["lookups", "ranges"]
+MODES = ["lookups", "ranges"]
 UNCAPTURED = "This page isn't in"
 EXAMPLE = "https://page.example"
 CINEMA = b'<!doctype html><title>Film</title><h1>Film</h1><video id="film" muted preload="auto" src="/film.webm"></video>'
 
 
-def open_by(page, host, way, identifier="sample", fragment=""):
-    """Opens an archive in a way that the address chooses; without one the host's own choice."""
-    chosen = f"&replay={way}" if way else ""
+def open_by(page, host, mode, identifier="sample", fragment=""):
+    """Opens an archive in a replay mode; an empty one means the default."""
+    chosen = f"&replay={mode}" if mode else ""
     page.goto(f"{host.home}/?archive=/archives/{identifier}.wacz{chosen}{fragment}")
     return Viewer(page)
 
 
 def lookups(browser, identifier="sample"):
-    """Captures that the engine asked the server for."""
+    """The captures that the engine requested from the server."""
     return [url for url in browser.requests if not is_control(url) and f"/c/{identifier}/" in url
         and re.search(r"/\d*ir_/", url)]
 
@@ -43,9 +43,9 @@ def reads(browser):
     return [url for url in browser.requests if "/archives/" in url and "view=replay" in url]
 
 
-def expect_way(browser, way):
-    """By ranges the file is read many times and no capture is asked for; by lookups the file is only looked for."""
-    if way == "ranges":
+def expect_mode(browser, mode):
+    """By ranges, the file is read many times and no capture is requested. By lookups, only the file's existence is checked."""
+    if mode == "ranges":
         assert lookups(browser) == []
         assert len(reads(browser)) > 3
     else:
@@ -53,35 +53,35 @@ def expect_way(browser, way):
         assert len(reads(browser)) <= 2
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_journey_in_either_way(host_with_sample, browser, way):
-    """All that archived pages consist of, from the list of pages; the choice stays in the address to the end."""
+@pytest.mark.parametrize("mode", MODES)
+def test_journey_in_each_mode(host_with_sample, browser, mode):
+    """Everything that archived pages consist of, from the list of pages. The URL keeps the mode."""
     page = browser.page
-    open_by(page, host_with_sample, way, fragment="#view=pages")
+    open_by(page, host_with_sample, mode, fragment="#view=pages")
     row = page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC")
     row.get_by_role("link", name=TITLE, exact=True).click()
     read_all(Viewer(page))
-    assert f"&replay={way}#url=" in page.url
-    expect_way(browser, way)
+    assert f"&replay={mode}#url=" in page.url
+    expect_mode(browser, mode)
 
 
-def test_lookups_are_the_way_when_nobody_chooses(host_with_sample, browser):
+def test_lookups_are_the_default(host_with_sample, browser):
     expect_home(open_by(browser.page, host_with_sample, ""))
-    expect_way(browser, "lookups")
+    expect_mode(browser, "lookups")
     assert "replay=" not in browser.page.url
 
 
 def test_deep_link_at_the_replay_origin_uses_lookups(host_with_sample, browser):
-    """Typed in a browser that was never here, and in one where only the frame's document is asked for again."""
+    """In a browser with an empty profile."""
     collection = host_with_sample.archive("sample")["replayCollection"]
     browser.page.goto(f"{host_with_sample.replay_origin('sample')}/{collection}/20241121090006mp_/{SITE}/species/")
     expect_species(Viewer(browser.page))
-    expect_way(browser, "lookups")
+    expect_mode(browser, "lookups")
 
 
 @pytest.mark.parametrize("answer", ["503", "none"])
-def test_ranges_take_over_when_the_server_answers_no_lookups(host_with_sample, browser, answer):
-    """Also where lookups were chosen: a page is worth more than the choice."""
+def test_ranges_are_used_when_the_server_answers_no_lookups(host_with_sample, browser, answer):
+    """Even if the URL selects lookups."""
     def refuse(route):
         if answer == "503":
             route.fulfill(status=503, body="not now")
@@ -93,30 +93,30 @@ def test_ranges_take_over_when_the_server_answers_no_lookups(host_with_sample, b
     expect_home(viewer)
     viewer.follow("Species")
     expect_species(viewer)
-    expect_way(browser, "ranges")
+    expect_mode(browser, "ranges")
 
 
-def test_ranges_take_over_when_the_engine_refuses_lookups(host_with_own_assets, own_assets, browser):
+def test_ranges_are_used_when_the_engine_refuses_lookups(host_with_own_assets, own_assets, browser):
     script = own_assets / "vendor" / "sw.js"
     code = script.read_text(encoding="utf-8")
-    assert code.count('case"live":') == 1, "the engine knows collections of lookups by another word now"
+    assert code.count('case"live":') == 1, "the engine has another name for collections of lookups"
     script.write_text(code.replace('case"live":', 'case"unknown":'), encoding="utf-8")
     host_with_own_assets.add(FIXTURES / "sample.wacz")
     expect_home(open_by(browser.page, host_with_own_assets, ""))
-    expect_way(browser, "ranges")
+    expect_mode(browser, "ranges")
 
 
-def test_another_way_replaces_the_collection(host_with_sample, browser):
-    """There and back in one browser profile; what the engine kept of the former way is not used."""
-    for way in ["lookups", "ranges", "lookups"]:
+def test_another_mode_replaces_the_collection(host_with_sample, browser):
+    """In one browser profile. The engine doesn't use data of the previous mode."""
+    for mode in ["lookups", "ranges", "lookups"]:
         browser.page.goto("about:blank")
         forget(browser)
-        expect_home(open_by(browser.page, host_with_sample, way))
-        expect_way(browser, way)
+        expect_home(open_by(browser.page, host_with_sample, mode))
+        expect_mode(browser, mode)
 
 
-def test_collection_that_a_page_changed_is_added_anew(host_with_sample, browser):
-    """Archived scripts can write into the engine's database; what they leave there is gone when the archive is opened next."""
+def test_collection_that_a_page_changed_is_replaced(host_with_sample, browser):
+    """Archived scripts can write to the engine's database. Their changes are gone when the archive is opened again."""
     change = """(policy) => new Promise((done, failed) => {
         const opening = indexedDB.open("collDB");
         opening.onsuccess = () => {
@@ -144,10 +144,10 @@ def test_collection_that_a_page_changed_is_added_anew(host_with_sample, browser)
     assert viewer.agent_frame.evaluate(change, None) is None
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_way_stays_when_the_browser_cleared_its_storage(host_with_sample, browser, way):
-    """A link followed then is answered by our own page in the frame, which sets up what the viewer's address chose."""
-    viewer = open_by(browser.page, host_with_sample, way)
+@pytest.mark.parametrize("mode", MODES)
+def test_mode_stays_when_the_browser_cleared_its_storage(host_with_sample, browser, mode):
+    """For the next link, the server's page in the frame sets up the mode in the viewer's URL."""
+    viewer = open_by(browser.page, host_with_sample, mode)
     expect_home(viewer)
     browser.clear_storage(host_with_sample.replay_origin("sample"))
     forget(browser)
@@ -155,12 +155,12 @@ def test_way_stays_when_the_browser_cleared_its_storage(host_with_sample, browse
     expect_species(viewer)
     viewer.follow("Film")
     expect(viewer.read("#film")).to_be_visible()
-    expect_way(browser, way)
+    expect_mode(browser, mode)
 
 
 @pytest.fixture
 def odd_archive(host, tmp_path):
-    """Errors that were captured, documents without the engine's script, links to what was not captured."""
+    """Captured errors, documents without the engine's script, and links to uncaptured URLs."""
     def page(title, body):
         return f"<!doctype html><meta charset=utf-8><title>{title}</title><h1>{title}</h1>{body}".encode()
 
@@ -180,31 +180,31 @@ def odd_archive(host, tmp_path):
     return host
 
 
-def open_odd(page, host, way):
-    viewer = open_by(page, host, way, "odd")
+def open_odd(page, host, mode):
+    viewer = open_by(page, host, mode, "odd")
     expect(viewer.read("h1")).to_have_text("Odd")
     return viewer
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("path, words", [
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("path, text", [
     ("/broken", "The database was away that day."), ("/gone", "It was away already."),
     ("/moved", "It was away already."),
 ])
-def test_archived_errors_and_redirects_show_what_was_archived(odd_archive, page, way, path, words):
-    viewer = open_odd(page, odd_archive, way)
+def test_archived_errors_and_redirects_show_what_was_archived(odd_archive, page, mode, path, text):
+    viewer = open_odd(page, odd_archive, mode)
     viewer.follow(path)
-    expect(viewer.read("#own")).to_have_text(words)
+    expect(viewer.read("#own")).to_have_text(text)
     expect(viewer.address).to_have_value(f"{EXAMPLE}{path}".replace("moved", "gone"))
     expect(page.get_by_role("heading", name=UNCAPTURED)).to_have_count(0)
     page.reload()
-    expect(viewer.read("#own")).to_have_text(words)
+    expect(viewer.read("#own")).to_have_text(text)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_page_that_stands_in_is_shown_under_its_own_address(odd_archive, page, way):
-    """Another cache buster in the link, and typed: what was captured is shown, and named as it was captured."""
-    viewer = open_odd(page, odd_archive, way)
+@pytest.mark.parametrize("mode", MODES)
+def test_fuzzy_match_is_shown_with_its_own_url(odd_archive, page, mode):
+    """A link and a typed URL with another cache buster open the capture, and the URL field shows its URL."""
+    viewer = open_odd(page, odd_archive, mode)
     captured = f"{EXAMPLE}/tide?_=1732179600000"
     viewer.follow("/tide?_=1732180000001")
     expect(viewer.read("#own")).to_have_text("Low water at six.")
@@ -212,15 +212,15 @@ def test_page_that_stands_in_is_shown_under_its_own_address(odd_archive, page, w
     expect(page.locator(".hint-bar")).to_be_hidden()
     page.get_by_role("button", name="Back", exact=True).click()
     expect(viewer.read("h1")).to_have_text("Odd")
-    viewer.visit("page.example/tide?_=5")
+    viewer.open_url("page.example/tide?_=5")
     expect(viewer.read("#own")).to_have_text("Low water at six.")
     expect(viewer.address).to_have_value(captured)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_documents_without_a_script_are_shown_with_their_address(odd_archive, page, way):
-    """A picture and a text in the frame itself; from there back to the page."""
-    viewer = open_odd(page, odd_archive, way)
+@pytest.mark.parametrize("mode", MODES)
+def test_documents_without_a_script_are_shown_with_their_url(odd_archive, page, mode):
+    """An image and a JSON file in the frame. Back shows the page again."""
+    viewer = open_odd(page, odd_archive, mode)
     for path, selector in [("/picture.png", "img"), ("/words.json", "pre")]:
         viewer.follow(path)
         expect(viewer.read(selector)).to_be_visible()
@@ -231,11 +231,11 @@ def test_documents_without_a_script_are_shown_with_their_address(odd_archive, pa
         expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("path", ["/missing", "/missing?x=1#part", "/missing.png"])
-def test_link_to_what_was_not_captured_leads_to_our_words(odd_archive, page, way, path):
-    """There, back, forward, and back again by the panel's button."""
-    viewer = open_odd(page, odd_archive, way)
+def test_link_to_an_uncaptured_url(odd_archive, page, mode, path):
+    """Shows the panel; Back, Forward and the panel's button work."""
+    viewer = open_odd(page, odd_archive, mode)
     panel = page.get_by_role("heading", name=UNCAPTURED)
     viewer.follow(path)
     expect(panel).to_be_visible()
@@ -251,29 +251,29 @@ def test_link_to_what_was_not_captured_leads_to_our_words(odd_archive, page, way
     expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_typed_address_that_was_not_captured(odd_archive, page, way):
-    """The page stays behind the words, and is there again after "Go back"."""
-    viewer = open_odd(page, odd_archive, way)
-    viewer.visit("page.example/nowhere")
+@pytest.mark.parametrize("mode", MODES)
+def test_typed_uncaptured_url(odd_archive, page, mode):
+    """"Go back" shows the page behind the panel."""
+    viewer = open_odd(page, odd_archive, mode)
+    viewer.open_url("page.example/nowhere")
     expect(page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
     page.get_by_role("button", name="Go back").click()
     expect(viewer.read("h1")).to_be_visible()
     expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_capture_that_cannot_be_read_is_no_page(host, page, way):
-    """What the server says in its place is not taken for what was archived."""
+@pytest.mark.parametrize("mode", MODES)
+def test_unreadable_capture_shows_a_panel(host, page, mode):
+    """The server's error page isn't shown as an archived page."""
     host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
-    viewer = open_by(page, host, way, "index-past-the-end", "#url=https://leaf.example/")
+    viewer = open_by(page, host, mode, "index-past-the-end", "#url=https://leaf.example/")
     expect(page.get_by_role("heading", name="This capture can't be shown")).to_be_visible()
     expect(page.get_by_text("The file may be damaged")).to_be_visible()
     expect(viewer.read("h1")).to_be_hidden()
 
 
-def test_address_that_the_page_makes_up_is_no_absence(host, page, tmp_path):
-    """A page that changes its own address, as applications do, is there: nothing covers it."""
+def test_page_that_changes_its_own_url_stays(host, page, tmp_path):
+    """No panel covers a page that pushes an uncaptured URL, as web apps do."""
     html = "<!doctype html><title>App</title><h1>App</h1><script>history.pushState(null, '', '/made-up');</script>"
     host.add(write_archive(tmp_path / "app.wacz", "App", {f"{EXAMPLE}/": html}))
     viewer = open_by(page, host, "lookups", "app")
@@ -283,8 +283,8 @@ def test_address_that_the_page_makes_up_is_no_absence(host, page, tmp_path):
     expect(viewer.address).to_have_value(f"{EXAMPLE}/")
 
 
-def test_server_that_went_away_is_no_absence(host_with_sample, browser):
-    """A link followed then, to a page that was captured: the words name the server, and "Try again" leads there."""
+def test_stopped_server_is_not_reported_as_uncaptured(host_with_sample, browser):
+    """A link to a captured page shows that the server has stopped. "Try again" opens the page."""
     page = browser.page
     browser.allow("ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE")
     viewer = open_by(page, host_with_sample, "lookups")
@@ -297,10 +297,10 @@ def test_server_that_went_away_is_no_absence(host_with_sample, browser):
     expect_species(viewer)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_long_film_seeks(host, browser, tmp_path, way):
-    """Ten minutes, 8 MB: a moment near the end plays soon. By lookups the engine passes the range on, and what lies
-    between is not read. By ranges it reads the film's record from its start at every seek, and drops what is not wanted.
+@pytest.mark.parametrize("mode", MODES)
+def test_long_film_seeks(host, browser, tmp_path, mode):
+    """Ten minutes, 8 MB: a time near the end plays soon. By lookups, the engine forwards the range and skips the part before
+    it. By ranges, it reads the film's record from its start at every seek.
     """
     film = lengthen((FIXTURES / "site" / "media" / "waves.webm").read_bytes(), 100)
     host.add(write_captures(tmp_path / "cinema.wacz", "Cinema", [
@@ -308,7 +308,7 @@ def test_long_film_seeks(host, browser, tmp_path, way):
     asked = []
     browser.context.on("request", lambda request: "film.webm" in request.url and "/c/" in request.url
         and asked.append(request.headers.get("range", "")))
-    viewer = open_by(browser.page, host, way, "cinema")
+    viewer = open_by(browser.page, host, mode, "cinema")
     expect(viewer.read("h1")).to_have_text("Film")
     seek = """async (video, time) => {
         await new Promise((done, failed) => {
@@ -327,9 +327,9 @@ def test_long_film_seeks(host, browser, tmp_path, way):
         came = video.evaluate(seek, time)
         assert came["time"] == time and came["state"] >= 2 and came["width"] == 640
         assert any(start <= time <= end for start, end in came["buffered"])
-    if way == "lookups":
+    if mode == "lookups":
         starts = [int(number) for number in re.findall(r"bytes=(\d+)-", " ".join(asked))]
-        assert max(starts) > 0.8 * len(film), "the end was asked for by itself"
+        assert max(starts) > 0.8 * len(film), "the end was requested separately"
         assert not any(start <= 100 and end >= 500 for start, end in came["buffered"])
     else:
         assert asked == []

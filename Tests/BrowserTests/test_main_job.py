@@ -1,4 +1,4 @@
-"""The main job: a file comes in, and its pages are visited, with no network, today and after every mishap."""
+"""Import and replay without a network, and recovery from failures."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Error
 
 from support.expecting import expect
-from support.journey import OLD_WORDS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library
+from support.journey import OLD_TEXTS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library
 from support.no_network import is_without_network
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -21,7 +21,7 @@ from writers.generated import write_large
 
 
 def import_by_picker(page, address, file):
-    # The browser is told here already that a picker is for us: told at the last moment it may open its own instead.
+    # Registered early: if it's late, the browser may open its own picker.
     page.on("filechooser", lambda chooser: None)
     page.goto(address)
     with page.expect_file_chooser() as chooser:
@@ -36,15 +36,15 @@ def open_main_page(page, address, title=TITLE):
 
 
 def reload_by_button(viewer):
-    """Reloads the archived page, and waits until it is another document that shows the same."""
+    """Reloads the archived page, and waits for a new document with the same content."""
     viewer.read("body").evaluate("body => { body.dataset.before = 'reload'; }")
     viewer.page.get_by_role("button", name="Reload this page").click()
     expect(viewer.read("body[data-before]")).to_have_count(0)
     expect_home(viewer)
 
 
-def test_import_by_picker_shows_what_is_in_the_file(host, page):
-    """A file chosen in the empty library is sent, and its page opens: facts, and the list of pages."""
+def test_import_by_picker_opens_the_archive_page(host, page):
+    """It shows details and the list of pages."""
     page.goto(host.address)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     import_by_picker(page, host.address, FIXTURES / "sample.wacz")
@@ -56,7 +56,7 @@ def test_import_by_picker_shows_what_is_in_the_file(host, page):
 
 
 def test_import_shows_its_progress(host, browser):
-    """While a file is sent a bar and the share that arrived are shown, and a way to stop it."""
+    """During the upload, a bar, the percentage and a Cancel button are shown."""
     page = browser.page
     page.goto(host.home)
     session = browser.context.new_cdp_session(page)
@@ -70,35 +70,35 @@ def test_import_shows_its_progress(host, browser):
     assert host.ids() == []
 
 
-def test_same_file_again_is_no_second_archive(host_with_sample, page):
-    """A duplicate is said to be there already; the library stays as it is."""
+def test_duplicate_is_not_added(host_with_sample, page):
+    """A message links to the archive that is in the library."""
     import_by_picker(page, host_with_sample.home, FIXTURES / "sample.wacz")
     imports = page.get_by_role("list", name="Imports")
-    expect(imports).to_contain_text("already in your library")
+    expect(imports).to_contain_text(f"Already in your library: “{TITLE}”. Nothing was added.")
     expect(page.get_by_role("heading", name="Library")).to_be_visible()
     assert host_with_sample.ids() == ["sample"]
     imports.get_by_role("link", name=f"Show {TITLE}").click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
 
 
-def test_journey_from_the_address_that_serve_prints(host, page):
-    """Import, then everything that archived pages consist of, from `http://localhost:PORT`."""
+def test_journey_from_the_printed_address(host, page):
+    """Imports an archive and uses everything that its pages consist of, from `http://localhost:PORT`."""
     import_by_picker(page, host.address, FIXTURES / "sample.wacz")
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     journey(page, host.address)
 
 
 def test_journey_from_the_home_address(host_with_sample, page):
-    """The same from `http://replayhost.localhost:PORT`, where the application lives."""
+    """The same from `http://replayhost.localhost:PORT`, where the app runs."""
     journey(page, host_with_sample.home)
 
 
 @pytest.mark.skipif(is_without_network(), reason="this is the run without a network")
 def test_journey_in_an_empty_network_namespace():
-    """The same where the only network interface is this computer's loopback."""
+    """The same with only a loopback interface."""
     probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, timeout=30)
     if probe.returncode != 0:
-        pytest.skip("this system lets nobody make a network namespace (unshare -rn)")
+        pytest.skip("this system doesn't allow network namespaces (unshare -rn)")
     run = subprocess.run(
         ["unshare", "-rn", sys.executable, "-m", "support.no_network", __file__,
             "-k", "test_journey_from_the_home_address", "-p", "no:cacheprovider"],
@@ -107,23 +107,23 @@ def test_journey_in_an_empty_network_namespace():
     assert "1 passed" in run.stdout
 
 
-def test_cold_deep_link_of_the_viewer(host_with_sample, page):
-    """An address copied from the viewer opens that page in a browser that was never here."""
+def test_deep_link_of_the_viewer_in_a_new_profile(host_with_sample, page):
+    """A URL copied from the viewer opens that page."""
     address = "https%3A%2F%2Ffieldguide.example%2Fspecies%2F"
     page.goto(f"{host_with_sample.home}/?archive=/archives/sample.wacz#url={address}&ts=20241121090006")
     expect_species(Viewer(page))
 
 
-def test_cold_deep_link_at_the_replay_origin(host_with_sample, page):
-    """An address of the archive's own origin, in a browser without worker, leads to the page in the viewer."""
+def test_deep_link_at_the_replay_origin_in_a_new_profile(host_with_sample, page):
+    """A replay URL opens the page in the viewer, without a service worker."""
     collection = host_with_sample.archive("sample")["replayCollection"]
     origin = host_with_sample.replay_origin("sample")
     page.goto(f"{origin}/{collection}/20241121090006mp_/{SITE}/species/")
     expect_species(Viewer(page))
 
 
-def test_all_is_there_after_a_restart_of_the_server(host_with_sample, page):
-    """Stopped and started on the same port: the open page reloads, the library lists, links work."""
+def test_restart_of_the_server(host_with_sample, page):
+    """On the same port: the open page reloads, links work, and the library lists the archive."""
     viewer = open_main_page(page, host_with_sample.home)
     expect_home(viewer)
     host_with_sample.restart()
@@ -136,13 +136,13 @@ def test_all_is_there_after_a_restart_of_the_server(host_with_sample, page):
     expect_home(viewer)
 
 
-def test_archive_without_page_list_is_visited_by_address(host, page):
-    """An archive that lists no pages says so; an address typed there opens."""
+def test_archive_without_page_list_opens_a_typed_url(host, page):
+    """Its page shows that there's no page list."""
     host.add(FIXTURES / "no-pages.wacz")
     page.goto(host.home)
     page.get_by_role("link", name="Pages of").click()
-    expect(page.get_by_text("This archive lists no pages.")).to_be_visible()
-    box = page.get_by_label("Visit an address in this archive")
+    expect(page.get_by_text("This archive has no page list.")).to_be_visible()
+    box = page.get_by_label("Open a URL")
     box.fill("leaf.example")
     box.press("Enter")
     viewer = Viewer(page)
@@ -160,7 +160,7 @@ def test_archive_with_a_compressed_index_opens(host, page):
 
 @pytest.mark.parametrize("how", ["by a link in the page", "by the button", "by the browser"])
 def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, browser, how):
-    """Worker and databases of the archive go while its page is open: the next step sets them up again by itself."""
+    """Worker and databases are deleted while a page is open. The next navigation sets them up again."""
     page = browser.page
     viewer = open_main_page(page, host_with_sample.home)
     expect_home(viewer)
@@ -177,15 +177,15 @@ def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, 
     expect(viewer.read("#film")).to_be_visible()
 
 
-def test_changed_engine_takes_over(host_with_own_assets, browser):
-    """After an upgrade of the engine's file the next load runs the new one, and pages replay as before."""
+def test_changed_engine_is_used_after_a_reload(host_with_own_assets, browser):
+    """After the engine's file changes, a reload runs the new one, and pages replay as before."""
     host, page = host_with_own_assets, browser.page
     host.add(FIXTURES / "sample.wacz")
     viewer = open_main_page(page, host.home)
     expect_home(viewer)
 
     def markers():
-        """What each engine that runs says it is; a worker may end while it is asked."""
+        """The marker of each running engine. A worker may end meanwhile."""
         found = []
         for worker in browser.context.service_workers:
             with contextlib.suppress(Error):
@@ -205,7 +205,7 @@ def test_changed_engine_takes_over(host_with_own_assets, browser):
 
 
 def test_replaced_archive_gets_an_empty_origin(host_with_sample, browser, tmp_path):
-    """What pages of the old archive stored is gone before a page of the new one runs, also when nobody looked in between."""
+    """Data stored by the old archive's pages is deleted before a page of the new one runs, even if nothing was opened between."""
     host, page = host_with_sample, browser.page
     expect_home(open_main_page(page, host.home))
 
@@ -225,11 +225,11 @@ def test_replaced_archive_gets_an_empty_origin(host_with_sample, browser, tmp_pa
     expect(open_main_page(page, host.home, "Harbour Notebook").read("body")).to_contain_text("never show a tidepool")
     assert agent().evaluate("() => localStorage.getItem('left-behind')") is None
     wait_until(lambda: "left-behind" not in agent().evaluate("""async () => [
-        ...await caches.keys(), ...(await indexedDB.databases()).map((database) => database.name)]"""), "the rest is gone")
+        ...await caches.keys(), ...(await indexedDB.databases()).map((database) => database.name)]"""), "caches and databases are deleted")
 
 
 def test_archive_with_a_misleading_directory_replays(host, page, tmp_path):
-    """Local extra fields that the ZIP directory does not tell of, and the profile of the WACZ 1.2.0 draft."""
+    """Extra fields in local headers that aren't in the ZIP directory, and the profile of the WACZ 1.2.0 draft."""
     file = tmp_path / "odd.wacz"
     write_large(file, 100_000, 1000)
     with zipfile.ZipFile(file) as package:
@@ -250,7 +250,7 @@ def test_archive_with_a_misleading_directory_replays(host, page, tmp_path):
 
 
 def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp_path):
-    """Removed, and another file imported under its id: in the same profile nothing shows the old pages any more."""
+    """It's removed and another file is imported with its ID. In the same profile, nothing shows the old pages."""
     host, page = host_with_sample, browser.page
     shown = []
     browser.context.expose_binding("reportText", lambda source, text: shown.append(text))
@@ -281,13 +281,13 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     assert host.ids() == ["sample"]
     for address in [old_home, old_replay_address]:
         page.goto(address)
-        # With a port of its own the other archive is somewhere else: nothing is at the old address any more.
-        words = "is from an earlier version|URL in this archive|No archive has"
-        expect(page.get_by_text(re.compile(words))).to_be_visible()
+        # With replay ports, the other archive has another port, so the old URL shows nothing.
+        message = "is from an earlier version|URL in this archive|No archive has"
+        expect(page.get_by_text(re.compile(message))).to_be_visible()
     page.goto(old_viewer_address)
     viewer = Viewer(page)
     expect(viewer.read("#boats")).to_have_text("Two cobles, one drifter and a lugger without a mast.")
     viewer = open_main_page(page, host.home, "Harbour Notebook")
     expect(viewer.read("#shared")).to_have_text("This archive must never show a tidepool.")
-    for words in [*OLD_WORDS, "Beadlet anemone", "Skerry Bay"]:
-        assert not [text for text in shown if words in text], f"the old archive's {words!r} was shown"
+    for text in [*OLD_TEXTS, "Beadlet anemone", "Skerry Bay"]:
+        assert not [one for one in shown if text in one], f"the old archive's {text!r} was shown"

@@ -99,7 +99,7 @@ def tagged(host, tmp_path):
         host.add(write_archive(tmp_path / f"{name}.wacz", name.title(), {f"https://{name}.example/": html}))
     host.change("PATCH", "/api/archives/north", {"tags": ["coast", "50% & more"], "notes": "lighthouse\nand gulls"})
     host.change("PATCH", "/api/archives/south", {"tags": ["coast"], "notes": "dunes"})
-    host.make_collection("Compass", "north", "south", tags=["50% & more"])
+    host.create_collection("Compass", "north", "south", tags=["50% & more"])
     return host
 
 
@@ -150,7 +150,7 @@ def test_hostile_metadata_is_shown_as_text(host_with_sample, page):
     metadata = {"title": HOSTILE, "tags": [HOSTILE], "notes": f"{HOSTILE}\n{HOSTILE}"}
     host.change("PATCH", "/api/archives/sample", metadata)
     host.add(FIXTURES / "second.wacz")
-    collection = host.make_collection(HOSTILE, "sample", tags=[HOSTILE], notes=HOSTILE)
+    collection = host.create_collection(HOSTILE, "sample", tags=[HOSTILE], notes=HOSTILE)
     shown = HOSTILE.replace("\u202e", "")
     page.goto(host.home)
     expect(page.get_by_role("heading", name=shown, exact=True)).to_have_count(2)

@@ -359,7 +359,7 @@ def test_slow_page_times_out_and_is_shown_when_it_arrives(walk_host, page):
     busy = page.locator(".toolbar.busy")
     walk_host.process.send_signal(signal.SIGSTOP)
     try:
-        viewer.visit(address_of("b"))
+        viewer.open_url(address_of("b"))
         expect(busy).to_be_visible()
         page.clock.fast_forward(31_000)
         expect(page.get_by_text("The page didn't load within 30 seconds.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""`replayhost open`, as the browser sees it."""
+"""`replayhost open` with a browser."""
 
 import json
 import os
@@ -10,21 +10,21 @@ from support.places import FIXTURES
 from support.viewer import Viewer
 
 
-def test_an_open_library_shows_what_the_command_brings(host, page, tmp_path):
-    """A page that was there before gets the new archive by itself, while the command prints its address."""
+def test_open_library_shows_the_new_archive(host, page, tmp_path):
+    """Without a reload. The command prints the archive's address."""
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
-    page.evaluate("window.wasHereBefore = true")
+    page.evaluate("window.wasNotReloaded = true")
     result = host.run("open", FIXTURES / "sample.wacz", "--no-browser", "--json")
     assert result.returncode == 0, result.stderr
     opened = json.loads(result.stdout)
     assert opened["started"] is False
     assert opened["url"] == f"{host.address}/?archive=/archives/sample.wacz"
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
-    assert page.evaluate("window.wasHereBefore") is True, "the page was loaded again"
+    assert page.evaluate("window.wasNotReloaded") is True, "the page was loaded again"
 
 
-def test_the_address_that_it_gives_a_browser_shows_the_main_page(host, page, tmp_path, monkeypatch):
+def test_browser_opens_the_main_page(host, page, tmp_path, monkeypatch):
     script = tmp_path / "browser"
     script.write_text('printf %s "$1" > "$0.address"\n')
     monkeypatch.setenv("BROWSER", f"/bin/sh {script}")
@@ -36,7 +36,7 @@ def test_the_address_that_it_gives_a_browser_shows_the_main_page(host, page, tmp
     expect_home(Viewer(page))
 
 
-def test_a_server_in_the_background_outlives_the_command(host, page, tmp_path, monkeypatch):
+def test_background_server_continues_after_the_command(host, page, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     host.stop()
     opened = json.loads(host.run("open", FIXTURES / "sample.wacz", "--no-browser", "--json", "--port", "0").stdout)

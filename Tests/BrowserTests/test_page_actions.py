@@ -1,4 +1,4 @@
-"""What archived pages do: open links in other frames, show PDF and other documents, save files, print, ask questions."""
+"""Actions of archived pages: links to other frames, PDF and other documents, downloads, printing and dialogs."""
 
 import io
 import wave
@@ -12,12 +12,12 @@ from support.engines import ENGINES
 from support.viewer import Viewer
 from support.waiting import wait_until
 
-# As it is: a click into a PDF depends on where its frame is, a while after it is visible.
+# Playwright's own `expect`: a click into a PDF needs the frame's final position, some time after it's visible.
 expect.set_options(timeout=30_000)
 
 SITE = "https://actions.example"
 STAMP = "20241121090000"
-# Chromium notes each navigation that it refuses, before the page's own script makes it.
+# Chromium logs each refused navigation, before the page's script makes it.
 REFUSED = "Unsafe attempt to initiate navigation|Blocked opening"
 
 
@@ -26,19 +26,19 @@ def page(title, body, head=""):
 
 
 def pdf(opening=b"null", annotation=b"null"):
-    """One page with a word on it. Further objects: what happens at its opening, and an annotation."""
+    """A PDF of one page with text. `opening`: an action on opening; `annotation`: an annotation."""
     objects = [
         b"<</Type/Catalog/Pages 2 0 R/OpenAction 6 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>/Annots[7 0 R]>>",
         b"<</Length 58>>stream\nBT /F1 36 Tf 40 90 Td (Tide table) Tj ET\n                 \nendstream",
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", opening, annotation]
-    body, places = b"%PDF-1.7\n", []
+    body, offsets = b"%PDF-1.7\n", []
     for number, text in enumerate(objects, 1):
-        places.append(len(body))
+        offsets.append(len(body))
         body += b"%d 0 obj%b endobj\n" % (number, text)
     start = len(body)
     body += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    body += b"".join(b"%010d 00000 n \n" % place for place in places)
+    body += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     return body + b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start)
 
 
@@ -92,7 +92,7 @@ CAPTURES = [({"url": f"{SITE}/{path}", **more}, body) for path, more, body in [
     ("a.xml", {"file": "a.xml"}, b"<?xml version='1.0'?><tides><tide>low</tide></tides>"),
     ("a.wav", {"file": "a.wav"}, sound()),
 ]]
-# As Scoop writes what it adds to a capture.
+# A page that Scoop adds to a capture.
 SNAPSHOT = "file:///dom-snapshot.html"
 CAPTURES.append(({"url": SNAPSHOT, "fields": [("Content-Disposition", "Attachment")]}, page("snapshot", "")))
 
@@ -115,7 +115,7 @@ def address(host, path):
 
 
 def open_at(viewer, host, path):
-    """In a viewer that shows nothing yet."""
+    """Opens a page in a new viewer."""
     viewer.page.goto("about:blank")
     viewer.page.goto(address(host, path))
 
@@ -132,8 +132,8 @@ CLICK = """(frame, text) => {
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_links_lead_to_other_frames_in_each_engine(actions, playwright, tmp_path, name):
-    """And a PDF is shown, where the engine shows any; dialogs are answered."""
+def test_links_open_in_other_frames_in_each_engine(actions, playwright, tmp_path, name):
+    """Dialogs are answered, and a PDF is shown if the engine can show it."""
     engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
     try:
         engine.allow(REFUSED)
@@ -161,8 +161,8 @@ def test_links_lead_to_other_frames_in_each_engine(actions, playwright, tmp_path
         engine.close()
 
 
-def test_links_lead_where_their_target_says(actions, viewer):
-    """Frames beside the link and around it, by name, by `base`, by script; names that no frame has; cancelled clicks."""
+def test_links_open_in_their_target(actions, viewer):
+    """Sibling and parent frames, by name, by `base` and by script; unknown names; cancelled clicks."""
     nav, main = (viewer.archived.frame_locator(f"[name={name}]") for name in ["nav", "main"])
     for path, link, place, title in [
         ("", "named", main, "two"), ("", "script", main, "two"), ("", "opened", main, "two"),
@@ -181,14 +181,14 @@ def test_links_lead_where_their_target_says(actions, viewer):
 
 
 def reader_title(page):
-    """The file that the browser's PDF viewer has read."""
+    """Returns the title in the browser's PDF viewer, which is the file name."""
     page.wait_for_timeout(10)
     reader = next((one for one in page.frames if one.url.startswith("chrome-extension:")), None)
     return reader and reader.evaluate("document.title")
 
 
-def test_pdf_is_shown_and_nothing_else_in_its_place(actions, viewer, browser):
-    """Type, content and redirect do not agree; PDF that opens an address, sends a form or runs a script."""
+def test_only_pdf_is_shown_in_the_pdf_frame(actions, viewer, browser):
+    """Not HTML with the type of PDF, nor redirects. A PDF can't open a URL, send a form or run a script."""
     browser.allow("404")
     panel = viewer.page.locator(".pdf-panel iframe")
     for name in ["tides", "uri", "form", "script", "polyglot"]:
@@ -204,36 +204,36 @@ def test_pdf_is_shown_and_nothing_else_in_its_place(actions, viewer, browser):
 
 
 def test_pdf_frames_get_nothing_but_pdf(actions):
-    """Where the viewer's frame for PDF gets them: only for that frame, and with one type, whatever was captured."""
+    """The URL of PDF frames answers only requests of these frames, and only with PDF."""
     good = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe", "Referer": f"{actions.home}/"}
     bare = f"127.0.0.1:{actions.port}"
 
-    def ask(name, host=bare, **changes):
+    def get(name, host=bare, **changes):
         fields = {**good, **{key.replace("_", "-"): value for key, value in changes.items()}}
         return actions.request("GET", f"/pdf/actions/{STAMP}/{SITE}/{name}", fields, host=host)
 
     for name in ["tides.pdf", "polyglot.pdf"]:
         for changes in [{}, {"Range": "bytes=5-9", "If_None_Match": "*"}]:
-            status, headers, body = ask(name, **changes)
+            status, headers, body = get(name, **changes)
             assert (status, headers["Content-Type"]) == (200, "application/pdf") and b"%PDF-" in body
             assert headers["X-Content-Type-Options"] == "nosniff" and headers["Location"] is None
             assert headers["Content-Security-Policy"].startswith("default-src 'none'; ")
     for name in ["html.pdf", "moved.pdf", "plain", "missing.pdf"]:
-        status, headers, body = ask(name)
+        status, headers, body = get(name)
         assert status == 404 and headers["Content-Type"].startswith("text/plain") and b"script" not in body
         assert headers["Content-Security-Policy"].startswith("default-src 'none'; frame-ancestors 'none'")
     for changes in [
         {"Sec_Fetch_Dest": "document"}, {"Sec_Fetch_Dest": "embed"}, {"Sec_Fetch_Mode": "no-cors"}, {"Referer": ""},
         {"Referer": "https://attacker.example/"}, {"Referer": f"{actions.replay_origin('actions')}/"},
     ]:
-        assert ask("tides.pdf", **changes)[0] == 403, changes
+        assert get("tides.pdf", **changes)[0] == 403, changes
     for host in [f"localhost:{actions.port}", f"replayhost.localhost:{actions.port}"]:
-        assert ask("tides.pdf", host=host)[0] == 404
+        assert get("tides.pdf", host=host)[0] == 404
 
 
-def test_link_in_a_pdf_does_not_leave_the_archive_unasked(actions, viewer, browser):
-    """The browser's PDF viewer opens links in the whole tab: the browser asks first, and here the answer is to stay."""
-    browser.allow("Navigation rejected")  # So the PDF viewer is told.
+def test_link_in_a_pdf_asks_before_it_leaves(actions, viewer, browser):
+    """The browser's PDF viewer opens links in the whole tab. The browser asks first, and this test stays."""
+    browser.allow("Navigation rejected")  # The PDF viewer logs this.
     asked = []
 
     def stay(dialog):
@@ -250,13 +250,13 @@ def test_link_in_a_pdf_does_not_leave_the_archive_unasked(actions, viewer, brows
         viewer.page.mouse.click(box["x"] + box["width"] * .6, box["y"] + 200)
         return asked
 
-    # Under load a second click may come before the first one's question: each of them is asked.
+    # Under load, a second click may come before the first dialog. Each click opens one.
     wait_until(click, "the browser asks before the tab goes elsewhere")
     assert set(asked) == {"beforeunload"}
     expect(viewer.address).to_have_value(f"{SITE}/link.pdf")
 
 
-def test_other_documents_are_pages(actions, viewer):
+def test_other_documents_are_shown(actions, viewer):
     for path, text in [("notes.txt", "low water"), ("a.svg", "A drawing"), ("a.json", "tide"), ("a.xml", "low")]:
         open_at(viewer, actions, path)
         expect(viewer.read(":root")).to_contain_text(text)
@@ -269,7 +269,7 @@ def test_other_documents_are_pages(actions, viewer):
 
 
 def test_files_are_saved(actions, viewer):
-    """By a link's attribute, by the archived header; also where the first URL of a visit is a file."""
+    """By a link's attribute and by the archived header. Also if the first URL in a viewer is a file."""
     open_at(viewer, actions, "actions")
     for link, name, start in [("save as", "tides.txt", b"low water"), ("attachment", "tide report.txt", b"high water")]:
         with viewer.page.expect_download() as saved:
@@ -291,7 +291,7 @@ def test_files_are_saved(actions, viewer):
 
 
 def test_whole_page_is_printed(actions, viewer):
-    """By the page's own button, as it is now. Only what is asked for by a click is printed at once."""
+    """By the page's own button, in its current state."""
     viewer.page.add_init_script("""addEventListener("message", ({ data }) => {
         window.isPrinting ||= data?.replayhost === "prints";
     });""")
@@ -301,7 +301,7 @@ def test_whole_page_is_printed(actions, viewer):
     viewer.read("#print").click()
     wait_until(lambda: viewer.page.evaluate("window.isPrinting"), "the copy is printed")
     copy = viewer.page.frame(name="___replayhost_print")
-    if copy:  # Without a printer, some versions of the browser say at once that it is done.
+    if copy:  # Without a printer, some versions of the browser report the end at once.
         html = copy.content()
         for part in ["The end of the page", 'value="new value"', '<img width="20" height="20" src="data:image/png']:
             assert part in html

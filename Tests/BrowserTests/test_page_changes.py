@@ -1,4 +1,4 @@
-"""What a page becomes after it was loaded: the answer to a form, a title that a script sets later."""
+"""Changes of a page after it was loaded: the answer to a form, and titles set by scripts."""
 
 import pytest
 
@@ -18,20 +18,20 @@ document.title = "Set at once";
 document.getElementById("go").addEventListener("click", () => { document.title = "Set later"; });
 document.querySelector("h1").addEventListener("click", () => { document.querySelector("title").textContent = "In the element"; });
 </script>"""
-# By ranges the engine sees the last one only.
+# By ranges, the engine sees only the last one.
 COOKIES = [("Set-Cookie", "hidden=1; HttpOnly"), ("Set-Cookie", "seen=1; path=/")]
 
 
-@pytest.mark.parametrize("way", ["lookups", "ranges"])
-def test_page_changes_after_it_was_loaded(host, page, tmp_path, way):
-    """The answer to a form is still there after both kinds of reload. The tab has the title
-    that the page has now. A page's script reads the cookies that came with it."""
+@pytest.mark.parametrize("mode", ["lookups", "ranges"])
+def test_page_changes_after_it_was_loaded(host, page, tmp_path, mode):
+    """Both kinds of reload keep the answer to a form. The tab has the page's current title.
+    Scripts read the cookies of the response."""
     host.add(write_captures(tmp_path / "changes.wacz", "Changes", [
         ({"url": f"{SITE}/"}, FORM), ({"url": f"{SITE}/answer", "form": "word=tide"}, ANSWER),
         ({"url": f"{SITE}/application", "fields": COOKIES}, APPLICATION),
     ]))
     viewer = Viewer(page)
-    page.goto(f"{host.home}/?archive=/archives/changes.wacz&replay={way}")
+    page.goto(f"{host.home}/?archive=/archives/changes.wacz&replay={mode}")
     viewer.read("button").click()
     answer = viewer.archived.get_by_text("The answer to tide")
     expect(answer).to_be_visible()
@@ -43,7 +43,7 @@ def test_page_changes_after_it_was_loaded(host, page, tmp_path, way):
     page.reload()
     expect(answer).to_be_visible()
     expect(viewer.address).to_have_value(f"{SITE}/answer")
-    viewer.visit(f"{SITE}/application")
+    viewer.open_url(f"{SITE}/application")
     expect(viewer.read("output")).to_have_text("seen=1")
     expect(page).to_have_title("Set at once – Changes")
     viewer.read("#go").click()

@@ -114,7 +114,7 @@ def test_fragment_belongs_to_the_page_that_reports_it(viewer):
 def test_typed_url_is_shown_as_the_index_spells_it(viewer):
     others = ["\\\\site.example\\second", "https:\\\\site.example\\second", "\thttps://site.example/second"]
     for number, typed in enumerate([*SPELLINGS, *others]):
-        viewer.visit(f"{typed}#{number}")
+        viewer.open_url(f"{typed}#{number}")
         expect_confirmed(viewer, f"{SECOND}#{number}")
         expect(viewer.read("h1")).to_have_text("/second")
 
@@ -127,14 +127,14 @@ def test_invisible_characters_of_a_url_are_shown_encoded(viewer):
         ("https://site.example\\@www.bank.example/", "https://site.example/@www.bank.example/"),
         ("//www.bank.example@site.example/none", "https://www.bank.example@site.example/none"),
     ]:
-        viewer.visit(typed)
+        viewer.open_url(typed)
         expect(viewer.page.locator(".panel p.url")).to_have_text(shown)
         expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
         expect(viewer.page.get_by_text("Pages from site.example in this archive")).to_be_visible()
 
 
 def test_very_long_typed_url(viewer):
-    viewer.visit(f"{SITE}/{'a' * 200_000}")
+    viewer.open_url(f"{SITE}/{'a' * 200_000}")
     expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
     viewer.page.get_by_role("button", name="Go back").click()
     expect_confirmed(viewer, FIRST)
@@ -142,7 +142,7 @@ def test_very_long_typed_url(viewer):
 
 def test_page_behind_a_panel_does_not_get_the_typed_url(viewer):
     """After an uncaptured URL was typed, the previous page stays behind the panel, whatever it reports."""
-    viewer.visit("https://www.bank.example/")
+    viewer.open_url("https://www.bank.example/")
     panel = viewer.page.get_by_role("heading", name=UNCAPTURED)
     expect(panel).to_be_visible()
     send_from_page(viewer, load("https://www.bank.example/login", "Bank"), {"wb_type": "title", "title": "Bank"})

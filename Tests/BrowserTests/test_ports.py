@@ -1,4 +1,4 @@
-"""Archives on ports of their own: what happens to storage, to ports that others take, and where names are not found."""
+"""Archives on replay ports: storage, ports used by other programs, and browsers without `*.localhost` names."""
 
 import contextlib
 import http.server
@@ -19,7 +19,7 @@ from support.viewer import Viewer
 
 @pytest.fixture
 def host(tmp_path):
-    """A server that keeps to `localhost`, with two archives that hold captures of the same addresses."""
+    """A server in port mode, with two archives that have captures of the same URLs."""
     host = Host(tmp_path, origins="ports")
     for name in ["sample.wacz", "second.wacz"]:
         host.add(FIXTURES / name)
@@ -29,22 +29,22 @@ def host(tmp_path):
         host.stop()
 
 
-def visit(page, host, archive):
+def open_archive(page, host, archive):
     page.goto(f"{host.address}/?archive=/archives/{archive}.wacz")
     viewer = Viewer(page)
-    words = {"sample": ("#edition", "Autumn edition"), "second": ("#shared", "This archive must never show a tidepool.")}
-    selector, text = words[archive]
+    expected = {"sample": ("#edition", "Autumn edition"), "second": ("#shared", "This archive must never show a tidepool.")}
+    selector, text = expected[archive]
     expect(viewer.read(selector)).to_have_text(text)
     return viewer
 
 
-def own_port(host, archive):
+def replay_port(host, archive):
     return urlsplit(host.replay_origin(archive)).port
 
 
 @contextlib.contextmanager
 def another_program(port, page=b"<!doctype html><title>another program</title>", script=b"", scope=""):
-    """A web server of somebody else on this computer."""
+    """Another program's web server on this computer."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -67,33 +67,33 @@ def another_program(port, page=b"<!doctype html><title>another program</title>",
         server.server_close()
 
 
-def test_a_port_that_another_program_took_is_replaced(host, page):
-    """Between two runs. What the archive had stored in the browser is left behind, and nobody gets it."""
-    viewer = visit(page, host, "sample")
+def test_port_used_by_another_program_is_replaced(host, page):
+    """Between two runs. The archive's stored data stays at the old origin, and no other archive gets it."""
+    viewer = open_archive(page, host, "sample")
     viewer.agent_frame.evaluate(PLANT)
     assert sorted(viewer.agent_frame.evaluate(LOOK)) == sorted(STORAGES)
-    lost = own_port(host, "sample")
+    lost = replay_port(host, "sample")
     page.goto("about:blank")
     host.stop()
     with another_program(lost):
         host.start()
-        viewer = visit(page, host, "sample")
-        now = own_port(host, "sample")
+        viewer = open_archive(page, host, "sample")
+        now = replay_port(host, "sample")
         assert now != lost
         assert urlsplit(viewer.archived_frame.url).port == now
         assert viewer.agent_frame.evaluate(LOOK) == []
-    # The other program is gone: its port is nobody's all the same.
+    # The other program has ended, but its port isn't used again.
     host.restart()
-    assert own_port(host, "sample") == now
-    viewer = visit(page, host, "second")
-    assert own_port(host, "second") not in (lost, now)
+    assert replay_port(host, "sample") == now
+    viewer = open_archive(page, host, "second")
+    assert replay_port(host, "second") not in (lost, now)
     assert viewer.agent_frame.evaluate(LOOK) == []
 
 
-def test_what_another_program_left_in_the_browser_is_cleared(host, page):
-    """A port that an archive gets may have been that of a program with pages, storage and a worker of its own."""
-    # Where the archive will be: the ports to try depend on it alone, so a store that is thrown away tells.
-    port = own_port(host, "sample")
+def test_data_of_another_program_is_cleared(host, page):
+    """Another program may have left storage and a worker at an archive's port."""
+    # The port depends only on the archive, so the first run shows it.
+    port = replay_port(host, "sample")
     host.stop()
     with another_program(port, script=b"self.addEventListener('fetch', () => {});"):
         page.goto(f"http://localhost:{port}/")
@@ -105,8 +105,8 @@ def test_what_another_program_left_in_the_browser_is_cleared(host, page):
         assert sorted(page.evaluate(LOOK)) == sorted(STORAGES)
     page.goto("about:blank")
     host.start()
-    viewer = visit(page, host, "sample")
-    assert own_port(host, "sample") == port
+    viewer = open_archive(page, host, "sample")
+    assert replay_port(host, "sample") == port
     assert viewer.agent_frame.evaluate(LOOK) == []
     scopes = viewer.agent_frame.evaluate(
         "async () => (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope)")
@@ -114,41 +114,41 @@ def test_what_another_program_left_in_the_browser_is_cleared(host, page):
 
 
 def test_archives_share_no_storage(host, page):
-    """One after the other and side by side. A removed one leaves nothing to the next of the same name."""
-    viewer = visit(page, host, "sample")
+    """Neither two archives, nor a removed archive and a new one with the same name."""
+    viewer = open_archive(page, host, "sample")
     viewer.agent_frame.evaluate(PLANT)
     viewer.archived_frame.evaluate("() => localStorage.setItem('planted by the page', '1')")
-    first = own_port(host, "sample")
-    viewer = visit(page, host, "second")
+    first = replay_port(host, "sample")
+    viewer = open_archive(page, host, "second")
     assert viewer.agent_frame.evaluate(LOOK) == []
     assert viewer.archived_frame.evaluate("() => localStorage.getItem('planted by the page')") is None
     assert host.run("remove", "sample", "--yes").returncode == 0
     assert host.add(FIXTURES / "sample.wacz") == "sample"
-    viewer = visit(page, host, "sample")
-    assert own_port(host, "sample") != first
+    viewer = open_archive(page, host, "sample")
+    assert replay_port(host, "sample") != first
     assert viewer.agent_frame.evaluate(LOOK) == []
 
 
 def test_cookies_of_one_archive_are_not_given_to_another(host, page):
-    """Browsers keep them apart by path alone, not by port: the engine gives each page's cookies the path of its archive."""
-    frame = visit(page, host, "sample").archived_frame
+    """Browsers separate cookies by path, not by port. The engine sets the path of the archive."""
+    frame = open_archive(page, host, "sample").archived_frame
     frame.evaluate("() => { document.cookie = 'page=1'; document.cookie = 'root=1; path=/'; }")
     frame.evaluate("""() => {
         const inner = document.body.appendChild(document.createElement("iframe"));
         inner.contentDocument.cookie = "inner=1; path=/";
     }""")
     assert {"page=1", "root=1", "inner=1"} <= set(frame.evaluate("() => document.cookie").split("; "))
-    viewer = visit(page, host, "second")
+    viewer = open_archive(page, host, "second")
     for other in [viewer.archived_frame, viewer.agent_frame, page]:
         assert other.evaluate("() => document.cookie") == ""
 
 
-def test_an_archived_page_cannot_reach_the_library_or_another_archive(host, browser):
-    """Neither its document, nor its files, nor its API, over the ports of one host name."""
+def test_archived_page_cannot_reach_the_library_or_another_archive(host, browser):
+    """Neither documents, nor files, nor the API on other ports of one host name."""
     browser.allow("Content Security Policy|CORS policy|ERR_FAILED")
     page = browser.page
-    second = own_port(host, "second")
-    viewer = visit(page, host, "sample")
+    second = replay_port(host, "second")
+    viewer = open_archive(page, host, "sample")
     attempt = "address => fetch(address).then((answer) => answer.text()).then((text) => text.slice(0, 40), (error) => error.name)"
     for frame in [viewer.agent_frame, viewer.archived_frame]:
         for address in [
@@ -161,14 +161,14 @@ def test_an_archived_page_cannot_reach_the_library_or_another_archive(host, brow
         assert frame.evaluate(reach) == "SecurityError"
     token = json.loads((host.store / "server.json").read_text())["token"]
     good = {"Replayhost-Token": token, "Content-Length": "0"}
-    for origin in [f"http://localhost:{own_port(host, 'sample')}", f"http://localhost:{second}", "null"]:
+    for origin in [f"http://localhost:{replay_port(host, 'sample')}", f"http://localhost:{second}", "null"]:
         for method, path in [("DELETE", "/api/archives/sample"), ("POST", "/api/archives/second/origin")]:
             assert host.request(method, path, {**good, "Origin": origin})[0] == 403
 
 
-def test_a_page_goes_on_after_a_restart_of_the_server(host, page):
-    """Without a reload: the port is open again, and the page may change things with the token of the new run."""
-    viewer = visit(page, host, "sample")
+def test_open_page_works_after_a_restart_of_the_server(host, page):
+    """Without a reload. The page opens the port again with the new token."""
+    viewer = open_archive(page, host, "sample")
     host.restart()
     viewer.follow("Species")
     expect_species(viewer)
@@ -176,8 +176,8 @@ def test_a_page_goes_on_after_a_restart_of_the_server(host, page):
     expect_home(viewer)
 
 
-def test_where_names_are_not_found_ports_are_used(tmp_path, open_browser):
-    """What `--origins auto` is for: a browser that knows `localhost` alone."""
+def test_browser_without_names_uses_ports(tmp_path, open_browser):
+    """With `--origins auto`, in a browser that resolves only `localhost`."""
     host = Host(tmp_path, origins="auto")
     host.add(FIXTURES / "sample.wacz")
     try:
@@ -200,7 +200,7 @@ def test_where_names_are_not_found_ports_are_used(tmp_path, open_browser):
         host.stop()
 
 
-def test_a_host_of_names_only_says_so_where_they_are_not_found(tmp_path, open_browser):
+def test_browser_without_names_shows_a_message_in_names_mode(tmp_path, open_browser):
     host = Host(tmp_path, origins="names")
     host.add(FIXTURES / "sample.wacz")
     try:
@@ -214,10 +214,10 @@ def test_a_host_of_names_only_says_so_where_they_are_not_found(tmp_path, open_br
         host.stop()
 
 
-def test_no_port_is_left_open_to_the_network(host, page):
-    """Each own port is on the loopback addresses alone."""
-    visit(page, host, "sample")
-    port = own_port(host, "sample")
+def test_replay_ports_listen_on_loopback_only(host, page):
+    """For IPv4 and IPv6."""
+    open_archive(page, host, "sample")
+    port = replay_port(host, "sample")
     with open("/proc/net/tcp", encoding="ascii") as four, open("/proc/net/tcp6", encoding="ascii") as six:
         lines = [line.split() for line in [*four, *six] if " 0A " in line]
     addresses = {line[1].split(":")[0] for line in lines if int(line[1].split(":")[1], 16) == port}

@@ -1,6 +1,6 @@
-"""How the URLs of a page's parts are resolved, in each engine, by lookups and by ranges.
+"""Resolving the URLs of a page's parts, in each engine, by lookups and by ranges.
 
-Parts that the replay engine doesn't rewrite reach the service worker as they are: relative to the root, or without a scheme.
+The service worker receives URLs that the replay engine doesn't rewrite: relative to the root, or without a scheme.
 """
 
 from base64 import b64decode
@@ -76,7 +76,7 @@ LOOK = """() => [getComputedStyle(document.getElementById('text')).color,
 
 
 def capture(url, content_type):
-    """The writer's own type comes from the file's name; the page's counts for what it is served as."""
+    """The writer derives its type from the file name. `content_type` is the type in the response."""
     return {"url": url, "file": "capture.html", "type": content_type}
 
 
@@ -84,8 +84,8 @@ def capture(url, content_type):
 def host(tmp_path):
     host = Host(tmp_path, origins="names")
     captures = [(capture(f"{SITE}{path}", kind), text.encode()) for path, (kind, text) in PAGES.items()]
-    for place in [f"{SITE}/", f"{SITE}/static/", f"{SITE}/api/", f"{OTHER}/"]:
-        captures += [(capture(f"{place}{name}", kind), body) for name, (kind, body) in PARTS.items()]
+    for folder in [f"{SITE}/", f"{SITE}/static/", f"{SITE}/api/", f"{OTHER}/"]:
+        captures += [(capture(f"{folder}{name}", kind), body) for name, (kind, body) in PARTS.items()]
     captures += [(capture(url, "image/png"), PIXEL) for url in OTHER_SIZES]
     captures.append(({"url": f"{SITE}/cookies", "fields": [("Set-Cookie", "seen=1; path=/")]}, COOKIES))
     host.add(write_captures(tmp_path / "parts.wacz", "Parts", captures))
@@ -95,13 +95,13 @@ def host(tmp_path):
         host.stop()
 
 
-@pytest.mark.parametrize("way", ["lookups", "ranges"])
-def test_parts_of_pages_are_found(host, engine, way):
-    """Without a scheme, relative to the root in XHTML and XML, in frames made of text, and pictures in another size.
-    Workers made of text import scripts. Scripts see the page's cookies."""
-    def visit(path):
+@pytest.mark.parametrize("mode", ["lookups", "ranges"])
+def test_parts_of_pages_are_found(host, engine, mode):
+    """URLs without a scheme, relative to the root in XHTML and XML, in frames made from text, and of images in another size.
+    Workers made from text import scripts. Scripts see the page's cookies."""
+    def open_page(path):
         engine.go("about:blank")
-        engine.go(f"{host.home}/?archive=/archives/parts.wacz&replay={way}#url={quote(SITE + path, safe='')}&ts=")
+        engine.go(f"{host.home}/?archive=/archives/parts.wacz&replay={mode}#url={quote(SITE + path, safe='')}&ts=")
         expect_at(path)
 
     def expect_at(path):
@@ -109,14 +109,14 @@ def test_parts_of_pages_are_found(host, engine, way):
             f"{SITE}{path}", what=f"{path} is shown")
 
     def expect_images(count):
-        assert engine.wait_for(LOADED, what="the pictures have come", in_page=True) == [1] * count
+        assert engine.wait_for(LOADED, what="the images have loaded", in_page=True) == [1] * count
         engine.wait_for(f"() => ({LOOK})()[0] === 'rgb(1, 2, 3)' && ({LOOK})()[1] === 'ran'",
-            what="style sheet and script count", in_page=True)
+            what="style sheet and script have an effect", in_page=True)
 
     for path in ["/", "/silent"]:
-        visit(path)
+        open_page(path)
         expect_images(2)
-    visit("/xhtml")
+    open_page("/xhtml")
     engine.wait_for("() => document.title === 'XHTML – Parts'", what="the tab has the title of a page without the engine's script")
     expect_images(7)
     engine.follow("next")
@@ -126,12 +126,12 @@ def test_parts_of_pages_are_found(host, engine, way):
     expect_at("/xhtml")
     engine.follow("absolute")
     engine.wait_for_text_in_page("The next page")
-    visit("/feed")
+    open_page("/feed")
     engine.wait_for_text_in_page("The feed has one item")
-    visit("/srcdoc")
-    assert engine.wait_for(LOADED, what="the pictures have come", in_page=True) == [1, 1]
+    open_page("/srcdoc")
+    assert engine.wait_for(LOADED, what="the images have loaded", in_page=True) == [1, 1]
     # The service worker must not wait for a worker that waits for its script.
-    visit("/worker")
+    open_page("/worker")
     engine.wait_for_text_in_page("The worker has imported a script")
-    visit("/cookies")
+    open_page("/cookies")
     engine.wait_for_text_in_page("Cookies: own=2, seen=1.")

@@ -138,7 +138,7 @@ def test_collection_with_an_unavailable_archive(volume, browser, tmp_path):
     browser.allow(COMPLAINTS)
     own = "<title>Own</title><h1>Own</h1>"
     host.add(write_archive(tmp_path / "own.wacz", "Own", {"https://own.example/": own}))
-    collection = host.make_collection("Both", "own", "sample")
+    collection = host.create_collection("Both", "own", "sample")
     volume.detach()
     page.goto(host.home)
     expect(page.get_by_text("Partly unavailable", exact=True)).to_be_visible()

@@ -1,4 +1,4 @@
-"""How it looks and who can use it: narrow and wide, light and dark, with a keyboard alone, with a screen reader."""
+"""Layout and accessibility of all views: narrow and wide, light and dark, with the keyboard only."""
 
 import os
 import shutil
@@ -55,7 +55,7 @@ def show_uncaptured(host, page, folder):
 
 
 def fill_library(host, folder):
-    """A collection, tags and notes of all lengths, an archive that is away, one that was changed. Returns the collection's id."""
+    """Adds a collection, long tags and notes, and unavailable and changed archives. Returns the collection's ID."""
     host.add(FIXTURES / "sample.wacz")
     host.add(FIXTURES / "second.wacz")
     for name in ["debian-faq", "no-pages"]:
@@ -65,8 +65,8 @@ def fill_library(host, folder):
     host.change("PATCH", "/api/archives/sample", {
         "tags": ["tidepools", "field guides", "Skerry Bay and all the other bays to the west of it, up to the lighthouse"],
         "notes": "Crawled twice, in May and in November.\n\nThe film is whole.\nAsk " + "x" * 120})
-    words = {"tags": ["shore"], "notes": "For the exhibition."}
-    return host.make_collection("Everything from the shore", "sample", "second", "debian-faq", **words)
+    metadata = {"tags": ["shore"], "notes": "For the exhibition."}
+    return host.create_collection("Everything from the shore", "sample", "second", "debian-faq", **metadata)
 
 
 def show_full_library(host, page, folder):
@@ -75,8 +75,8 @@ def show_full_library(host, page, folder):
     expect(page.get_by_text("Collection of 3 archives")).to_be_visible()
 
 
-def show_library_with_work(host, page, folder):
-    """Jobs are told here in the host's place."""
+def show_library_with_activity(host, page, folder):
+    """With jobs that the server doesn't have."""
     job = {"id": 1, "kind": "hash", "subject": "a" * 90 + ".wacz", "state": "running", "done": 3e9, "total": 8e9,
         "repeatable": True}
     failed = {
@@ -84,19 +84,19 @@ def show_library_with_work(host, page, folder):
         "reason": "no space left while copying; free some space on that file system"}
     page.context.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body="\n"))
     other = {**failed, "id": 3, "subject": "/media/usb/notes.wacz", "repeatable": True, "errorCode": "archive-refused",
-        "reason": "this is not a ZIP, but 10 bytes of something else"}
+        "reason": "this isn't a WACZ file"}
     page.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job, failed, other]}))
     show_full_library(host, page, folder)
     expect(page.get_by_role("region", name="Activity")).to_contain_text("No space left")
 
 
-def show_choice_for_collection(host, page, folder):
+def show_new_collection(host, page, folder):
     show_full_library(host, page, folder)
     page.get_by_role("button", name="New collection…").click()
     page.get_by_role("checkbox", name=TITLE).check()
 
 
-def show_archive_with_words(host, page, folder):
+def show_archive_with_metadata(host, page, folder):
     fill_library(host, folder)
     page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
     expect(page.locator(".notes")).to_contain_text("The film is whole.")
@@ -104,14 +104,14 @@ def show_archive_with_words(host, page, folder):
 
 
 def show_edit(host, page, folder):
-    show_archive_with_words(host, page, folder)
+    show_archive_with_metadata(host, page, folder)
     page.get_by_role("button", name="Edit title, tags and notes").click()
 
 
-def show_away(host, page, folder):
+def show_unavailable(host, page, folder):
     fill_library(host, folder)
     page.goto(f"{host.home}/?archive=/archives/debian-faq.wacz#view=pages")
-    expect(page.get_by_text("is not where it was.")).to_be_visible()
+    expect(page.get_by_text("Can't find").first).to_be_visible()
 
 
 def show_collection(host, page, folder):
@@ -139,37 +139,37 @@ def show_link_to_another_program(host, page, folder):
     expect(page.get_by_text("This link opens an email to press@shore.example")).to_be_visible()
 
 
-def show_imports_that_bring_nothing(host, page, folder):
-    """A duplicate, and a file that is no archive."""
+def show_imports_that_add_nothing(host, page, folder):
+    """A duplicate, and a file that isn't an archive."""
     (folder / "holiday.wacz").write_bytes(b"no archive")
     host.add(FIXTURES / "sample.wacz")
     page.goto(host.home)
     page.locator("input[type=file]").set_input_files([FIXTURES / "sample.wacz", folder / "holiday.wacz"])
-    expect(page.get_by_text("already in your library", exact=True)).to_be_visible()
-    expect(page.get_by_text("holiday.wacz was not imported")).to_be_visible()
+    expect(page.get_by_text("Already in your library")).to_be_visible()
+    expect(page.get_by_text("Couldn't add “holiday.wacz”")).to_be_visible()
 
 
-def show_address_that_leads_nowhere(host, page, folder):
-    page.goto(f"{host.home}/archives/nobody.wacz")
+def show_unknown_url(host, page, folder):
+    page.goto(f"{host.home}/archives/unknown.wacz")
     expect(page.get_by_role("link", name="Open the library")).to_be_visible()
 
 
 VIEWS = {
     "stopped": show_stopped_server, "other-program": show_link_to_another_program,
-    "imports-nothing": show_imports_that_bring_nothing, "nowhere": show_address_that_leads_nowhere,
+    "imports-nothing": show_imports_that_add_nothing, "unknown-url": show_unknown_url,
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
-    "library-work": show_library_with_work, "collection-choice": show_choice_for_collection, "words": show_archive_with_words,
-    "edit": show_edit, "away": show_away, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
+    "library-activity": show_library_with_activity, "new-collection": show_new_collection, "metadata": show_archive_with_metadata,
+    "edit": show_edit, "unavailable": show_unavailable, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
 }
 
 
-# What the browser says of a request that has to fail.
-COMPLAINTS = {"stopped": "ERR_CONNECTION_REFUSED", "imports-nothing": "422", "nowhere": "404"}
+# Expected errors in the browser's console.
+ERRORS = {"stopped": "ERR_CONNECTION_REFUSED", "imports-nothing": "422", "unknown-url": "404"}
 
 
 def violations(page):
-    """Serious and critical ones of our own document; archived pages are what they are."""
+    """Returns serious and critical violations in the app's document, without archived pages."""
     options = {"resultTypes": ["violations"], "iframes": False}
     results = Axe().run(page, context={"exclude": [["iframe"]]}, options=options)
     return [
@@ -181,11 +181,11 @@ def violations(page):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_view_fits_and_is_accessible(host, browser, view, tmp_path):
-    """No sideways scrolling and no serious violation that axe knows, at each width, light and dark."""
+    """No horizontal scrolling and no serious axe violation, at each width, light and dark."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page = browser.page
-    if view in COMPLAINTS:
-        browser.allow(COMPLAINTS[view])
+    if view in ERRORS:
+        browser.allow(ERRORS[view])
     VIEWS[view](host, page, tmp_path)
     problems = []
     for width, height in WIDTHS.items():
@@ -202,7 +202,7 @@ def test_view_fits_and_is_accessible(host, browser, view, tmp_path):
 
 
 def tab_to(page, role, name):
-    """Presses Tab until the element has the focus, and sees that the focus can be seen."""
+    """Presses Tab until the element has the focus, and checks that the focus is visible."""
     target = page.get_by_role(role, name=name, exact=True).first
     expect(target).to_be_visible()
     for _ in range(60):
@@ -216,8 +216,8 @@ def tab_to(page, role, name):
     raise AssertionError(f"Tab never reached the {role} {name!r}")
 
 
-def test_keyboard_alone_opens_an_archive_and_a_page(host_with_sample, page):
-    """By Tab and Enter: the archive's pages, one of them, the address bar, the way back to the library."""
+def test_keyboard_opens_an_archive_and_a_page(host_with_sample, page):
+    """With Tab and Enter: the archive's pages, one of them, the URL field, and back to the library."""
     page.goto(host_with_sample.home)
     tab_to(page, "link", f"Pages of {TITLE}")
     page.keyboard.press("Enter")
@@ -236,9 +236,9 @@ def test_keyboard_alone_opens_an_archive_and_a_page(host_with_sample, page):
     expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
 
 
-def test_keyboard_alone_imports_and_removes(host, page):
-    """Enter on the import button opens the picker; the removal asks, and Escape keeps the archive."""
-    # The browser is told here already that a picker is for us: told at the last moment it may open its own instead.
+def test_keyboard_imports_and_removes(host, page):
+    """Enter on the button opens the picker. The removal asks first, and Escape cancels it."""
+    # Registered early: if it's late, the browser may open its own picker.
     page.on("filechooser", lambda chooser: None)
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()

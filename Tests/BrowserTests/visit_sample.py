@@ -1,4 +1,4 @@
-"""Opens the address VISIT of Fixtures/sample.wacz, and follows a link of the archived page. `Scripts/check-dist` starts this."""
+"""Opens the URL in VISIT, a page of Fixtures/sample.wacz, and follows a link. `Scripts/check-dist` runs this."""
 
 import os
 
@@ -6,7 +6,7 @@ from support.journey import expect_home, expect_species
 from support.viewer import Viewer
 
 
-def test_the_page_and_its_link(page):
+def test_page_and_link(page):
     page.goto(os.environ["VISIT"])
     viewer = Viewer(page)
     expect_home(viewer)

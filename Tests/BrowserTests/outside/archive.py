@@ -120,8 +120,8 @@ def write_escapes(path, outside):
     return write_captures(path, "Escapes", captures(outside))
 
 
-def address_of(host, page_path, way, archive=ID):
-    return (f"{host.home}/?archive=/archives/{archive}.wacz&replay={way}"
+def address_of(host, page_path, mode, archive=ID):
+    return (f"{host.home}/?archive=/archives/{archive}.wacz&replay={mode}"
         f"#url={quote(f'{SITE}/{page_path}', safe='')}&ts={TIMESTAMP}")
 
 

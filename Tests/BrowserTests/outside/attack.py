@@ -1,4 +1,4 @@
-"""Visits the hostile pages with one browser and tells what left it."""
+"""Opens the hostile pages in one browser, and reports what left it."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ GONE = (NotThere, ScriptError, WebDriverError)
 
 
 class Attacker:
-    """One browser, one host, one way to replay."""
+    """One browser, one server, one replay mode."""
 
     def __init__(self, engine, outside, address, in_page=True):
         """`address`: the address to open for the path of a page. `in_page`: whether the page is in the viewer's frame."""
@@ -28,7 +28,7 @@ class Attacker:
         self.run = engine.run_in_page if in_page else engine.run
 
     def visit(self, path):
-        """Opens a page that says when it has ended. Returns what it says."""
+        """Opens a page that reports its end. Returns its report."""
         self.open(path)
         last = ""
 
@@ -47,7 +47,7 @@ class Attacker:
             raise AssertionError(f"{error}: {last}: {self.engine.run(SHOWN)}") from None
 
     def open(self, path):
-        """In a fresh document. What the page before began may still be under way."""
+        """Opens a page in a new document. Activity of the previous page may continue."""
         for address in ["about:blank", self.address(path)]:
             wait_until(lambda: self.goes(address), f"the browser goes to {address}")
 

@@ -1,4 +1,4 @@
-"""Hostile pages in real browsers, in a network in which every packet is seen. test_escapes.py starts this, once a case.
+"""Hostile pages in real browsers, in a network in which every packet is recorded. test_escapes.py runs this for each case.
 
 What a test expects to leave is what docs/safety.md says of that browser. Each attempt has a control, in which nothing stops it.
 """
@@ -19,7 +19,7 @@ from support.places import WEB_INTERFACE
 # Groups of cases; the values come from test_escapes.py.
 ENGINE = os.environ.get("ESCAPES_ENGINE", "chromium")
 ORIGINS = os.environ.get("ESCAPES_ORIGINS", "names")
-WAY = os.environ.get("ESCAPES_WAY", "lookups")
+MODE = os.environ.get("ESCAPES_MODE", "lookups")
 
 # What leaves in spite of the policy, by docs/safety.md, "What a server can't block".
 MDNS = "224.0.0.251:5353"
@@ -30,7 +30,7 @@ LEAVES = {
     "firefox": {MDNS: {"UDP"}, **AHEAD, **WEBRTC, "download": {"DNS"}, "popup-link": {"DNS"}},
     "webkit": {**AHEAD, "popup-link": {"DNS", "TCP"}},
 }
-# Attempts that a browser does not make even where nothing stops it: it has no such feature, or not in this way.
+# Attempts that a browser doesn't support, so that the control doesn't record them.
 WITHOUT_CONTROL = json.loads((Path(__file__).parent / "without-control.json").read_text(encoding="utf-8"))
 
 
@@ -49,7 +49,7 @@ class Case:
 
     def open(self):
         self.engine = ENGINES[ENGINE](self.folder / "browser", playwright=self.playwright)
-        return Attacker(self.engine, self.outside, lambda path: address_of(self.host, path, WAY))
+        return Attacker(self.engine, self.outside, lambda path: address_of(self.host, path, MODE))
 
     def restart_browser(self):
         self.engine.close()
@@ -85,9 +85,9 @@ def without_wall(folder):
 
 
 def expect_nothing(attacker, step, allowed=None):
-    """Nothing has left since the last look but what the documents say."""
+    """Only documented exceptions have left since the last check."""
     heard = attacker.heard()
-    print(f"{ENGINE}, {ORIGINS}, by {WAY}: {step}: left: {json.dumps(heard)}")
+    print(f"{ENGINE}, {ORIGINS}, by {MODE}: {step}: left: {json.dumps(heard)}")
     allowed = LEAVES[ENGINE] if allowed is None else allowed
     assert {name: kinds for name, kinds in heard.items() if not {*kinds} <= allowed.get(attempt(name), set())} == {}, step
 
@@ -101,7 +101,7 @@ def attempt(name):
 
 
 def test_nothing_leaves(open_case):
-    """Before and after a hostile page has told the engine all it can, and a restart of the browser."""
+    """Before and after a hostile page changed the engine's settings, and after a restart of the browser."""
     case = open_case()
     attacker = case.start()
     ended = attacker.visit("first")
@@ -109,7 +109,7 @@ def test_nothing_leaves(open_case):
     expect_nothing(attacker, "every attempt")
     print(attacker.visit("answers"))
     expect_nothing(attacker, "from what the server and the engine answer")
-    # What pages before began with WebRTC may still be under way.
+    # WebRTC of earlier pages may still be running.
     late = {name: kinds for name, kinds in LEAVES[ENGINE].items() if name == MDNS or name in WEBRTC}
     attacker.visit("headers")
     expect_nothing(attacker, "by header fields", late)
@@ -149,8 +149,8 @@ def test_poisoned_profile_is_cleaned(open_case, tmp_path):
         case.engine.close()
 
 
-def test_control_every_attempt_is_heard(outside, playwright, tmp_path):
-    """The same pages as a web site, with nothing around them."""
+def test_control_every_attempt_is_recorded(outside, playwright, tmp_path):
+    """The same pages as an ordinary website."""
     outside.forget()
     site = OpenSite(outside)
     engine = ENGINES[ENGINE](tmp_path / "browser", playwright=playwright)

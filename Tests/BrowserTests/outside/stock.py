@@ -38,7 +38,7 @@ FILES = [file for file in map(Path, os.environ["STOCK_FILES"].split(os.pathsep))
 if os.environ.get("STOCK_SITES"):
     FILES.append(sites.write(Path(os.environ["STOCK_SITES"])))
 PAGES_MAX = int(os.environ.get("STOCK_PAGES", "10"))
-WAYS = ["lookups", "ranges"]
+MODES = ["lookups", "ranges"]
 REPLAY_PREFIX = re.compile(r"(?:https?://[\w.:-]+)?/(?:w/)?[\w.-]+/(?::[\w-]+/)?\d{4,17}(?:[a-z]+_)?/")
 # A page is read when it is complete and nothing about it has changed in this many looks.
 LOOKS = 4
@@ -250,13 +250,13 @@ def test_nowhere_less_than_stock(outside, playwright, stock, tmp_path, file):
         for (url, timestamp), _ in start_pages(host, archive, file, PAGES_MAX):
             engine.go(stock.page(file, url, timestamp))
             theirs = read(engine)
-            for way in WAYS:
+            for mode in MODES:
                 engine.go("about:blank")
-                address = f"{host.home}/?archive=/archives/{archive['id']}.wacz&replay={way}"
+                address = f"{host.home}/?archive=/archives/{archive['id']}.wacz&replay={mode}"
                 engine.go(f"{address}#url={quote(url, safe='')}&ts={timestamp}")
                 less, more = differences(engine, theirs)
                 count["less" if less else "more" if more else "same"] += 1
-                line = f"{ENGINE}, {ORIGINS}, {way} | {file.name} | {url} {timestamp} | {shows(engine)}"
+                line = f"{ENGINE}, {ORIGINS}, {mode} | {file.name} | {url} {timestamp} | {shows(engine)}"
                 if less or more:
                     print(f"| {line} | less: {'; '.join(less[:6])} | more: {'; '.join(more[:6])} |", flush=True)
                 if less:

@@ -1,4 +1,4 @@
-"""Archives that a test writes for itself, with the writers of the fixtures."""
+"""Writes archives for tests, with the writers of the fixtures."""
 
 from pathlib import Path
 
@@ -9,15 +9,15 @@ TIME = "2024-11-21T09:00:00Z"
 
 
 def write_archive(path, title, pages):
-    """Writes a WACZ of HTML pages: `pages` is a dict of address to HTML; the first is the main page."""
+    """Writes a WACZ of HTML pages: `pages` maps URLs to HTML. The first is the main page."""
     captures = [({"url": url}, html.encode()) for url, html in pages.items()]
     return write_captures(path, title, captures)
 
 
 def write_captures(path, title, captures, seen=None):
-    """Writes a WACZ of captures as the fixtures' writer takes them, each with its body; the first is the main page.
+    """Writes a WACZ of captures in the format of the fixtures' writer, each with its body. The first is the main page.
 
-    Archives that get the same dict as `seen` can hold revisits of each other's captures.
+    Archives with the same `seen` dict can contain revisits of each other's captures.
     """
     warc = WARC(f"{Path(path).stem}.warc.gz", TIME)
     warc.seen = warc.seen if seen is None else seen

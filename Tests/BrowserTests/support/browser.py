@@ -1,4 +1,4 @@
-"""Chromium with a profile of its own, watched for whatever leaves this computer and whatever goes wrong."""
+"""Chromium with its own profile. Records requests that leave this computer, and errors."""
 
 import re
 from urllib.parse import urlsplit
@@ -23,29 +23,29 @@ def is_local(address):
 
 
 def is_control(address):
-    """With ports of their own, archives are on `localhost` as well."""
+    """Whether the URL is the app's. In port mode, archives are at `localhost` too."""
     parts = urlsplit(address)
     return parts.port in Host.ports and parts.hostname in ("localhost", "replayhost.localhost", "127.0.0.1")
 
 
 class Browser:
-    """One run of Chromium. `check()` at its end says whether a page reached out, or complained."""
+    """One run of Chromium. `check()` fails if a page sent requests elsewhere or reported errors."""
 
     def __init__(self, playwright, profile, arguments=(), names=True, among=None, **options):
-        """`names`: whether it finds `*.localhost`. `among`: another run, in which this is one more profile, in memory only."""
+        """`names`: whether it resolves `*.localhost`. `among`: another run, to which this adds an in-memory profile."""
         self.sink = among.sink if among else make_sink(names)
         self.among = among
         self.requests = []
         self.blocked = []
-        self.complaints = []
+        self.errors = []
         self.allowed = []
         self.context = among.context.browser.new_context(**options) if among else self.launch(
             playwright, profile, arguments, options)
         self.context.set_default_timeout(MILLISECONDS)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("requestfailed", self._note_blocked)
-        self.context.on("console", self._hear)
-        self.context.on("weberror", lambda error: self.complaints.append(f"uncaught: {error.error}"))
+        self.context.on("console", self._note_message)
+        self.context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
         self.page = self.context.new_page() if among else self.context.pages[0]
 
     def launch(self, playwright, profile, arguments, options):
@@ -55,37 +55,37 @@ class Browser:
             args=[*ARGUMENTS, *arguments, *rules], **options)
 
     def _note_blocked(self, request):
-        """A request that a content policy stopped inside of the browser never left it."""
+        """Records requests that a content security policy blocked, which never left the browser."""
         if request.failure == "csp":
             self.blocked.append(request.url)
 
-    def _hear(self, message):
-        """Keeps errors, and breaches of a content policy, of the library's own pages. Archived pages may complain."""
-        place = message.location["url"] or (message.page.url if message.page else "")
-        if "404" in message.text and urlsplit(place).path.startswith("/c/"):
-            return  # The viewer asked whether an address was captured; the browser notes each "no" as an error.
-        if is_control(place) and (message.type == "error" or "Content Security Policy" in message.text):
-            self.complaints.append(f"{message.text} ({place})")
+    def _note_message(self, message):
+        """Records errors and policy violations of the app's pages. Those of archived pages are ignored."""
+        url = message.location["url"] or (message.page.url if message.page else "")
+        if "404" in message.text and urlsplit(url).path.startswith("/c/"):
+            return  # The viewer checks whether a URL was captured. The browser reports each 404.
+        if is_control(url) and (message.type == "error" or "Content Security Policy" in message.text):
+            self.errors.append(f"{message.text} ({url})")
 
     def allow(self, pattern):
-        """Expects a complaint that matches; any other still fails the test."""
+        """Allows errors that match. Others still fail the test."""
         self.allowed.append(pattern)
 
     @property
     def unexpected(self):
-        return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.allowed)]
+        return [text for text in self.errors if not any(re.search(pattern, text) for pattern in self.allowed)]
 
     def clear_storage(self, origin):
-        """What a browser does when it evicts a site: worker, databases and caches of the origin go."""
+        """Deletes worker, databases and caches of the origin, as a browser does when it evicts a site."""
         session = self.context.new_cdp_session(self.page)
         session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         session.detach()
 
     def check(self):
         foreign = [address for address in self.requests if not is_local(address) and address not in self.blocked]
-        assert foreign == [], "a page asked for something that is not on this computer"
+        assert foreign == [], "a page requested something from another computer"
         assert self.sink.from_pages == [], "something left this computer"
-        assert self.unexpected == [], "the library's own pages complained"
+        assert self.unexpected == [], "the app's pages reported errors"
 
     def close(self):
         self.context.close()

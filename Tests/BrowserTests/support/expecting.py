@@ -1,16 +1,16 @@
-"""Playwright's `expect`, which looks again after 50 to 100 ms here, and after 500 ms by itself."""
+"""Playwright's `expect`, but with retries after 50 to 100 ms instead of 500 ms."""
 
 from functools import partial
 
 from playwright.sync_api import expect as playwright_expect
 
-# Playwright looks the less often the longer it may wait: after 50 ms below 0.5 s, after 100 ms below 2.5 s, else after
-# 500 ms, which most tests would spend many times. Together this is the limit of every other wait, `MILLISECONDS`.
+# The longer Playwright's timeout, the longer its interval: 50 ms below 0.5 s, 100 ms below 2.5 s, else 500 ms. The sum is
+# the timeout of all other waits, `MILLISECONDS`.
 LIMITS = [400, 2_000, 7_600, 20_000]
 
 
 class Expecting:
-    """The assertions about a locator or a page, each with all the limits, one after another."""
+    """The assertions about a locator or a page, each tried with all timeouts in turn."""
 
     def __init__(self, actual):
         self.assertions = playwright_expect(actual)

@@ -13,16 +13,16 @@ from .waiting import SECONDS, wait_until
 
 
 def die_with_parent():
-    """Has the kernel end this child when the test run is killed, so that no server stays behind."""
+    """Makes the kernel end this child when the test run is killed."""
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
 class Host:
-    """A store in a folder of its own. The port is any free one at first, then always that one."""
+    """A server with its own store. The first start chooses a free port, which it keeps."""
 
-    # Those of all hosts of this run.
+    # The ports of all hosts in this run.
     ports = set()
 
     def __init__(self, folder, assets=None, origins=ORIGINS):
@@ -69,16 +69,16 @@ class Host:
 
     @property
     def address(self):
-        """What `serve` prints."""
+        """The address that `serve` prints."""
         return f"http://localhost:{self.port}"
 
     @property
     def home(self):
-        """Where the application moves to, or stays."""
+        """The origin at which the app runs."""
         return self.address if self.origins == "ports" else f"http://replayhost.localhost:{self.port}"
 
     def replay_origin(self, identifier):
-        """With ports it is open from then on."""
+        """In port mode, this opens the port."""
         if self.origins == "ports":
             kind = "collections" if identifier in self.collection_ids() else "archives"
             return self.change("POST", f"/api/{kind}/{identifier}/origin")["replayOrigin"]
@@ -117,20 +117,20 @@ class Host:
 
     @property
     def token(self):
-        """What proves that a request comes from a program of this user."""
+        """The token that authorizes changes."""
         return json.loads((self.store / "server.json").read_text(encoding="utf-8"))["token"]
 
     def change(self, method, path, value=None):
-        """One change over the API. Returns what it answers."""
+        """Makes a change with the API. Returns its answer."""
         fields = {"Origin": self.address, "Replayhost-Token": self.token, "Content-Type": "application/json"}
         content = b"" if value is None else json.dumps(value).encode()
         status, _, body = self.request(method, path, fields, content)
         assert status in (200, 201), body
         return json.loads(body)
 
-    def make_collection(self, title, *members, **words):
+    def create_collection(self, title, *members, **metadata):
         """Returns the collection's id."""
-        return self.change("POST", "/api/collections", {"title": title, "members": members, **words})["id"]
+        return self.change("POST", "/api/collections", {"title": title, "members": members, **metadata})["id"]
 
     def archives(self):
         status, _, body = self.request("GET", "/api/archives")

@@ -1,4 +1,4 @@
-"""What a reader does with Fixtures/sample.wacz. Each expected word is in Fixtures/site, each time in sample.json."""
+"""A reader's steps through Fixtures/sample.wacz. Expected texts are in Fixtures/site, times in sample.json."""
 
 import re
 
@@ -7,16 +7,16 @@ from .viewer import Viewer
 
 SITE = "https://fieldguide.example"
 TITLE = "Tidepool Field Guide"
-OLD_WORDS = ["What the sea leaves behind", "Autumn edition", "Spring edition", "Walk out an hour before low water"]
+OLD_TEXTS = ["What the sea leaves behind", "Autumn edition", "Spring edition", "Walk out an hour before low water"]
 
 
 def journey(page, address):
-    """Opens the library, an archive in it and a page of that, and tries what archived pages consist of."""
+    """Opens an archive from the library, and uses everything that its pages consist of."""
     read_all(open_page_from_library(page, address))
 
 
 def read_all(viewer):
-    """From the archive's main page, which is shown."""
+    """Starts at the archive's main page, which is shown."""
     read_home(viewer)
     choose_earlier_capture(viewer)
     read_species(viewer)
@@ -25,9 +25,9 @@ def read_all(viewer):
     play_film(viewer)
     send_form(viewer)
     read_inner_frame(viewer)
-    read_non_ascii_address(viewer)
+    read_non_ascii_url(viewer)
     read_archived_404(viewer)
-    miss_uncaptured_page(viewer)
+    open_uncaptured_page(viewer)
 
 
 def open_page_from_library(page, address):
@@ -45,7 +45,7 @@ def expect_home(viewer):
 
 
 def read_home(viewer):
-    """Text; a style sheet and a picture that are revisits of captures half a year older."""
+    """Text, and a style sheet and an image that are revisits of captures half a year older."""
     expect_home(viewer)
     expect(viewer.read("main")).to_contain_text("every tide brings a new line of wrack along the beach")
     expect(viewer.read("header.bar")).to_have_css("background-color", "rgb(15, 76, 92)")
@@ -63,7 +63,7 @@ def choose_earlier_capture(viewer):
 
 
 def expect_species(viewer):
-    """A module that imports another, what it got by fetch() and by XMLHttpRequest, and the pictures."""
+    """A module that imports another, data from fetch() and XMLHttpRequest, and images."""
     expect(viewer.read("#species li")).to_have_count(3)
     expect(viewer.read("#species")).to_contain_text(re.compile("Common limpet.*Beadlet anemone.*Shore crab", re.S))
     expect(viewer.read("#tide")).to_have_text("Low water at Skerry Bay: 06:42, high water: 12:55.")
@@ -130,7 +130,7 @@ def read_inner_frame(viewer):
         f"{SITE}/tides.html", f"How the tide works - {TITLE}", "21 November 2024, 09:00 UTC", "20241121090040")
 
 
-def read_non_ascii_address(viewer):
+def read_non_ascii_url(viewer):
     return_home(viewer)
     viewer.follow("Words from other shores")
     expect(viewer.read("main")).to_contain_text("Die Flügelschnecke trägt ihren Namen")
@@ -147,8 +147,8 @@ def read_archived_404(viewer):
     expect(viewer.address).to_have_value(f"{SITE}/species/kraken.html")
 
 
-def miss_uncaptured_page(viewer):
-    """A link to what nobody recorded: the viewer says so, names the address, and leads back."""
+def open_uncaptured_page(viewer):
+    """A link to an uncaptured page: the viewer shows its URL, and a button goes back."""
     page = viewer.page
     return_home(viewer)
     viewer.follow("The winter pages")

@@ -1,7 +1,7 @@
-"""A network in which every address is this computer's, so that nothing leaves it and everything that would is seen.
+"""A network in which every address belongs to this computer, so that nothing leaves it and every attempt is recorded.
 
-As root of a namespace of one's own: `unshare -rnm python -m support.outside PYTEST-ARGUMENTS`. Each name has an address of
-its own, so that a packet tells which name it was for.
+In a new namespace: `unshare -rnm python -m support.outside PYTEST-ARGUMENTS`. Each name has its own address, so that each
+packet identifies its name.
 """
 
 import contextlib
@@ -221,7 +221,7 @@ class Outside:
             threading.Thread(target=self.converse, args=[connection], daemon=True).start()
 
     def converse(self, connection):
-        """Notes whom a request is for, and answers in a way that lets every page read it."""
+        """Records the host of a request, and answers so that every page can read the response."""
         with connection, contextlib.suppress(OSError):
             connection.settimeout(30)
             data = connection.recv(4096)
@@ -265,10 +265,10 @@ def read_question(message):
 
 
 def run_watched(file, selection, passes, seconds, **variables):
-    """Runs the tests of a file that `-k` selects, in a network of their own; as many must pass as are named."""
+    """Runs the selected tests of a file in their own network. Exactly `passes` tests must pass."""
     probe = subprocess.run(["unshare", "-rnm", "true"], capture_output=True, timeout=30)
     if probe.returncode != 0:
-        pytest.skip("this system lets nobody make a network namespace (unshare -rnm)")
+        pytest.skip("this system doesn't allow network namespaces (unshare -rnm)")
     run = subprocess.run(
         ["unshare", "-rnm", sys.executable, "-m", "support.outside", str(file), "-k", selection, "-s"],
         cwd=Path(__file__).parents[1], env={**os.environ, **variables}, capture_output=True, text=True, timeout=seconds)

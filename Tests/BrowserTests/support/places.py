@@ -1,4 +1,4 @@
-"""Where things are in the checkout."""
+"""Paths in the checkout."""
 
 import os
 from pathlib import Path
@@ -9,6 +9,6 @@ WEB_INTERFACE = CHECKOUT / os.environ.get("REPLAYHOST_ASSETS", "www")
 SCREENSHOTS = CHECKOUT / ".build" / "screenshots"
 BINARY = CHECKOUT / os.environ.get("REPLAYHOST_BINARY", ".build/debug/replayhost")
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-# How the servers under test keep archives apart: "auto", which is names in this browser, or "ports".
+# The origin mode of the servers under test: "auto", which means names in this browser, or "ports".
 ORIGINS = os.environ.get("REPLAYHOST_ORIGINS", "auto")
 EXAMPLE = BINARY.parent / "EmbeddedHost"

@@ -1,4 +1,4 @@
-"""What a page can leave in a browser: functions to plant something in each storage, and to look for it."""
+"""Functions that store something in each of a page's storages, and that look for it."""
 
 PLANT = """async () => {
     localStorage.setItem("planted", "1");
@@ -11,7 +11,7 @@ PLANT = """async () => {
         request.onerror = () => failed(request.error);
     });
 }"""
-# What the storages hold, each by its name. A database is opened, since an engine may list none of those it has.
+# The names of storages with data. The database is opened, since some engines don't list databases.
 LOOK = """async () => {
     const found = [];
     if (localStorage.getItem("planted")) found.push("localStorage");
@@ -27,7 +27,7 @@ LOOK = """async () => {
 }"""
 STORAGES = ["localStorage", "sessionStorage", "Cache storage", "IndexedDB"]
 
-# What kind of collection the replay engine keeps: "live", which asks for each capture, or "wacz".
+# The type of the replay engine's collection: "live" for lookups, or "wacz" for ranges.
 STORED_TYPE = """() => new Promise((done, failed) => {
     const opening = indexedDB.open("collDB");
     opening.onerror = () => failed(opening.error);

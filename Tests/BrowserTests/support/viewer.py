@@ -1,4 +1,4 @@
-"""The viewer as a person sees it."""
+"""The viewer, as a user sees it."""
 
 import re
 from urllib.parse import urlsplit
@@ -15,20 +15,20 @@ class Viewer:
         self.address = page.get_by_role("textbox", name="URL in this archive", exact=True)
 
     def read(self, selector):
-        """An element inside of the archived page."""
+        """An element in the archived page."""
         return self.archived.locator(selector)
 
     def follow(self, name):
         """Clicks a link of the archived page."""
         self.archived.get_by_role("link", name=name, exact=True).first.click()
 
-    def visit(self, address):
-        """Types an address into the address bar of the viewer."""
-        self.address.fill(address)
+    def open_url(self, url):
+        """Types a URL into the viewer's URL field."""
+        self.address.fill(url)
         self.address.press("Enter")
 
     def expect_at(self, address, title, captured, timestamp):
-        """The toolbar, the tab's title and the browser's own address say where one is."""
+        """Checks the toolbar, the tab's title and the tab's URL."""
         expect(self.address).to_have_value(address)
         expect(self.page).to_have_title(re.compile(f"^{re.escape(title)}"))
         expect(self.page.get_by_text(captured).first).to_be_attached()
@@ -44,6 +44,6 @@ class Viewer:
 
     @property
     def agent_frame(self):
-        """The hidden frame that keeps the engine: a page of ours at the archive's origin, its functions unchanged."""
+        """The hidden frame with the agent: a page of replayhost at the archive's origin, with unchanged functions."""
         origin = urlsplit(self.archived_frame.url)
         return self.page.frame(url=re.compile(rf"^{re.escape(f'{origin.scheme}://{origin.netloc}')}/(\?replay=\w+)?$"))

@@ -1,4 +1,4 @@
-"""Visits to archived pages that write down what came: text, pictures, resources with their statuses, requests."""
+"""Opens archived pages and records text, resources with their statuses, and requests."""
 
 import contextlib
 import re
@@ -14,13 +14,13 @@ from .waiting import wait_until
 
 QUIET_SECONDS = 0.7
 SECONDS = 20
-NOT_SHOWN = ["This page isn't in", "This capture can't be shown", "A PDF document"]
+PANEL_HEADINGS = ["This page isn't in", "This capture can't be shown", "A PDF document"]
 REPLAY_PATH = re.compile(r"^/[^/]+-[0-9a-f]{12}/(?::[\w-]+/)?\d*(?P<modifier>[a-z]+_)?/(?P<url>.+)$", re.S)
 
 
 @dataclass
 class Visit:
-    """What one page came to. `shown` is what a reader sees; `resources`, by (modifier, URL), the statuses that came."""
+    """The result for one page. `shown`: what a reader sees; `resources`: statuses by (modifier, URL)."""
 
     shown: str = ""
     text: str = ""
@@ -31,7 +31,7 @@ class Visit:
 
 
 class Recorder:
-    """Listens to one browser: answers that the engine gave to pages, and those that the server gave to the engine."""
+    """Records one browser's responses: from the engine to pages, and from the server to the engine."""
 
     def __init__(self, context):
         self.visit = Visit()
@@ -47,7 +47,7 @@ class Recorder:
     @staticmethod
     def _path(url):
         parts = urlsplit(url)
-        # With ports of their own archives are on `localhost`, as the library is.
+        # In port mode, archives are at `localhost`, as the library is.
         is_ours = (parts.hostname or "").endswith(".replayhost.localhost") or (
             parts.hostname == "localhost" and parts.port not in Host.ports)
         return url[len(f"{parts.scheme}://{parts.netloc}"):] if is_ours else ""
@@ -94,13 +94,13 @@ class Recorder:
 
 
 def seen(page, viewer, recorder):
-    """What the reader sees now and the whole text of it, or nothing as long as it is not settled.
+    """Returns what the reader sees and its whole text, or `None` while it still changes.
 
-    A page without any text counts when nothing more is on its way to it.
+    A page without text counts when it has no more pending requests.
     """
     if page.get_by_role("alert").count():
         return f"no: {page.get_by_role('alert').first.inner_text()}", ""
-    for heading in NOT_SHOWN:
+    for heading in PANEL_HEADINGS:
         if page.get_by_role("heading", name=heading).count():
             return f"{'yes' if 'PDF' in heading else 'no'}: {heading}", ""
     frame = viewer.archived_frame
@@ -122,12 +122,12 @@ def shorten(text, length=70):
     return line if len(line) <= length else f"{line[:length]}…"
 
 
-def visit(host, browser, recorder, identifier, url, timestamp, way="", seconds=SECONDS):
-    """Opens a page of an archive in a tab of its own, and closes that again."""
+def visit(host, browser, recorder, identifier, url, timestamp, mode="", seconds=SECONDS):
+    """Opens a page of an archive in a new tab, and closes it."""
     result = recorder.begin()
     page = browser.context.new_page()
     viewer = Viewer(page)
-    chosen = f"&replay={way}" if way else ""
+    chosen = f"&replay={mode}" if mode else ""
     began = time.monotonic()
     try:
         address = f"{host.home}/?archive=/archives/{identifier}.wacz{chosen}"
@@ -147,7 +147,7 @@ def visit(host, browser, recorder, identifier, url, timestamp, way="", seconds=S
 
 
 def with_retry(page, viewer, recorder):
-    """A frame that moves on while it is read is read again."""
+    """Returns `None` when the frame navigates while it's read."""
     try:
         return seen(page, viewer, recorder)
     except Error:
@@ -156,13 +156,13 @@ def with_retry(page, viewer, recorder):
 
 
 def differences(one, other):
-    """How two visits differ, in words; nothing when they came to the same."""
+    """Returns the differences between two results as text; empty when they're the same."""
     found = []
     if one.shown.split(":")[0] != other.shown.split(":")[0] or plain(one.text) != plain(other.text):
         found.append(f"shown {one.shown} / {other.shown}")
     for key in sorted({*one.resources, *other.resources}, key=str):
         if one.resources.get(key) != other.resources.get(key):
-            found.append(f"{' '.join(map(str, key))}: {words(one, key)} / {words(other, key)}")
+            found.append(f"{' '.join(map(str, key))}: {statuses_text(one, key)} / {statuses_text(other, key)}")
     return found
 
 
@@ -171,5 +171,5 @@ def plain(text):
     return re.sub(r"/:[\w-]+/", "/", text)
 
 
-def words(result, key):
-    return "+".join(map(str, sorted(result.resources[key]))) if key in result.resources else "not asked for"
+def statuses_text(result, key):
+    return "+".join(map(str, sorted(result.resources[key]))) if key in result.resources else "not requested"

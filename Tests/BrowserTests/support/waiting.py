@@ -6,7 +6,7 @@ SECONDS = 30
 
 
 def wait_until(condition, what, seconds=SECONDS):
-    """Returns the first true value of `condition()`, or fails saying `what` did not happen."""
+    """Returns the first true value of `condition()`, or fails with the message that `what` didn't happen."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -14,4 +14,4 @@ def wait_until(condition, what, seconds=SECONDS):
             return value
         if time.monotonic() > end:
             raise AssertionError(f"in {seconds} s this did not happen: {what}")
-        time.sleep(0.05)  # Between two looks, not instead of one.
+        time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Another web site in the same browser: an empty page without any policy, on this computer."""
+"""Another website on this computer: an empty page without a content security policy."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -7,8 +7,11 @@ import { hostOf } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted } from "../core/format.js";
 import { pagesURL } from "../core/routes.js";
+import { failureText } from "../replay/setup-texts.js";
 
 const suggestionsMax = 8;
+// Error codes of the server, and the texts that replay setup has for the same failures.
+const fileFailures = { "archive-unavailable": "file-unavailable", "archive-changed": "file-changed" };
 
 function panel(kind, ...children) {
     return make("div", { class: `panel ${kind}` }, make("div", { class: "panel-content" }, ...children));
@@ -32,8 +35,9 @@ export function progressPanel(title, text) {
  * @returns {HTMLElement}
  */
 export function failurePanel(title, error, retry, archive) {
-    const hint = error.hint ?? "";
-    const what = error.name === "HostError" ? messageParts(error).what : messageParts(new Error(error.message)).what;
+    const code = archive.kind === "archive" && fileFailures[error.code];
+    const { what: message = error.message, hint = "" } = code ? failureText(code, archive.replayOrigin, archive.id) : error;
+    const { what } = messageParts(new Error(message));
     return panel("failure-panel", make("h1", { text: title }),
         make("p", { role: "alert" }, ...withCode(what)),
         hint && make("p", {}, ...withCode(messageParts({ message: hint }).what)),

@@ -1,4 +1,4 @@
-"""What the tests ask of a browser, whichever engine it has."""
+"""The interface of the tests to a browser of any engine."""
 
 import json
 
@@ -10,7 +10,7 @@ AGENT_FRAME = "___replayhost_agent"
 
 
 class NotThere(Exception):
-    """What a script or a click was meant for is not there, or goes away just now."""
+    """The target of a script or a click doesn't exist, or is being removed."""
 
 
 class ScriptError(Exception):
@@ -48,7 +48,7 @@ class Engine:
         return self.run_in_frame(REPLAY_FRAME, function, *arguments)
 
     def run_in_agent(self, function, *arguments):
-        """Calls a function in our own page at the archive's origin: what the engine rewrites in pages is untouched."""
+        """Calls a function in the agent's page at the archive's origin, where the engine changes no functions."""
         return self.run_in_frame(AGENT_FRAME, function, *arguments)
 
     def click(self, selector):
@@ -73,7 +73,7 @@ class Engine:
         raise NotImplementedError
 
     def open_tab(self):
-        """Goes on in another tab of the same window; the one before stays."""
+        """Opens another tab in the same window and continues there. The previous tab stays open."""
         raise NotImplementedError
 
     def resize(self, width, height):
@@ -87,10 +87,10 @@ class Engine:
         raise NotImplementedError
 
     def allow(self, pattern):
-        """Expects a complaint of the browser that matches. Chromium alone tells us of its complaints."""
+        """Allows errors that match. Only Chromium reports its errors."""
 
     def check(self):
-        """Nothing left this computer."""
+        """Checks that nothing left this computer."""
         assert self.sink.from_pages == [], "something left this computer"
 
     def close(self):
