@@ -1,5 +1,6 @@
 """Collections: created, changed, replayed and removed in the web app."""
 
+import json
 import re
 
 import pytest
@@ -112,8 +113,8 @@ def test_collection_always_replays_by_lookups(collection, two_archives, browser)
 def test_deep_link_at_the_replay_origin_of_a_collection(collection, two_archives, page):
     host = two_archives
     _, _, body = host.request("GET", f"/api/collections/{collection}")
-    collection = re.search(r'"collection":"([^"]+)"', body.decode())[1]
-    page.goto(f"{host.replay_origin(collection)}/{collection}/20241122090000mp_/{EXAMPLE}/")
+    replay_collection = json.loads(body)["replayCollection"]
+    page.goto(f"{host.replay_origin(collection)}/{replay_collection}/20241122090000mp_/{EXAMPLE}/")
     expect_harbour(Viewer(page))
     expect(page).to_have_url(re.compile(rf"^{re.escape(host.home)}/\?collection={collection}#url="))
 

@@ -181,7 +181,7 @@ def test_dismissed_job_does_not_return(host, page, tmp_path):
     host.start()
     page.goto(host.home)
     activity = page.get_by_role("region", name="Activity")
-    expect(activity).to_contain_text("failed")
+    expect(activity).to_contain_text("Failed")
     activity.get_by_role("button", name="Dismiss: Checksum of").click()
     expect(activity).to_have_count(0)
     page.reload()

@@ -145,7 +145,7 @@ def show_imports_that_add_nothing(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(host.home)
     page.locator("input[type=file]").set_input_files([FIXTURES / "sample.wacz", folder / "holiday.wacz"])
-    expect(page.get_by_text("Already in your library")).to_be_visible()
+    expect(page.get_by_text("Already in your library:")).to_be_visible()
     expect(page.get_by_text("Couldn't add “holiday.wacz”")).to_be_visible()
 
 

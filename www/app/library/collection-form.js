@@ -47,7 +47,7 @@ export function createCollectionForm({ onCreated, onEnd }) {
         }
         submit.disabled = true;
         try {
-            const collection = await api.makeCollection({ title: title.value, members: [...selected] });
+            const collection = await api.createCollection({ title: title.value, members: [...selected] });
             announce("Collection created.");
             element.hidden = true;
             onCreated(collection);
