@@ -1,5 +1,5 @@
 /** The activity list: running, queued, paused and failed jobs, with buttons to control them. */
-import { errorBlock, sentence } from "../components/messages.js";
+import { errorBlock, sentence, withCode } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { size } from "../core/format.js";
@@ -114,7 +114,7 @@ function createRow(first, onChanged, onDismissed) {
 
     function update(job) {
         state.textContent = stateText(job);
-        reason.textContent = job.reason ? sentence(plain(job.reason, 500)) : "";
+        reason.replaceChildren(...withCode(sentence(plain(job.reason, 500))));
         reason.hidden = !job.reason;
         reason.className = job.state === "failed" ? "reason failed" : "reason";
         bar.hidden = job.state === "failed" || job.state === "waiting";
