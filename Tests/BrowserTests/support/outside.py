@@ -49,7 +49,7 @@ def add_interface():
         for request, address in [(siocsifaddr, OWN_ADDRESS), (siocsifnetmask, "255.255.255.0")]:
             value = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
             fcntl.ioctl(control, request, struct.pack("16s16s8x", b"outside0", value))
-    # Chromium begins anew when an interface gets an address, so this one gets none by itself.
+    # Chromium restarts its requests when an interface gets an address, so this one gets none by itself.
     with open("/proc/sys/net/ipv6/conf/outside0/addr_gen_mode", "w", encoding="ascii") as mode:
         mode.write("1")
     for _, interface in socket.if_nameindex():

@@ -20,7 +20,7 @@ class Chromium(Engine):
         super().__init__(private, self.browser.sink)
         self.page = self.browser.page
         try:
-            assert self.is_private() == private, "this window is not of the kind that was asked for"
+            assert self.is_private() == private, "the window isn't of the requested kind"
         except BaseException:
             self.close()
             raise

@@ -86,7 +86,7 @@ class Firefox(WebDriverEngine):
             if private:
                 self.move_to_private_window()
             is_private = self.run_in_window("return PrivateBrowsingUtils.isWindowPrivate(window);")
-            assert is_private == private, "this window is not of the kind that was asked for"
+            assert is_private == private, "the window isn't of the requested kind"
             if allows:
                 self.run_in_window(ALLOW.replace("ADDRESS", allows))
         except BaseException:

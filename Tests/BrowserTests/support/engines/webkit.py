@@ -1,4 +1,4 @@
-"""WebKitGTK, by its WebDriver, on a display that nobody sees."""
+"""WebKitGTK, by its WebDriver, on a virtual display."""
 
 import contextlib
 import http.client

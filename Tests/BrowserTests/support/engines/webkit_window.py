@@ -11,7 +11,7 @@ from gi.repository import Gtk, WebKit2  # noqa: E402
 
 
 def main(folder, blocks, proxy, *local):
-    """`local` are the hosts that the proxy is not asked for; there may be no proxy."""
+    """`local`: hosts that bypass the proxy, if there is one."""
     folder = Path(folder)
     manager = WebKit2.WebsiteDataManager(
         base_data_directory=str(folder / "data"), base_cache_directory=str(folder / "cache"))
