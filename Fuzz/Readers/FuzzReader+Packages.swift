@@ -64,7 +64,7 @@ extension FuzzReader {
     }
 
     static func readCDXJ(_ bytes: [UInt8]) throws {
-        // The second one cannot be searched, so that lookups read it from the first line to the last.
+        // The second one can't be searched, so that lookups read it from the first line to the last.
         let files = [("indexes/index.cdxj", bytes)]
         let plain = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "plain.wacz"))
         let deflated = try WACZFile.open(
@@ -82,7 +82,7 @@ extension FuzzReader {
             let searched = try Set(plain.captures(ofURL: url))
             let scanned = try Set(deflated.captures(ofURL: url))
             try require(searched.isSubset(of: scanned), "a search finds what a scan doesn't for \(url)")
-            // A search can't find a line whose key is not one of the URL's.
+            // A search can't find a line whose key isn't one of the URL's.
             let keys = SURT.candidates(for: url)
             let missed = scanned.subtracting(searched).filter { $0.method == nil && keys.contains($0.urlKey) }
             try require(missed.isEmpty, "a search misses what a scan finds for \(url)")

@@ -57,7 +57,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     }
 }
 
-/// What must hold of a reader's answer, and did not.
+/// What must hold of a reader's answer, and didn't.
 package struct BrokenProperty: Error, CustomStringConvertible {
     package let description: String
 }

@@ -1,4 +1,4 @@
-// Linux system calls that the C library declares only under _GNU_SOURCE, which Swift's own import of it does not set.
+// Linux system calls that the C library declares only under _GNU_SOURCE, which Swift's own import of it doesn't set.
 #pragma once
 #include <spawn.h>
 #include <sys/types.h>
@@ -22,6 +22,6 @@ extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *acti
 /// POSIX_SPAWN_SETSID: the new process leads a session of its own.
 enum { CLINUX_POSIX_SPAWN_SETSID = 0x80 };
 
-/// RWF_NOWAIT: answer EAGAIN when the bytes are not in the page cache, instead of waiting for the disk.
+/// RWF_NOWAIT: answer EAGAIN when the bytes aren't in the page cache, instead of waiting for the disk.
 enum { CLINUX_RWF_NOWAIT = 0x00000008 };
 #endif

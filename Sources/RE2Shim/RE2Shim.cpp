@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-struct cre2_pattern {
-    cre2_pattern(const re2::StringPiece &text, const RE2::Options &options) : expression(text, options) {}
+struct re2_shim_pattern {
+    re2_shim_pattern(const re2::StringPiece &text, const RE2::Options &options) : expression(text, options) {}
 
     RE2 expression;
 };
@@ -20,12 +20,12 @@ static void tell(const std::string &text, char *problem, size_t problem_size) {
     problem[count] = 0;
 }
 
-cre2_pattern *cre2_compile(const char *pattern, size_t length, int64_t memory_max, char *problem, size_t problem_size) {
+re2_shim_pattern *re2_shim_compile(const char *pattern, size_t length, int64_t memory_max, char *problem, size_t problem_size) {
     try {
         RE2::Options options;
         options.set_log_errors(false);
         options.set_max_mem(memory_max);
-        cre2_pattern *made = new cre2_pattern(re2::StringPiece(pattern, length), options);
+        re2_shim_pattern *made = new re2_shim_pattern(re2::StringPiece(pattern, length), options);
         if (made->expression.ok()) return made;
         tell(made->expression.error(), problem, problem_size);
         delete made;
@@ -35,7 +35,7 @@ cre2_pattern *cre2_compile(const char *pattern, size_t length, int64_t memory_ma
     return nullptr;
 }
 
-int cre2_matches_start(const cre2_pattern *pattern, const char *text, size_t length) {
+int re2_shim_matches_start(const re2_shim_pattern *pattern, const char *text, size_t length) {
     try {
         re2::StringPiece whole(text, length);
         return pattern->expression.Match(whole, 0, length, RE2::ANCHOR_START, nullptr, 0) ? 1 : 0;
@@ -44,7 +44,7 @@ int cre2_matches_start(const cre2_pattern *pattern, const char *text, size_t len
     }
 }
 
-int cre2_groups(const cre2_pattern *pattern, const char *text, size_t length, ptrdiff_t *places, int groups_max) {
+int re2_shim_groups(const re2_shim_pattern *pattern, const char *text, size_t length, ptrdiff_t *places, int groups_max) {
     try {
         re2::StringPiece whole(text, length);
         int count = std::min(pattern->expression.NumberOfCapturingGroups(), groups_max);
@@ -62,7 +62,7 @@ int cre2_groups(const cre2_pattern *pattern, const char *text, size_t length, pt
     }
 }
 
-void cre2_free(cre2_pattern *pattern) {
+void re2_shim_free(re2_shim_pattern *pattern) {
     try {
         delete pattern;
     } catch (...) {

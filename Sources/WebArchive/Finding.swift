@@ -1,12 +1,12 @@
-/// Something wrong or odd in an archive that does not stop it from being read.
+/// A problem in an archive that doesn't prevent reading it.
 public struct Finding: Sendable, Hashable, Codable {
-    /// How bad it is for replay.
+    /// The effect of a finding on replay.
     public enum Severity: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
-        /// Nothing is lost.
+        /// Replay isn't affected.
         case notice
-        /// Something may be missing, or may look different.
+        /// Content may be missing or look different.
         case warning
-        /// Archived content certainly cannot be replayed.
+        /// Some content can't be replayed.
         case error
 
         private var rank: Int {
@@ -17,22 +17,22 @@ public struct Finding: Sendable, Hashable, Codable {
             }
         }
 
-        /// Orders notices before warnings before errors.
+        /// Returns whether the first severity is lower. Notices are lower than warnings, and warnings than errors.
         public static func < (lhs: Severity, rhs: Severity) -> Bool { lhs.rank < rhs.rank }
     }
 
-    /// How bad it is for replay.
+    /// The effect of a finding on replay.
     public let severity: Severity
-    /// Stable name of the kind of finding, for example `index-unsorted`.
+    /// The kind of finding, for example `index-unsorted`. Codes are stable.
     public let code: String
-    /// What is wrong, as a sentence for people.
+    /// A sentence that describes the problem.
     public let what: String
-    /// Where in the package, for example `indexes/index.cdx line 12`.
+    /// The location in the archive, for example `indexes/index.cdx line 12`.
     public let location: String
-    /// What it means for replay.
+    /// A sentence that describes the effect on replay.
     public let consequence: String
 
-    /// Makes a finding; see the properties for what each text holds.
+    /// Creates a finding.
     public init(severity: Severity, code: String, what: String, location: String, consequence: String) {
         self.severity = severity
         self.code = code
@@ -43,7 +43,7 @@ public struct Finding: Sendable, Hashable, Codable {
 }
 
 extension Finding {
-    /// The same, with texts that a hostile file made long cut off.
+    /// The finding with its texts shortened, as a hostile file can make them arbitrarily long.
     fileprivate var bounded: Finding {
         func bounded(_ text: String) -> String {
             text.utf8.count > 2000 ? text.prefix(400) + "…" : text
@@ -53,7 +53,7 @@ extension Finding {
     }
 }
 
-/// Collects findings and keeps only the first few of each code, so that a damaged index cannot fill the memory.
+/// Collects findings. Keeps only the first few of each code, so that a damaged index can't exhaust memory.
 struct FindingLog: Sendable {
     private let perCodeMax: Int
     private var kept: [Finding] = []
@@ -75,7 +75,7 @@ struct FindingLog: Sendable {
         add(Finding(severity: severity, code: code, what: what, location: location, consequence: consequence))
     }
 
-    /// Every kept finding, and for each code that was cut off one that says how many more there were.
+    /// The findings kept, and for each code with more, a finding with their number.
     var findings: [Finding] {
         var all = kept
         for (code, count) in counts.sorted(by: { $0.key < $1.key }) where count > perCodeMax {
@@ -83,7 +83,7 @@ struct FindingLog: Sendable {
             all.append(
                 Finding(
                     severity: example.severity, code: code,
-                    what: "\(count - perCodeMax) more of the same kind; \(count) in all.",
+                    what: "\(count - perCodeMax) more issues of this kind, \(count) in total.",
                     location: "\(example.location) and others", consequence: example.consequence))
         }
         return all

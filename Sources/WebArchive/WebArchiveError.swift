@@ -1,61 +1,61 @@
-/// Why an archive, or one part of it, could not be read: a stable code for programs and a sentence for people.
+/// An error reading an archive or a part of it, with a stable code and a message.
 ///
-/// `description` reads `file: byte N: problem; hint`, all in lower case and without a full stop.
+/// `description` has the form `file: byte N: problem; hint`, in lower case and without a full stop.
 public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is. Raw values are stable.
+    /// The kind of error. Raw values are stable.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The file has no bytes.
+        /// The file is empty.
         case empty
-        /// The file is something other than a ZIP.
+        /// The file isn't a ZIP.
         case notZIP = "not-zip"
-        /// Fewer bytes are there than a structure needs.
+        /// The data ends before a structure is complete.
         case truncated
-        /// A ZIP structure contradicts itself or the size of the file.
+        /// A structure of the ZIP is inconsistent or points outside the file.
         case corruptZIP = "corrupt-zip"
         /// An entry is encrypted.
         case encrypted
-        /// An entry has a name that no reader may use.
+        /// An entry has an unsafe name.
         case unsafeName = "unsafe-name"
-        /// Two entries share a name that must be unique.
+        /// Two entries have the same name.
         case duplicateName = "duplicate-name"
-        /// A size or a count is over its limit; see `Limits`.
+        /// A size or a count exceeds its limit. See `Limits`.
         case tooLarge = "too-large"
-        /// The package holds no WARC.
+        /// The archive contains no WARC file.
         case noArchiveData = "no-archive-data"
-        /// Text that should be JSON is not.
+        /// A text that should be JSON isn't.
         case badJSON = "bad-json"
-        /// The package holds other WACZ files.
+        /// The file contains or lists other WACZ files.
         case multiWACZ = "multi-wacz"
-        /// A WARC record, or the HTTP message in it, cannot be parsed.
+        /// A WARC record, or its HTTP message, can't be parsed.
         case badRecord = "bad-record"
         /// Compressed data is damaged.
         case badGzip = "bad-gzip"
-        /// A body is not what its `Content-Encoding` says.
+        /// A body doesn't match its `Content-Encoding`.
         case badEncoding = "bad-encoding"
-        /// An index points outside of the data it indexes.
+        /// An index is invalid, or points outside its data.
         case badIndex = "bad-index"
-        /// The operating system refused to open, read or write.
+        /// The operating system can't open, read or write the file.
         case io
-        /// The file system that is written to is full.
+        /// The file system is full.
         case noSpace = "no-space"
-        /// The format is known, but reading it is not supported.
+        /// The format is known but isn't supported.
         case unsupported
-        /// The caller asked to stop.
+        /// The caller cancelled the operation.
         case cancelled
     }
 
-    /// What kind of failure it is, for programs.
+    /// The kind of error.
     public let code: Code
-    /// What is wrong, with the numbers needed and found. Lower-case start, no full stop.
+    /// What is wrong, starting in lower case and without a full stop.
     public let problem: String
-    /// The file as the user named it, with the entry inside it: `crawl.wacz/archive/data.warc.gz`.
+    /// The file as named by the user, with the entry in it: `crawl.wacz/archive/data.warc.gz`.
     public let file: String
-    /// Byte offset in `file` at which the problem was found, when there is one.
+    /// The byte offset of the problem in `file`, if known.
     public let offset: UInt64?
-    /// What to do now, when there is something to do.
+    /// What to do next, if anything.
     public let hint: String?
 
-    /// Makes an error; see the properties for what each text holds.
+    /// Creates an error.
     public init(code: Code, problem: String, file: String, offset: UInt64? = nil, hint: String? = nil) {
         self.code = code
         self.problem = problem
@@ -64,7 +64,7 @@ public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertibl
         self.hint = hint
     }
 
-    /// `file: byte N: problem; hint`.
+    /// The message in the form `file: byte N: problem; hint`.
     public var description: String {
         let place = offset.map { "\(file): byte \($0)" } ?? file
         let text = "\(place): \(problem)"
@@ -73,7 +73,7 @@ public struct WebArchiveError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension WebArchiveError {
-    /// Whether the data itself is damaged, as opposed to a limit, the operating system or the caller.
+    /// Whether the data is damaged, as opposed to a limit, an I/O error or a cancellation.
     var isDamage: Bool {
         [.truncated, .corruptZIP, .badJSON, .badRecord, .badGzip].contains(code)
     }

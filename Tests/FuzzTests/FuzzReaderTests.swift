@@ -5,7 +5,7 @@ import Testing
 
 /// What the fuzzers begin with and what they found, read without libFuzzer.
 struct FuzzReaderTests {
-    /// Damaged copies of one file, about; the largest files are not damaged at every byte. `make fuzz` does that.
+    /// Damaged copies of one file, about; the largest files aren't damaged at every byte. `make fuzz` does that.
     private static let copiesMax = 200
 
     private static func files(_ folder: String) throws -> [(name: String, bytes: [UInt8])] {
@@ -60,7 +60,7 @@ struct FuzzReaderTests {
         #expect(Set(names).subtracting(FuzzReader.allCases.map(\.rawValue) + ["README.md"]).isEmpty)
     }
 
-    /// The tests above rest on this: a broken property is thrown, a refusal is not.
+    /// The tests above rest on this: a broken property is thrown, a refusal isn't.
     @Test func aRefusalIsNotAFault() throws {
         try FuzzReader.zip.read([])
         try FuzzReader.zip.read(Array("no ZIP".utf8))

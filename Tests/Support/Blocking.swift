@@ -9,7 +9,7 @@ package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> 
     }
 }
 
-/// Waits until something that happens elsewhere has happened; `false` when it has not within the time.
+/// Waits until something that happens elsewhere has happened; `false` when it hasn't within the time.
 package func eventually(
     within limit: Duration = .seconds(120), _ condition: @Sendable () throws -> Bool
 ) async throws -> Bool {
@@ -32,7 +32,7 @@ package func waitUntil(within seconds: Double = 300, _ condition: () throws -> B
     }
 }
 
-/// Something that a test waited for, and that did not happen.
+/// Something that a test waited for, and that didn't happen.
 package struct WaitedInVain: Error, CustomStringConvertible {
     package let description: String
 }

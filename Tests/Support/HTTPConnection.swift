@@ -14,7 +14,7 @@ package struct HTTPAnswer: Sendable {
 
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// All values of a field, joined; `nil` when it is not there.
+    /// All values of a field, joined; `nil` when it isn't there.
     package subscript(_ name: String) -> String? {
         let values = fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -44,7 +44,7 @@ package func becomesRefused(port: Int) async throws -> Bool {
     }
 }
 
-/// A connection to a server on this computer that sends exactly the bytes it is given. Blocks: use it inside of `onThread`.
+/// A connection to a server on this computer that sends exactly the bytes it is given. Blocks: use it inside `onThread`.
 package final class HTTPConnection {
     private let descriptor: Int32
     private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 18)

@@ -158,7 +158,7 @@ private struct StartedProgram {
         processID = pid
     }
 
-    /// Two ends that other programs do not get.
+    /// Two ends that other programs don't get.
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
         #if os(Linux)

@@ -50,7 +50,7 @@ struct ByteSourceTests {
         try #require(FileManager.default.createFile(atPath: path, contents: Data(0..<10)))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let file = try FileByteSource(path: path, name: "shown")
-        // Not atomically: the same file, written anew.
+        // Not atomically: the same file, written again.
         try Data(0..<4).write(to: URL(fileURLWithPath: path))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 20, alignment: 1)
         defer { buffer.deallocate() }

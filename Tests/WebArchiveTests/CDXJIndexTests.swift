@@ -18,7 +18,7 @@ private func keys(_ index: CDXJIndex, from target: String, count: Int = 3) throw
 }
 
 struct CDXJIndexTests {
-    /// The first line that is not below a target, by the simplest means there are.
+    /// The first line that isn't below a target, by the simplest means there are.
     @Test(arguments: [1, 2, 10, 300, 1000])
     func searchFindsTheFirstLineThatIsNotBelow(_ count: Int) throws {
         let lines = (0..<count).map {

@@ -92,7 +92,7 @@ struct CDXQueryFaultTests {
         }
     }
 
-    /// RE2's time is linear in the text whatever the pattern; in a backtracking matcher this would not end.
+    /// RE2's time is linear in the text whatever the pattern; in a backtracking matcher this wouldn't end.
     @Test(.enabled(if: Libraries.haveRE2)) func aPatternThatBacktracksElsewhereEndsHere() throws {
         let line = IndexBuilder.line(
             "org,a)/", "20230101000000", url: "http://a.org/",

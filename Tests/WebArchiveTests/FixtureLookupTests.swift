@@ -16,7 +16,7 @@ struct FixtureLookupTests {
 
     @Test(arguments: FixtureLookupTests.files)
     func everyIndexLineIsFoundByItsOwnURL(_ file: String) throws {
-        // What cannot be opened or read is a test of its own.
+        // What can't be opened or read is a test of its own.
         guard let wacz = try? WACZFile.open(path: "\(fixtures ?? "")/\(file)") else { return }
         var entries: [CDXJEntry] = []
         do {

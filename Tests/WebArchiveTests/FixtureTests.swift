@@ -30,7 +30,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         }
     }()
 
-    /// Files whose fault shows only when hashes are verified or the record is read, which opening does not do.
+    /// Files whose fault shows only when hashes are verified or the record is read, which opening doesn't do.
     static let faultIsInTheRecord = ["069-", "123-", "125-"]
 }
 
@@ -39,7 +39,7 @@ struct PublishedCase: Sendable, CustomTestStringConvertible {
     let file: String
     let captures: Int
     let pages: Int
-    /// Index lines that name a WARC which the package does not hold.
+    /// Index lines that name a WARC which the package doesn't hold.
     var unreachable = 0
     var testDescription: String { file }
 

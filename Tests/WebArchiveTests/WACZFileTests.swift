@@ -141,7 +141,7 @@ struct WACZFileTests {
         }
     }
 
-    /// Opens, inspects, and reads every page and record; damage inside of a record is one of the expected outcomes.
+    /// Opens, inspects, and reads every page and record; damage inside a record is one of the expected outcomes.
     private func readEverything(_ bytes: [UInt8]) throws {
         let wacz = try ArchiveBuilder.open(bytes)
         _ = try wacz.inspect()

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A stream with a look-ahead buffer, which knows the offset of its next byte.
+/// A stream with a look-ahead buffer that tracks the offset of its next byte.
 final class BufferedInput {
     private let stream: any ByteStream
     private let buffer: UnsafeMutableRawBufferPointer
@@ -14,7 +14,7 @@ final class BufferedInput {
     private var end = 0
     private var streamEnded = false
 
-    /// Byte offset of the next unread byte, counted from the offset given at the start.
+    /// The offset of the next unread byte, counted from the offset passed to `init`.
     private(set) var offset: UInt64
 
     var name: String { stream.name }
@@ -27,10 +27,10 @@ final class BufferedInput {
 
     deinit { buffer.deallocate() }
 
-    /// The bytes that are read but not consumed. Valid until the next call of any method.
+    /// The bytes that have been read but not consumed. Valid until the next call of any method.
     var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[start..<end]) }
 
-    /// Reads more bytes behind the unread ones.
+    /// Reads more bytes after the unread ones.
     ///
     /// - Returns: `false` at the end of the stream, or when the buffer is full.
     func fill() throws(WebArchiveError) -> Bool {
@@ -49,7 +49,7 @@ final class BufferedInput {
         return count > 0
     }
 
-    /// Position of the first line feed among the unread bytes.
+    /// The position of the first line feed among the unread bytes.
     var lineEnd: Int? {
         let bytes = unread
         guard let base = bytes.baseAddress, let found = memchr(base, 0x0A, bytes.count) else { return nil }
@@ -62,13 +62,13 @@ final class BufferedInput {
         offset += UInt64(count)
     }
 
-    /// Whether no byte is left.
+    /// Returns whether the stream is at its end.
     func isAtEnd() throws(WebArchiveError) -> Bool {
         if start < end { return false }
         return try !fill()
     }
 
-    /// The next bytes, at most `count` and fewer only at the end, without consuming them.
+    /// Returns the next `count` bytes without consuming them; fewer only at the end.
     func peek(_ count: Int) throws(WebArchiveError) -> [UInt8] {
         while end - start < count {
             if try !fill() { break }
@@ -76,7 +76,7 @@ final class BufferedInput {
         return [UInt8](unread.prefix(count))
     }
 
-    /// Moves unread bytes into `target`; 0 only at the end.
+    /// Reads bytes into `target` and returns their number; 0 only at the end.
     func read(into target: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         if try isAtEnd() { return 0 }
         let count = min(target.count, end - start)
@@ -85,10 +85,10 @@ final class BufferedInput {
         return count
     }
 
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     ///
-    /// - Parameter check: Makes a step for each piece that is read.
-    /// - Returns: The bytes passed over, fewer only at the end.
+    /// - Parameter check: Counts a step for each piece that is read.
+    /// - Returns: The number of bytes skipped; fewer than `count` only at the end.
     func skip(_ count: UInt64, _ check: CancellationCheck? = nil) throws(WebArchiveError) -> UInt64 {
         var skipped: UInt64 = 0
         while skipped < count {
@@ -101,10 +101,10 @@ final class BufferedInput {
         return skipped
     }
 
-    /// Consumes one line with its line end.
+    /// Reads one line and its line ending.
     ///
-    /// - Returns: The line without LF or CRLF, or `nil` at the end. A last line without line end counts.
-    /// - Throws: `tooLarge` when no line end comes within `limit` bytes.
+    /// - Returns: The line without LF or CRLF, or `nil` at the end. The last line may have no line ending.
+    /// - Throws: `tooLarge` if the line is longer than `limit` bytes.
     func readLine(limit: Int) throws(WebArchiveError) -> [UInt8]? {
         var line: [UInt8] = []
         let lineOffset = offset
@@ -115,7 +115,7 @@ final class BufferedInput {
             let length = stop ?? bytes.count
             guard line.count + length <= limit else {
                 throw WebArchiveError(
-                    code: .tooLarge, problem: "no line end within \(limit) bytes", file: name, offset: lineOffset)
+                    code: .tooLarge, problem: "a line is longer than \(limit) bytes", file: name, offset: lineOffset)
             }
             line.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
             consume(stop == nil ? length : length + 1)

@@ -6,9 +6,11 @@ import Darwin
 #endif
 
 extension ArraySlice<UInt8> {
-    /// Where `bytes` first occur, found by `memmem`: the cost of a search byte by byte is what an attacker would choose it to be.
+    /// Returns the range of the first occurrence of `bytes`.
     ///
-    /// - Returns: `nil` when they don't occur; an empty range at the start for no bytes.
+    /// Uses `memmem`, whose cost is linear: a naive search takes quadratic time on input made by an attacker.
+    ///
+    /// - Returns: `nil` if `bytes` don't occur; an empty range at the start if `bytes` is empty.
     func firstRange(ofBytes bytes: [UInt8]) -> Range<Int>? {
         let offset = withUnsafeBytes { text -> Int? in
             bytes.withUnsafeBytes { wanted -> Int? in

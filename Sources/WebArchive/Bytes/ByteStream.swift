@@ -6,27 +6,27 @@ import Musl
 import Darwin
 #endif
 
-/// Bytes that are read once, from front to back. Not shared among threads.
+/// Bytes that are read once, from start to end. Use a stream from one thread at a time.
 public protocol ByteStream: AnyObject {
-    /// The name to use in error texts.
+    /// The name shown in error messages.
     var name: String { get }
 
     /// Reads the next bytes into `buffer`, which must not be empty.
     ///
-    /// - Returns: The bytes read, 0 only at the end.
-    /// - Throws: Whatever is wrong with the data at this point.
+    /// - Returns: The number of bytes read; 0 only at the end.
+    /// - Throws: The error in the data at this point.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int
 }
 
 extension ByteStream {
-    /// Reads to the end, into memory.
+    /// Reads the rest of the stream into memory.
     ///
-    /// - Throws: `tooLarge` as soon as there are more than `limit` bytes.
+    /// - Throws: `tooLarge` as soon as more than `limit` bytes have been read.
     public func readAll(limit: UInt64) throws(WebArchiveError) -> [UInt8] {
         try readAll(limit: limit, reserving: 0)
     }
 
-    /// The same, where `expected` bytes are likely: these are then never copied to make room for more.
+    /// Reads the rest of the stream, with room for `expected` bytes reserved so that they're never copied.
     func readAll(limit: UInt64, reserving expected: UInt64) throws(WebArchiveError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
         defer { buffer.deallocate() }
@@ -37,16 +37,16 @@ extension ByteStream {
             if count == 0 { return all }
             guard UInt64(all.count + count) <= limit else {
                 throw WebArchiveError(
-                    code: .tooLarge, problem: "the data holds more than \(limit) bytes, the most that is read of it",
+                    code: .tooLarge, problem: "the data exceeds the limit of \(limit) bytes",
                     file: name)
             }
             all.append(contentsOf: buffer[..<count])
         }
     }
 
-    /// Calls `body` with the bytes, piece by piece, until it returns `false`.
+    /// Calls `body` with each chunk of bytes until it returns `false`.
     ///
-    /// - Parameter chunkBytesMax: Bytes of a piece, at most; a piece is valid only during the call.
+    /// - Parameter chunkBytesMax: The maximum size of a chunk. A chunk is valid only during the call.
     /// - Throws: What `body` and reading throw.
     package func forEachChunk(
         chunkBytesMax: Int = 256 << 10, _ body: (UnsafeRawBufferPointer) throws -> Bool
@@ -78,7 +78,7 @@ final class SourceStream: ByteStream {
     }
 }
 
-/// Stops a text that inflates to more bytes, or more lines, than its compressed size can honestly hold.
+/// A stream that throws if a text inflates to more bytes or lines than its compressed size allows.
 final class BoundedStream: ByteStream {
     var name: String { stream.name }
     private let stream: any ByteStream

@@ -6,10 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// A new file, written from front to back through a buffer.
+/// A new file, written from start to end through a buffer.
 final class FileOutput {
     let path: String
-    /// Bytes given so far.
+    /// The number of bytes written so far, including buffered ones.
     private(set) var count: UInt64 = 0
     private let name: String
     private let descriptor: Int32
@@ -17,14 +17,14 @@ final class FileOutput {
     private var isOpen = true
     private static let bufferBytes = 256 << 10
 
-    /// Makes the file anew, for its owner only.
+    /// Creates or replaces the file, readable by its owner only.
     ///
     /// - Throws: `io`, `noSpace`.
     init(path: String) throws(WebArchiveError) {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("the file cannot be made", name) }
+        guard descriptor >= 0 else { throw Self.failure("the file can't be created", name) }
     }
 
     deinit { if isOpen { _ = close(descriptor) } }
@@ -35,11 +35,11 @@ final class FileOutput {
         if buffer.count >= Self.bufferBytes { try flush() }
     }
 
-    /// Writes what is left and closes the file. Nothing may follow.
+    /// Writes the buffered bytes and closes the file. Must be the last call.
     func finish() throws(WebArchiveError) {
         try flush()
         isOpen = false
-        guard close(descriptor) == 0 else { throw Self.failure("the file cannot be written", name) }
+        guard close(descriptor) == 0 else { throw Self.failure("the file can't be written", name) }
     }
 
     private func flush() throws(WebArchiveError) {
@@ -48,7 +48,7 @@ final class FileOutput {
             let written = buffer.withUnsafeBytes { Self.write(descriptor, $0, from: done) }
             if written < 0 {
                 if errno == EINTR { continue }
-                throw Self.failure("the file cannot be written", name)
+                throw Self.failure("the file can't be written", name)
             }
             done += written
         }

@@ -1,9 +1,9 @@
-/// Inflates one gzip member and leaves the input right behind it. RFC 1952 §2.2.
+/// Inflates one gzip member and leaves the input right after it. RFC 1952 §2.2.
 final class GzipMember: ByteStream {
     let name: String
     private let input: BufferedInput
     private let inflater: Inflater
-    /// Whether the member's trailer was reached and its checksum holds.
+    /// Whether the member's trailer was reached and its checksum is correct.
     private(set) var isFinished = false
 
     init(_ input: BufferedInput) throws(WebArchiveError) {
@@ -16,11 +16,11 @@ final class GzipMember: ByteStream {
         var consumed = 0
         while !isFinished {
             let isAtEnd = try input.isAtEnd()
-            // At the end of the input, too: zlib may hold bytes that the last buffer had no room for.
+            // Also at the end of the input: zlib may still have bytes that didn't fit into the last buffer.
             let step = try inflater.inflate(input.unread, into: buffer, offset: input.offset)
             input.consume(step.consumed)
             consumed += step.consumed
-            guard consumed < WebArchiveError.nothingBytesMax else { throw .endlessNothing(file: name) }
+            guard consumed < WebArchiveError.bytesWithoutContentMax else { throw .noContent(file: name) }
             isFinished = step.isFinished
             if step.produced > 0 { return step.produced }
             guard !isAtEnd || isFinished else {
@@ -31,20 +31,20 @@ final class GzipMember: ByteStream {
         return 0
     }
 
-    /// Inflates the rest of the member and drops it.
+    /// Inflates the rest of the member and discards it.
     func drain() throws(WebArchiveError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         while try read(into: buffer) > 0 {}
     }
 
-    /// Whether `bytes` start like a gzip member that this type can inflate. RFC 1952 §2.3.1.
+    /// Returns whether `bytes` begin with the header of a gzip member that this type can inflate. RFC 1952 §2.3.1.
     static func starts(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.starts(with: [0x1F, 0x8B, 0x08])
     }
 }
 
-/// Inflates gzip members one after another, as one text. Zero bytes behind the last member are ignored.
+/// Inflates consecutive gzip members as one stream. Zero bytes after the last member are ignored.
 package final class GzipStream: ByteStream {
     package var name: String { input.name }
     private let input: BufferedInput
@@ -65,7 +65,7 @@ package final class GzipStream: ByteStream {
             guard GzipMember.starts(head) else {
                 guard head.allSatisfy({ $0 == 0 }) else {
                     throw WebArchiveError(
-                        code: .badGzip, problem: "something other than gzip data follows a gzip member", file: name,
+                        code: .badGzip, problem: "unexpected data follows a gzip member", file: name,
                         offset: input.offset)
                 }
                 return 0

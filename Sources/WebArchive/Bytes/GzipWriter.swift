@@ -1,10 +1,12 @@
 import CZlib
 
-/// Deflates pieces of data, each into one gzip member. RFC 1952 §2.2. No time and no name, so that equal data is equal.
+/// Compresses pieces of data, each into one gzip member. RFC 1952 §2.2.
+///
+/// Members have no time and no name, so that equal data gives equal bytes.
 final class GzipWriter {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// - Throws: `io` when there is no memory.
+    /// - Throws: `io` if memory runs out.
     init() throws(WebArchiveError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -13,7 +15,7 @@ final class GzipWriter {
             Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else {
             throw WebArchiveError(
-                code: .io, problem: "the data cannot be deflated: zlib status \(status)", file: "gzip")
+                code: .io, problem: "the data can't be compressed: zlib status \(status)", file: "gzip")
         }
     }
 
@@ -23,13 +25,13 @@ final class GzipWriter {
         stream.deallocate()
     }
 
-    /// One gzip member that holds `bytes`, of less than 2 GiB.
+    /// Compresses `bytes`, fewer than 2 GiB, into one gzip member.
     func member(_ bytes: [UInt8]) throws(WebArchiveError) -> [UInt8] {
         deflateReset(stream)
         let bound = Int(deflateBound(stream, UInt(bytes.count)))
         guard bytes.count <= Int(Int32.max), bound <= Int(UInt32.max) else {
             throw WebArchiveError(
-                code: .tooLarge, problem: "\(bytes.count) bytes are too many for a block", file: "gzip")
+                code: .tooLarge, problem: "a block of \(bytes.count) bytes is too large", file: "gzip")
         }
         let stream = stream
         return [UInt8](unsafeUninitializedCapacity: bound) { output, count in

@@ -1,5 +1,5 @@
 extension Sequence where Element == UInt8 {
-    /// The bytes in lower-case hexadecimal, two digits each, as digests are written.
+    /// The bytes as lower-case hexadecimal digits, two for each byte.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

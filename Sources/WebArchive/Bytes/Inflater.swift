@@ -1,14 +1,14 @@
 import CZlib
 
-/// Inflates deflate data piece by piece, into buffers of the caller's size.
+/// Decompresses deflate data piece by piece, into buffers of any size.
 public final class Inflater {
-    /// How the deflate data is wrapped.
+    /// The container of the deflate data.
     public enum Format: Sendable, Hashable {
-        /// No wrapping, as in a ZIP entry. RFC 1951.
+        /// No container, as in a ZIP entry. RFC 1951.
         case rawDeflate
-        /// One gzip member, its CRC checked. RFC 1952.
+        /// One gzip member, whose CRC is checked. RFC 1952.
         case gzip
-        /// A zlib stream, its checksum checked. RFC 1950.
+        /// A zlib stream, whose checksum is checked. RFC 1950.
         case zlib
 
         var windowBits: Int32 {
@@ -20,31 +20,32 @@ public final class Inflater {
         }
     }
 
-    /// What one call did.
+    /// The result of one call.
     public struct Step: Sendable, Hashable {
-        /// Bytes taken from the input.
+        /// The number of bytes consumed from the input.
         public let consumed: Int
-        /// Bytes written to the output.
+        /// The number of bytes written to the output.
         public let produced: Int
-        /// Whether the data ended here; input after it belongs to something else.
+        /// Whether the compressed data ends here. Any further input isn't part of it.
         public let isFinished: Bool
     }
 
     private let file: String
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Gets ready to inflate.
+    /// Creates an inflater.
     ///
-    /// - Parameter format: How the data is wrapped.
-    /// - Parameter file: The name to use in error texts.
-    /// - Throws: `io` when there is no memory for the window.
+    /// - Parameter format: The container of the data.
+    /// - Parameter file: The name shown in error messages.
+    /// - Throws: `io` if memory runs out.
     public init(format: Format, file: String) throws(WebArchiveError) {
         self.file = file
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = inflateInit2_(stream, format.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else {
-            throw WebArchiveError(code: .io, problem: "the data cannot be inflated: zlib status \(status)", file: file)
+            throw WebArchiveError(
+                code: .io, problem: "the data can't be decompressed: zlib status \(status)", file: file)
         }
     }
 
@@ -54,12 +55,12 @@ public final class Inflater {
         stream.deallocate()
     }
 
-    /// Inflates from `input` into `output` until one of them is used up or the data ends.
+    /// Decompresses from `input` into `output` until the input is used up, the output is full, or the data ends.
     ///
-    /// - Parameter input: What comes next of the compressed data.
-    /// - Parameter output: Where what it holds is written to.
-    /// - Parameter offset: Byte offset of `input` in the file, for error texts.
-    /// - Throws: `badGzip` when the data is damaged.
+    /// - Parameter input: The next compressed bytes.
+    /// - Parameter output: The buffer for the decompressed bytes.
+    /// - Parameter offset: The byte offset of `input` in the file, for error messages.
+    /// - Throws: `badGzip` if the data is damaged.
     public func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, offset: UInt64? = nil
     ) throws(WebArchiveError) -> Step {
@@ -75,7 +76,7 @@ public final class Inflater {
         guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else {
             let detail = stream.pointee.msg.map { String(cString: $0) } ?? "zlib status \(status)"
             throw WebArchiveError(
-                code: .badGzip, problem: "compressed data is damaged: \(detail)", file: file,
+                code: .badGzip, problem: "the compressed data is damaged: \(detail)", file: file,
                 offset: offset.map { $0 + UInt64(consumed) })
         }
         return Step(

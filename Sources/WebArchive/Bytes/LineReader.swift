@@ -1,12 +1,12 @@
-/// Reads lines one after another with bounded memory.
+/// Reads a text line by line in bounded memory.
 final class LineReader {
-    /// One line, or the place of one that was too long to keep.
+    /// A line, or the position of one that is too long to keep.
     struct Line {
-        /// Counted from 1.
+        /// The line number, counted from 1.
         let number: Int
-        /// Byte offset of the line's first byte in the text.
+        /// The byte offset of the line in the text.
         let offset: UInt64
-        /// The line without its line end; `nil` when it was too long.
+        /// The line without its line ending; `nil` if it's too long.
         let bytes: [UInt8]?
     }
 
@@ -15,12 +15,12 @@ final class LineReader {
     private let skippedLineBytesMax: Int
     private var number = 0
 
-    /// Byte offset of the next line.
+    /// The byte offset of the next line.
     var offset: UInt64 { input.offset }
 
     /// - Parameters:
-    ///   - offset: Byte offset of the stream's first byte in the text.
-    ///   - capacity: Bytes that one read asks for.
+    ///   - offset: The byte offset of the stream's first byte in the text.
+    ///   - capacity: The number of bytes to read at a time.
     init(
         _ stream: any ByteStream, offset: UInt64 = 0, capacity: Int = 256 << 10, lineBytesMax: Int,
         skippedLineBytesMax: Int
@@ -32,7 +32,7 @@ final class LineReader {
 
     /// The next line, or `nil` at the end of the text.
     ///
-    /// - Throws: `tooLarge` when no line end comes for so long that the text cannot be one of lines.
+    /// - Throws: `tooLarge` if a line is longer than `skippedLineBytesMax`.
     func next() throws(WebArchiveError) -> Line? {
         if try input.isAtEnd() { return nil }
         number += 1

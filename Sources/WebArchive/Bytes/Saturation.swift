@@ -1,5 +1,7 @@
 extension FixedWidthInteger {
-    /// The sum, or the largest number when there is no room for it: for totals of numbers that come from files or the catalog.
+    /// Returns the sum, or the largest representable number on overflow.
+    ///
+    /// Use it to add up numbers from files or from the catalog, which may have any value.
     package func addingSaturated(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

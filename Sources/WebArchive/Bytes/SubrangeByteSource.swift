@@ -1,23 +1,24 @@
-/// A window of another source: reads outside of it find nothing, so a record can never run into its neighbour.
+/// A range of another byte source. Reads never go beyond the range.
 public struct SubrangeByteSource: ByteSource {
-    /// The name to use in error texts.
+    /// The name shown in error messages.
     public let name: String
-    /// Bytes in the window.
+    /// The number of bytes in the range.
     public let size: UInt64
-    /// Byte offset of the window in `base`.
+    /// The byte offset of the range in `base`.
     public let start: UInt64
-    /// The source that the window looks into.
+    /// The underlying source.
     public let base: any ByteSource
 
-    /// Opens the window of `length` bytes at `offset` of `base`.
+    /// Creates a source for the `length` bytes at `offset` in `base`.
     ///
-    /// - Throws: `truncated` when the window is not wholly inside of `base`.
+    /// - Throws: `truncated` if the range extends past the end of `base`.
     public init(_ base: any ByteSource, offset: UInt64, length: UInt64, name: String? = nil) throws(WebArchiveError) {
         let (end, overflow) = offset.addingReportingOverflow(length)
         guard !overflow, end <= base.size else {
             let left = offset < base.size ? base.size - offset : 0
             throw WebArchiveError(
-                code: .truncated, problem: "\(length) bytes are needed, \(left) are left", file: name ?? base.name,
+                code: .truncated, problem: "\(length) bytes are needed, but only \(left) are left",
+                file: name ?? base.name,
                 offset: offset)
         }
         self.base = base
@@ -26,7 +27,7 @@ public struct SubrangeByteSource: ByteSource {
         self.name = name ?? base.name
     }
 
-    /// Reads inside of the window only.
+    /// Reads bytes within the range.
     public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         guard offset < size else { return 0 }
         let count = Int(min(UInt64(buffer.count), size - offset))

@@ -1,5 +1,5 @@
 extension ArraySlice<UInt8> {
-    /// The bytes as text; `nil` when they are not UTF-8. Decoding repairs, so text that differs was not UTF-8.
+    /// The bytes as text, or `nil` if they aren't UTF-8. Decoding repairs errors, so a text that differs wasn't UTF-8.
     var utf8Text: String? {
         let text = String(decoding: self, as: UTF8.self)
         let isASCII = withUnsafeBufferPointer { $0.reduce(0, |) } < 0x80
@@ -8,10 +8,11 @@ extension ArraySlice<UInt8> {
 }
 
 enum UTF8Text {
-    /// Whether bytes are how a text begins: UTF-8, cut anywhere, without control characters but tabs and line ends.
+    /// Returns whether the bytes are the start of a text: UTF-8, cut anywhere, whose only control characters are tabs
+    /// and line endings.
     static func begins(_ bytes: [UInt8]) -> Bool {
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || [0x09, 0x0A, 0x0D].contains($0) }) else { return false }
-        // A character has four bytes at most: three of them may be all that is there of the last one.
+        // A character has at most four bytes, so up to three bytes of the last one may be left.
         return (0...min(3, bytes.count)).contains { bytes[..<(bytes.count - $0)].utf8Text != nil }
     }
 }

@@ -1,5 +1,5 @@
 extension CDXJEntry {
-    /// The URL with method and body in its query, as replay asks for requests other than `GET`, and as keys have them.
+    /// The URL with the request method and body in its query, as in replay requests and index keys.
     package var requestURL: String {
         guard let method, method != "GET", method != "HEAD", !url.contains("__wb_method=") else { return url }
         let fragment = url.firstIndex(of: "#") ?? url.endIndex
@@ -8,13 +8,14 @@ extension CDXJEntry {
         return "\(url[..<fragment])\(separator)__wb_method=\(method)\(body)"
     }
 
-    /// The line to keep: the JSON as it was written, the key made anew only when it is no SURT of an `http` URL.
+    /// Returns the line for a sorted index: with the original JSON, and a new key unless it's the SURT of an `http`
+    /// URL.
     ///
-    /// - Parameter line: The line of the index; `nil` for an entry that was made from a record.
+    /// - Parameter line: The original index line; `nil` for an entry made from a record.
     func canonicalLine(from line: [UInt8]?) -> [UInt8] {
         let isSURT = HTTPURLParts(url) == nil || SURT.isSURT(urlKey)
         let key = isSURT ? urlKey : SURT.key(for: requestURL)
-        // A space would end the key, and a line end the line.
+        // A space would end the key, and a line feed would end the line.
         let safeKey = key.utf8.flatMap {
             $0 > 0x20 ? [$0] : Array("%\($0 < 16 ? "0" : "")\(String($0, radix: 16))".utf8)
         }
@@ -25,7 +26,7 @@ extension CDXJEntry {
         return safeKey + [0x20] + Array(timestamp.utf8) + [0x20] + (json ?? Array(jsonText.utf8))
     }
 
-    /// The JSON block that py-wacz would write, numbers as strings.
+    /// The JSON block as py-wacz writes it, with numbers as strings.
     private var jsonText: String {
         let members: [(String, String?)] = [
             ("url", url), ("mime", mime), ("status", status.map { String($0) }), ("digest", digest),

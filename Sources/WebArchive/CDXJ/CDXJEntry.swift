@@ -1,34 +1,35 @@
-/// One line of a CDXJ index: where a single capture's WARC record is stored.
+/// An entry of a CDXJ index: the location of one capture's WARC record.
 ///
 /// Source: CDXJ 0.1.0, "JSON Block". Producers differ: py-wacz writes numbers as strings, revisits lack `status`,
-/// js-wacz leaves `mime` out, others leave it empty or write `-`.
+/// js-wacz omits `mime`, and others leave it empty or write `-`.
 public struct CDXJEntry: Sendable, Hashable {
-    /// Searchable URL, for example `org,example)/index.html`. Sorts bytewise.
+    /// The searchable URL, for example `org,example)/index.html`. Keys sort bytewise.
     public let urlKey: String
-    /// 14 or 17 digits, UTC, as written.
+    /// The time of the capture as written: 14 or 17 digits, in UTC.
     public let timestamp: String
-    /// The URL as captured.
+    /// The captured URL.
     public let url: String
-    /// Media type; `nil` when absent, empty or `-`.
+    /// The media type; `nil` if it's missing, empty or `-`.
     public let mime: String?
-    /// HTTP status; `nil` when absent or no number.
+    /// The HTTP status; `nil` if it's missing or not a number.
     public let status: Int?
-    /// Payload digest, as written; see `WARCDigest`.
+    /// The payload digest as written. Parse it with `WARCDigest`.
     public let digest: String?
-    /// Name of the WARC file below `archive/`.
+    /// The name of the WARC file in `archive/`.
     public let filename: String
-    /// Byte offset of the record from the start of the WARC file (not of the WACZ).
+    /// The byte offset of the record in the WARC file (not in the WACZ).
     public let offset: UInt64
-    /// Bytes the record occupies in the WARC file, compressed when the file is gzipped; `nil` when not written.
+    /// The number of bytes that the record occupies in the WARC file, compressed if the file is gzipped; `nil` if
+    /// unknown.
     public let length: UInt64?
-    /// Request method; `nil` for `GET`.
+    /// The request method; `nil` for `GET`.
     public let method: String?
-    /// Request body, as the producer encoded it into the key.
+    /// The request body, as the indexer encoded it into the key.
     public let requestBody: String?
-    /// Digest of the whole record, as written.
+    /// The digest of the whole record, as written.
     public let recordDigest: String?
 
-    /// Makes an entry; see the properties.
+    /// Creates an entry.
     public init(
         urlKey: String, timestamp: String, url: String, mime: String? = nil, status: Int? = nil, digest: String? = nil,
         filename: String, offset: UInt64, length: UInt64?, method: String? = nil, requestBody: String? = nil,
@@ -48,13 +49,13 @@ public struct CDXJEntry: Sendable, Hashable {
         self.recordDigest = recordDigest
     }
 
-    /// The moment of the capture; `nil` when `timestamp` is not a time.
+    /// The time of the capture; `nil` if `timestamp` isn't valid.
     public var captureTime: CaptureTimestamp? { CaptureTimestamp(digits: timestamp) }
 
-    /// Whether the record points at an earlier payload.
+    /// Whether the record refers to the payload of an earlier one.
     public var isRevisit: Bool { mime == "warc/revisit" }
 
-    /// The byte range of the record in its WARC; `nil` when it has no length or the sum does not fit.
+    /// The byte range of the record in its WARC file; `nil` if the length is unknown or the sum overflows.
     public var range: Range<UInt64>? {
         guard let length else { return nil }
         let (stop, overflow) = offset.addingReportingOverflow(length)
@@ -62,18 +63,18 @@ public struct CDXJEntry: Sendable, Hashable {
     }
 }
 
-/// Why an index line cannot be used.
+/// The reason why an index line can't be used.
 enum CDXJProblem: Error, Sendable, Hashable {
-    /// Not UTF-8.
+    /// The line isn't UTF-8.
     case encoding
-    /// Not three parts, or the third is not JSON.
+    /// The line doesn't have three parts, or the third isn't JSON.
     case syntax(String)
-    /// No `url`, `filename` or `offset`, or a number that is none.
+    /// The `url`, `filename` or `offset` is missing, or a number is invalid.
     case incomplete(String)
 }
 
 extension CDXJEntry {
-    /// Parses one line, without its line end.
+    /// Parses a line without its line ending.
     init(line: [UInt8], depthMax: Int) throws(CDXJProblem) {
         guard let keyEnd = line.firstIndex(of: 0x20), keyEnd > 0 else { throw .syntax("no space after the URL key") }
         let afterKey = line[(keyEnd + 1)...]
@@ -83,7 +84,7 @@ extension CDXJEntry {
         guard let urlKey = line[..<keyEnd].utf8Text, let timestamp = afterKey[..<timeEnd].utf8Text
         else { throw .encoding }
         guard CaptureTimestamp(digits: timestamp) != nil else {
-            throw .syntax("'\(timestamp.prefix(20))' is not a timestamp")
+            throw .syntax("\"\(timestamp.prefix(20))\" isn't a timestamp")
         }
         var members = Members()
         var scanner = JSONScanner(line, from: timeEnd, depthMax: depthMax)
@@ -96,12 +97,12 @@ extension CDXJEntry {
         try self.init(urlKey: urlKey, timestamp: timestamp, members)
     }
 
-    /// Why a line with these values says too little; `nil` when it says enough.
+    /// Returns what is missing from a line with these values; `nil` if the line is complete.
     static func problem(url: String?, filename: String?, offset: String?, length: String?) -> CDXJProblem? {
         if (url ?? "").isEmpty { return .incomplete("no url") }
         if (filename ?? "").isEmpty { return .incomplete("no filename") }
-        if offset.flatMap({ UInt64($0) }) == nil { return .incomplete("no usable offset") }
-        if let length, length != "-", UInt64(length) == nil { return .incomplete("no usable length") }
+        if offset.flatMap({ UInt64($0) }) == nil { return .incomplete("no valid offset") }
+        if let length, length != "-", UInt64(length) == nil { return .incomplete("no valid length") }
         return nil
     }
 

@@ -1,12 +1,12 @@
-/// One line of an index as it was found, and where.
+/// An index line and its position.
 struct CDXJLine: Sendable {
-    /// Where a line is among all lines of a package, in the order in which a scan meets them.
+    /// The position of a line among all index lines of an archive, in the order in which a scan reads them.
     struct Position: Sendable, Hashable, Comparable {
-        /// Place of the index file among those of the package.
+        /// The position of the index file among those of the archive.
         let file: Int
-        /// Byte offset of the line, or of the compressed block it is in.
+        /// The byte offset of the line, or of the compressed block that contains it.
         let offset: UInt64
-        /// Line in the block, counted from 0.
+        /// The number of the line in the block, counted from 0.
         var line = 0
 
         static func < (left: Position, right: Position) -> Bool {
@@ -15,27 +15,27 @@ struct CDXJLine: Sendable {
     }
 
     let position: Position
-    /// Without the line end.
+    /// The line without its line ending.
     let bytes: [UInt8]
 
-    /// What lines are sorted by: the key, a space and the digits of the timestamp.
+    /// The part that lines are sorted by: the key, a space and the digits of the timestamp.
     var sortKey: ArraySlice<UInt8> { Self.sortKey(of: bytes[...]) }
 
     /// The URL key.
     var urlKey: ArraySlice<UInt8> { bytes.prefix { $0 != 0x20 } }
 
-    /// The time, read from the timestamp alone; `nil` when it is none.
+    /// The time of the capture, read without parsing the JSON; `nil` if the timestamp isn't valid.
     var captureTime: CaptureTimestamp? {
         CaptureTimestamp(digits: String(decoding: sortKey.drop { $0 != 0x20 }.dropFirst(), as: UTF8.self))
     }
 
-    /// Whether the key carries a request method, as keys of `POST` captures do.
+    /// Whether the key contains a request method, as keys of `POST` captures do.
     var namesMethod: Bool { Self.namesMethod(urlKey) }
 
-    /// Whether a key carries a request method, as keys of `POST` captures do.
+    /// Returns whether a key contains a request method, as keys of `POST` captures do.
     static func namesMethod(_ key: ArraySlice<UInt8>) -> Bool { methodStart(in: key) != nil }
 
-    /// Where `__wb_method=` stands in a key or a URL.
+    /// Returns the position of `__wb_method=` in a key or a URL.
     static func methodStart(in text: ArraySlice<UInt8>) -> Int? {
         text.firstRange(ofBytes: method)?.lowerBound
     }
@@ -47,7 +47,7 @@ struct CDXJLine: Sendable {
         return line[..<end]
     }
 
-    /// Whether a line says something about the index, or nothing, rather than naming a capture.
+    /// Returns whether a line is a header or blank, rather than a capture.
     static func isHeader(_ line: [UInt8], number: Int?) -> Bool {
         line.isEmpty || line.starts(with: "!meta".utf8) || line.starts(with: " CDX ".utf8)
             || (number == 1 && line.starts(with: "CDX ".utf8))
@@ -56,11 +56,11 @@ struct CDXJLine: Sendable {
     private static let method = Array("__wb_method=".utf8)
 }
 
-/// A range of lines: those which are not below `start` and below `end`, bytewise.
+/// A half-open range of index lines, from `start` up to `end`, compared bytewise.
 struct CDXJRange: Sendable, Hashable {
     let start: [UInt8]
     let end: [UInt8]
-    /// Whether only lines whose key names a request method are meant.
+    /// Whether the range includes only lines whose key contains a request method.
     var needsMethod = false
 
     init(start: [UInt8], end: [UInt8], needsMethod: Bool = false) {
@@ -69,11 +69,11 @@ struct CDXJRange: Sendable, Hashable {
         self.needsMethod = needsMethod
     }
 
-    /// The lines that begin with `prefix`, which must not be empty.
+    /// Creates the range of all lines that begin with `prefix`, which must not be empty.
     init(prefix: String) {
         start = Array(prefix.utf8)
         var end = start
-        // UTF-8 has no byte 0xFF, so the last byte can always be raised.
+        // UTF-8 has no byte 0xFF, so the last byte can always be incremented.
         end[end.count - 1] += 1
         self.end = end
     }

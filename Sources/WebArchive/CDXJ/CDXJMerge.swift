@@ -1,14 +1,14 @@
-/// Lines of several readers, each in order, as one. Belongs to one thread.
+/// Merges the lines of several sorted readers. Use it from one thread at a time.
 ///
-/// Lines come by key and timestamp, bytewise; those equal in both in the order of their archives, then of the readers.
+/// Lines are ordered bytewise by key and timestamp, and equal ones by archive, then by reader.
 final class CDXJMerge {
-    /// A line without its line end, and the place of its archive among several.
+    /// A line without its line ending, and the position of its archive in the query.
     struct Line {
         let bytes: [UInt8]
         var source = 0
     }
 
-    /// Gives the next line, or `nil` at the end; is let go of then.
+    /// Returns the next line, or `nil` at the end. The reader is released then.
     typealias Reader = () throws(WebArchiveError) -> Line?
 
     /// The next line of one reader.
@@ -19,23 +19,23 @@ final class CDXJMerge {
     }
 
     private var readers: [Reader?] = []
-    /// The first at the end.
+    /// The next line of each reader, sorted in reverse: the first line to return is last.
     private var heads: [Head] = []
 
-    /// Adds a reader, and reads its first line.
+    /// Adds a reader and reads its first line.
     func add(_ reader: @escaping Reader) throws(WebArchiveError) {
         readers.append(reader)
         try advance(readers.count - 1)
     }
 
-    /// The next line, or `nil` at the end. Its reader is then one line ahead.
+    /// Returns the next line, or `nil` at the end. Reads one line ahead from the same reader.
     func next() throws(WebArchiveError) -> Line? {
         guard let head = heads.popLast() else { return nil }
         try advance(head.reader)
         return head.line
     }
 
-    /// Puts the next line of a reader where it belongs.
+    /// Inserts the next line of a reader into the sorted heads.
     private func advance(_ reader: Int) throws(WebArchiveError) {
         guard let line = try readers[reader]?() else {
             readers[reader] = nil

@@ -1,12 +1,12 @@
-/// The lines of one index that are in any of several ranges, in order, each once. Belongs to one thread.
+/// Reads the lines of one index that are in any of several ranges, in order and without duplicates.
 ///
-/// Between ranges it searches anew, but only when the next line is not already there.
+/// For each range it searches again, unless the next line is already in the range. Use it from one thread at a time.
 final class CDXJRangeReader {
     private let index: CDXJIndex
     private let ranges: [CDXJRange]
     private let passedLinesMax: Int
     private var cursor: CDXJCursor?
-    /// Lines in a row that were only in ranges whose lines need a method, and had none.
+    /// The number of consecutive lines without a method that were only in ranges that need one.
     private var passedLines = 0
 
     init(_ index: CDXJIndex, ranges: [CDXJRange], limits: Limits) {

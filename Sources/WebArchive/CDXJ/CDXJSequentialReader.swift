@@ -1,27 +1,27 @@
-/// Where an index entry was read.
+/// The location of an index entry.
 public struct IndexLocation: Sendable, Hashable, CustomStringConvertible {
-    /// Name of the entry in the package: `indexes/index.cdx`.
+    /// The name of the index file in the archive: `indexes/index.cdx`.
     public let file: String
-    /// Line, counted from 1; for a WARC that stands in for a missing index, the record.
+    /// The line number, counted from 1; the record number if a WARC file is read because the index is missing.
     public let line: Int
 
     /// `indexes/index.cdx line 12`.
     public var description: String { "\(file) line \(line)" }
 }
 
-/// Reads one CDXJ text from the first line to the last, past bad lines, with flat memory.
+/// Reads a CDXJ index from the first line to the last in constant memory, skipping invalid lines.
 ///
-/// Source: CDXJ 0.1.0. `!meta` lines, and the `CDX N b a …` line that older tools begin with, are passed over.
+/// Source: CDXJ 0.1.0. `!meta` lines, and the `CDX N b a …` header of older tools, are skipped.
 final class CDXJSequentialReader {
     let file: String
     private let lines: LineReader
     private let depthMax: Int
     private var previousSortKey: ArraySlice<UInt8> = []
-    /// Lines that did not sort behind the one before.
+    /// The number of lines that sort before the previous one.
     private(set) var unsortedLines = 0
-    /// The line of the entry that was read last, as it is in the index.
+    /// The index line of the last entry, as written.
     private(set) var lastLine: [UInt8] = []
-    /// Lines that had something in them, good or bad.
+    /// The number of lines that aren't blank, valid or not.
     private(set) var contentLines = 0
 
     init(_ stream: any ByteStream, file: String, limits: Limits) {
@@ -31,15 +31,15 @@ final class CDXJSequentialReader {
             stream, lineBytesMax: limits.indexLineBytesMax, skippedLineBytesMax: limits.skippedLineBytesMax)
     }
 
-    /// The next entry, or `nil` at the end. Lines that cannot be used go to `log`.
+    /// Returns the next entry, or `nil` at the end. Adds a finding to `log` for each invalid line.
     ///
-    /// - Throws: What the stream throws; `tooLarge` for text that has no lines.
+    /// - Throws: The errors of the stream; `tooLarge` if a line never ends.
     func next(_ log: inout FindingLog) throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
         while let line = try lines.next() {
             let location = IndexLocation(file: file, line: line.number)
             guard let bytes = line.bytes else {
                 contentLines += 1
-                note("index-line-too-long", "An index line is too long to be one.", location, &log)
+                note("index-line-too-long", "An index line is too long.", location, &log)
                 continue
             }
             if CDXJLine.isHeader(bytes, number: line.number) { continue }
@@ -56,11 +56,11 @@ final class CDXJSequentialReader {
         return nil
     }
 
-    /// The replay engine searches compressed indexes block by block, but loads all lines of a plain one.
+    // The replay engine searches compressed indexes block by block, but loads all lines of a plain one.
     private var unsortedConsequence: String {
         file.hasSuffix(".gz")
-            ? "Replay by ranges may miss captures; lookups by this program find them."
-            : "Every capture can be replayed; lookups use a sorted copy of the index."
+            ? "Replay by ranges may miss captures; replay by lookups finds them."
+            : "Replay isn't affected: lookups use a sorted copy of the index."
     }
 
     private func checkOrder(_ line: [UInt8], _ location: IndexLocation, _ log: inout FindingLog) {
@@ -69,7 +69,7 @@ final class CDXJSequentialReader {
             unsortedLines += 1
             if unsortedLines == 1 {
                 log.add(
-                    .warning, "index-unsorted", "The index is not sorted: this line belongs before the one above it.",
+                    .warning, "index-unsorted", "The index isn't sorted: this line belongs before the previous one.",
                     at: location.description,
                     consequence: unsortedConsequence)
             }
@@ -79,16 +79,16 @@ final class CDXJSequentialReader {
 
     private func note(_ problem: CDXJProblem, _ location: IndexLocation, _ log: inout FindingLog) {
         switch problem {
-        case .encoding: note("index-not-utf8", "An index line is not UTF-8.", location, &log)
-        case .syntax(let what): note("index-bad-line", "An index line cannot be read: \(what).", location, &log)
+        case .encoding: note("index-not-utf8", "An index line isn't UTF-8.", location, &log)
+        case .syntax(let what): note("index-bad-line", "An index line can't be read: \(what).", location, &log)
         case .incomplete(let what):
-            note("index-incomplete-line", "An index line says too little: \(what).", location, &log)
+            note("index-incomplete-line", "An index line is incomplete: \(what).", location, &log)
         }
     }
 
     private func note(_ code: String, _ what: String, _ location: IndexLocation, _ log: inout FindingLog) {
         log.add(
             .warning, code, what, at: location.description,
-            consequence: "The capture that this line names cannot be found; the others can.")
+            consequence: "The capture on this line can't be found, but the others can.")
     }
 }

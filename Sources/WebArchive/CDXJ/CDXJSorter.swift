@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// Sorts any number of index lines with bounded memory: sorted runs in temporary files, then one merge.
+/// Sorts any number of index lines in bounded memory, by merging sorted runs in temporary files.
 ///
-/// Lines are sorted by key and timestamp, bytewise; lines that are equal in both keep the order in which they came.
+/// Lines are ordered bytewise by key and timestamp. Equal lines keep their order.
 struct CDXJSorter {
     private let folder: String
     private let stem: String
@@ -17,27 +17,27 @@ struct CDXJSorter {
     private var byteCount = 0
     private var runs: [FileByteSource] = []
 
-    /// Runs that are merged at a time, each with a file open and a buffer.
+    /// The maximum number of runs to merge at a time. Each needs an open file and a buffer.
     private static let runsMax = 64
 
     /// - Parameters:
-    ///   - folder: Where runs are kept, without a name as soon as they are made.
-    ///   - stem: What their names begin with for that moment; one that nobody else uses when `nil`.
+    ///   - folder: The folder for the temporary files, which are unlinked as soon as they are open.
+    ///   - stem: The start of their names; a random one if `nil`.
     init(folder: String, stem: String? = nil, limits: Limits) {
         self.folder = folder
         self.stem = stem ?? "lines-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         self.limits = limits
     }
 
-    /// Adds a line without its line end.
+    /// Adds a line without its line ending.
     mutating func add(_ line: [UInt8]) throws(WebArchiveError) {
         lines.append(line)
-        // An array costs about 32 bytes beside its content.
+        // An array takes about 32 bytes in addition to its contents.
         byteCount += line.count + 32
         if byteCount >= limits.sortedBytesMax { try spill() }
     }
 
-    /// Every line in order. Nothing may be added afterwards.
+    /// Returns all lines in order. Don't add lines afterwards.
     mutating func sorted() throws(WebArchiveError) -> CDXJMerge {
         guard !runs.isEmpty else { return try takeSorted() }
         if !lines.isEmpty { try spill() }
@@ -58,11 +58,11 @@ struct CDXJSorter {
         return merge
     }
 
-    /// Among equal lines those of an earlier run come first.
+    /// Merges the runs. Among equal lines, those of earlier runs come first.
     private mutating func mergedRuns() throws(WebArchiveError) -> CDXJMerge {
         let merge = CDXJMerge()
         for run in runs {
-            // A key that was made anew may be longer than the one it replaces.
+            // A new key may be longer than the one it replaces.
             let reader = LineReader(
                 SourceStream(run), capacity: 64 << 10, lineBytesMax: 4 * limits.indexLineBytesMax,
                 skippedLineBytesMax: 4 * limits.indexLineBytesMax)
@@ -74,7 +74,7 @@ struct CDXJSorter {
 
     private mutating func spill() throws(WebArchiveError) {
         try addRun(takeSorted())
-        // The merged run holds the oldest lines, so it goes first.
+        // The merged run contains the oldest lines, so it goes first.
         if runs.count >= Self.runsMax { try addRun(mergedRuns()) }
     }
 
@@ -88,7 +88,7 @@ struct CDXJSorter {
     }
 }
 
-/// A temporary file that loses its name as soon as it is open, so that nothing is left behind, however the program ends.
+/// A temporary file that is unlinked as soon as it's open, so that it never outlives the process.
 private final class RunFile {
     let output: FileOutput
     private var descriptor: Int32
@@ -100,13 +100,13 @@ private final class RunFile {
         let reason = String(cString: strerror(errno)).lowercased()
         unlink(path)
         guard descriptor >= 0 else {
-            throw WebArchiveError(code: .io, problem: "a temporary file cannot be opened: \(reason)", file: "run.tmp")
+            throw WebArchiveError(code: .io, problem: "a temporary file can't be opened: \(reason)", file: "run.tmp")
         }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Writes what is left; the file can be read from now on.
+    /// Writes the buffered bytes and returns the file for reading.
     func finish() throws(WebArchiveError) -> FileByteSource {
         try output.finish()
         let owned = descriptor

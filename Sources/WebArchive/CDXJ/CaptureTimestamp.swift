@@ -4,26 +4,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The moment of a capture, in UTC, to the millisecond.
+/// The time of a capture, in UTC, to the millisecond.
 ///
 /// Source: CDXJ 0.1.0, "Timestamp": 14 digits `YYYYMMDDhhmmss`; some writers add three digits of milliseconds.
 public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let millisecondsSince1970: Int64
 
-    /// Makes a timestamp; `nil` outside of the years 0001 to 9999.
+    /// Creates a timestamp; `nil` outside the years 0001 to 9999.
     public init?(millisecondsSince1970: Int64) {
         guard (-62_135_596_800_000...253_402_300_799_999).contains(millisecondsSince1970) else { return nil }
         self.millisecondsSince1970 = millisecondsSince1970
     }
 
-    /// Parses 4 to 17 digits. A part that is missing at the end is the earliest one: `2024` is 2024-01-01T00:00:00Z.
+    /// Parses 4 to 17 digits. Missing parts get their earliest value: `2024` is 2024-01-01T00:00:00Z.
     public init?(digits text: some StringProtocol) {
-        // Year to millisecond: the earliest of each, overwritten as far as there are digits.
+        // Year to millisecond: the earliest value of each, overwritten as far as there are digits.
         var parts = (0, 1, 1, 0, 0, 0, 0)
         let count = text.utf8.count
         guard (4...17).contains(count) else { return nil }
-        // Half of a two-digit part says nothing for certain, so `20241` is read as `2024`.
+        // Half of a two-digit part is ambiguous, so `20241` is read as `2024`.
         let used = count < 14 && !count.isMultiple(of: 2) ? count - 1 : count
         for (position, byte) in text.utf8.enumerated() {
             guard (0x30...0x39).contains(byte) else { return nil }
@@ -48,8 +48,9 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
             millisecond: parts.6)
     }
 
-    /// Parses 4 to 17 digits as clients give them to be near to: a part that is missing at the end is the latest one, so that
-    /// `2024` is 2024-12-31T23:59:59Z. What pywb and the Wayback Machine do.
+    /// Parses 4 to 17 digits. Missing parts get their latest value: `2024` is 2024-12-31T23:59:59Z.
+    ///
+    /// Use it for a requested time, as pywb and the Wayback Machine do.
     public init?(endOf text: some StringProtocol) {
         guard let start = CaptureTimestamp(digits: text) else { return nil }
         let count = text.utf8.count
@@ -69,7 +70,7 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
 
     /// Parses an RFC 3339 date and time, as in `WARC-Date` and page lists.
     ///
-    /// Tolerated: a space for the `T`, a missing zone (then UTC), a date alone, any number of fraction digits.
+    /// Accepts a space instead of `T`, a missing time zone (UTC), a date alone, and any number of fraction digits.
     public init?(rfc3339 text: some StringProtocol) {
         var rest = Array(text.utf8)[...]
         func take(_ count: Int) -> Int? {
@@ -112,8 +113,8 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
         self.init(millisecondsSince1970: local.millisecondsSince1970 - Int64(zoneMinutes) * 60_000)
     }
 
-    /// Parses whatever page lists hold: RFC 3339, 14 or 17 digits, milliseconds (13 digits) or seconds (9 or 10) since
-    /// 1970.
+    /// Parses a time from a page list: RFC 3339, 14 or 17 digits, or milliseconds (13 digits) or seconds (9 or 10)
+    /// since 1970.
     public init?(pageTime text: String) {
         let count = text.utf8.count
         if (9...13).contains(count), count != 12, let number = Int64(text) {
@@ -131,22 +132,22 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
         guard year >= 1, hour < 24, minute < 60, second <= 60,
             let date = CalendarDay(year: year, month: month, day: day)
         else { return nil }
-        // Second 60 is a leap second; it is counted as the second before it, as POSIX has no other.
+        // POSIX time has no leap seconds, so second 60 counts as second 59.
         let seconds = (date.number * 24 + hour) * 3600 + minute * 60 + min(second, 59)
         self.init(millisecondsSince1970: Int64(seconds) * 1000 + Int64(millisecond))
     }
 
-    /// The moment as a date.
+    /// The time as a date.
     public var date: Date { Date(timeIntervalSince1970: Double(millisecondsSince1970) / 1000) }
 
-    /// 14 digits; milliseconds are cut off.
+    /// The time as 14 digits, without milliseconds.
     public var digits14: String {
         let parts = self.parts
         return parts.year.padded(4) + parts.month.padded(2) + parts.day.padded(2)
             + parts.hour.padded(2) + parts.minute.padded(2) + parts.second.padded(2)
     }
 
-    /// RFC 3339 in UTC, with three fraction digits only when they are not zero: `2024-01-02T03:04:05Z`.
+    /// The time as RFC 3339 in UTC, with milliseconds only if they aren't zero: `2024-01-02T03:04:05Z`.
     public var rfc3339: String {
         let parts = self.parts
         let day = "\(parts.year.padded(4))-\(parts.month.padded(2))-\(parts.day.padded(2))"
@@ -157,25 +158,25 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
     /// The same as `rfc3339`.
     public var description: String { rfc3339 }
 
-    /// Earlier before later.
+    /// Returns whether the first time is earlier.
     public static func < (lhs: CaptureTimestamp, rhs: CaptureTimestamp) -> Bool {
         lhs.millisecondsSince1970 < rhs.millisecondsSince1970
     }
 
-    /// Milliseconds between two moments, never negative.
+    /// Returns the milliseconds between two times, which are never negative.
     public func distance(to other: CaptureTimestamp) -> Int64 {
         abs(millisecondsSince1970 - other.millisecondsSince1970)
     }
 
-    /// Whether this moment answers better than another one: it is closer to the one wanted, or as close and later. Without one
-    /// wanted, the later answers better.
+    /// Returns whether this time is a better match than another one: closer to the wanted time, or equally close and
+    /// later. Without a wanted time, the later one is better.
     public func isBetter(than other: CaptureTimestamp, for wanted: CaptureTimestamp?) -> Bool {
         guard let wanted else { return self > other }
         let (own, others) = (wanted.distance(to: self), wanted.distance(to: other))
         return own == others ? self > other : own < others
     }
 
-    /// The candidate closest in time; on a tie the later one, `nil` when there is none that has a time.
+    /// Returns the candidate closest in time, and the later one of two equally close. Returns `nil` if none has a time.
     public func closest<Candidates: Sequence>(
         in candidates: Candidates, at time: (Candidates.Element) -> CaptureTimestamp?
     ) -> Candidates.Element? {

@@ -1,38 +1,38 @@
-/// How lookups find captures in the indexes of a package.
+/// How lookups find captures in the indexes of an archive.
 public enum IndexAccess: Sendable, Hashable {
-    /// By search in place, O(log n).
+    /// By binary search in the file, in O(log n).
     case search
-    /// By reading everything, O(n), for a reason.
+    /// By reading the whole index, in O(n), for a reason.
     case sequential(SequentialReason)
 }
 
-/// Why an index has to be read from its start for every lookup, until a sorted copy of it is there.
+/// The reason why every lookup reads the whole index, until a sorted copy exists.
 public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
-    /// What kind of reason it is. Raw values are stable.
+    /// The kind of reason. Raw values are stable.
     public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The package has no index.
+        /// The archive has no index.
         case missing
-        /// The index names no capture.
+        /// The index lists no captures.
         case empty
-        /// The ZIP compresses the index.
+        /// The index is compressed in the ZIP.
         case compressed
-        /// A gzipped index has no `.idx`.
+        /// A gzipped index has no `.idx` file.
         case gzipWithoutIDX = "gzip-without-idx"
-        /// The `.idx` is compressed in the ZIP and too large to be kept in memory.
+        /// The `.idx` file is compressed in the ZIP and too large to keep in memory.
         case largeIDX = "large-idx"
-        /// The lines, or the blocks that an `.idx` names, are not in order or not what they should be.
+        /// The lines, or the blocks that an `.idx` file lists, aren't in order or aren't valid.
         case unsorted
-        /// The bytes of the index are damaged.
+        /// The index is damaged.
         case damaged
-        /// A block of a gzipped index is not the one whose digest the `.idx` has.
+        /// A block of a gzipped index doesn't match its digest in the `.idx` file.
         case blockDigest = "block-digest"
     }
 
-    /// What kind of reason it is, for programs.
+    /// The kind of reason.
     public let code: Code
-    /// The index file: `indexes/index.cdx`; the folder when there is none.
+    /// The index file, for example `indexes/index.cdx`, or the folder if there is none.
     public let file: String
-    /// What is wrong, in the style of `WebArchiveError.problem`.
+    /// A message in the style of `WebArchiveError.problem`.
     public let problem: String
 
     init(_ code: Code, file: String, _ problem: String) {
@@ -41,7 +41,7 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// What made a search fail.
+    /// Creates the reason for an error that made a search fail.
     init(_ error: WebArchiveError, file: String) {
         let code: Code =
             error.problem == ZipNumIndex.otherDigest ? .blockDigest : error.code == .badIndex ? .unsorted : .damaged

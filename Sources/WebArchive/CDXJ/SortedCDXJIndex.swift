@@ -1,12 +1,12 @@
-/// A plain index that lies uncompressed in the package, searched in place by reads at offsets.
+/// A plain, uncompressed index that is searched without loading it.
 public struct SortedCDXJIndex: Sendable {
     let lines: SortedLines
-    /// Place among the index files of the package.
+    /// The position among the index files of the archive.
     let number: Int
 
-    /// Opens a sorted index, for example one beside a package.
+    /// Opens a sorted index, for example one stored next to an archive.
     ///
-    /// - Throws: `badIndex` when it has no line.
+    /// - Throws: `badIndex` if it has no lines.
     public init(_ source: any ByteSource, limits: Limits = .standard) throws(WebArchiveError) {
         try self.init(source, number: 0, limits: limits)
     }
@@ -17,19 +17,19 @@ public struct SortedCDXJIndex: Sendable {
     }
 }
 
-/// One index that can be searched without being read as a whole.
+/// An index that can be searched without reading all of it.
 public enum CDXJIndex: Sendable {
-    /// Plain lines.
+    /// An index of plain lines.
     case sorted(SortedCDXJIndex)
-    /// Gzipped blocks with an `.idx`.
+    /// An index of gzipped blocks with an `.idx` file.
     case zipNum(ZipNumIndex)
 
-    /// Lines that are looked at to see whether the index is one of captures.
+    /// The number of lines to read when checking that an index lists captures.
     private static let trialLinesMax = 64
-    /// Lines that stand for all when a large index is checked for its order.
+    /// The number of lines to sample when checking the order of a large index.
     private static let samples = 32
 
-    /// The lines from the first on that is not below `target`.
+    /// Returns a cursor at the first line that isn't below `target`.
     func cursor(from target: [UInt8]) throws(WebArchiveError) -> CDXJCursor {
         switch self {
         case .sorted(let index): .sorted(try index.lines.search(target).cursor, number: index.number)
@@ -37,9 +37,9 @@ public enum CDXJIndex: Sendable {
         }
     }
 
-    /// Checks the order: in full up to `limits.sortCheckBytesMax`, in samples above.
+    /// Checks the order of all lines, or of a sample if the index exceeds `limits.sortCheckBytesMax`.
     ///
-    /// - Throws: `badIndex` when the order is broken.
+    /// - Throws: `badIndex` if the index isn't sorted.
     func checkOrder(limits: Limits) throws(WebArchiveError) {
         let isSorted: Bool
         switch self {
@@ -52,25 +52,25 @@ public enum CDXJIndex: Sendable {
             isSorted = try index.samplesAreSorted(Self.samples)
         }
         guard isSorted else {
-            throw WebArchiveError(code: .badIndex, problem: "the index is not sorted", file: name)
+            throw WebArchiveError(code: .badIndex, problem: "the index isn't sorted", file: name)
         }
     }
 
     /// Checks the whole index, block by block.
     ///
-    /// - Parameter progress: Called now and then; throws to stop.
-    /// - Throws: What a search could throw; what `progress` throws.
+    /// - Parameter progress: Called regularly; throws to stop.
+    /// - Throws: The errors of a search and of `progress`.
     func check(_ progress: () throws -> Void) throws {
         switch self {
         case .zipNum(let index): try index.checkBlocks(progress)
         case .sorted(let index):
             guard try index.lines.areSortedThroughout() else {
-                throw WebArchiveError(code: .badIndex, problem: "the index is not sorted", file: name)
+                throw WebArchiveError(code: .badIndex, problem: "the index isn't sorted", file: name)
             }
         }
     }
 
-    /// Whether one of the first lines names a capture.
+    /// Returns whether one of the first lines is a capture.
     func namesCaptures(limits: Limits) throws(WebArchiveError) -> Bool {
         let cursor = try cursor(from: [])
         for _ in 0..<Self.trialLinesMax {
@@ -81,7 +81,7 @@ public enum CDXJIndex: Sendable {
         return false
     }
 
-    /// Whether some keys are URLs as they were captured, not SURTs.
+    /// Returns whether some keys are plain URLs instead of SURTs.
     func hasPlainKeys() throws(WebArchiveError) -> Bool {
         for scheme in ["http:", "https:"] {
             let line = try cursor(from: Array(scheme.utf8)).peek()
@@ -98,14 +98,14 @@ public enum CDXJIndex: Sendable {
     }
 }
 
-/// Goes over the lines of an index in order. Belongs to one thread.
+/// Iterates over the lines of an index in order. Use it from one thread at a time.
 enum CDXJCursor {
     case sorted(SortedLineCursor, number: Int)
     case zipNum(ZipNumCursor)
 
-    /// The next line, without passing it; `nil` at the end.
+    /// Returns the next line without advancing, or `nil` at the end.
     ///
-    /// - Throws: `badIndex` when the order breaks; what reading throws.
+    /// - Throws: `badIndex` if a line is out of order; the errors of reading.
     func peek() throws(WebArchiveError) -> CDXJLine? {
         switch self {
         case .sorted(let cursor, let number):
@@ -115,7 +115,7 @@ enum CDXJCursor {
         }
     }
 
-    /// Passes the line that `peek` gave.
+    /// Advances past the line that `peek` returned.
     func advance() {
         switch self {
         case .sorted(let cursor, _): cursor.advance()
@@ -125,7 +125,7 @@ enum CDXJCursor {
 }
 
 extension CDXJEntry {
-    /// The entry of a line; `nil` when the line cannot be used.
+    /// Returns the entry of a line, or `nil` if the line isn't valid.
     static func parsed(_ line: [UInt8], limits: Limits) -> CDXJEntry? {
         do throws(CDXJProblem) {
             return try CDXJEntry(line: line, depthMax: limits.jsonDepthMax)

@@ -6,19 +6,19 @@ import Musl
 import Darwin
 #endif
 
-/// A text of sorted lines, searched in place: O(log n) reads of a few kilobytes, whatever its size.
+/// A file of sorted lines that is searched in place, with O(log n) reads of a few kilobytes.
 struct SortedLines: Sendable {
     let source: any ByteSource
-    /// Byte offset of the first line behind headers and blank lines.
+    /// The byte offset of the first line after headers and blank lines.
     let start: UInt64
     private let limits: Limits
 
-    /// Bytes that one probe reads, and about which the search stops halving and reads line by line.
+    /// The number of bytes that one probe reads. At about this size, the search stops halving and reads line by line.
     private static let windowBytes = 4096
-    /// Header lines that are passed over, at most.
+    /// The maximum number of header lines to skip.
     private static let headerLinesMax = 1024
 
-    /// - Throws: `badIndex` when no line follows the headers.
+    /// - Throws: `badIndex` if no line follows the headers.
     init(_ source: any ByteSource, limits: Limits) throws(WebArchiveError) {
         self.source = source
         self.limits = limits
@@ -29,22 +29,22 @@ struct SortedLines: Sendable {
             start = line.offset
             return
         }
-        throw WebArchiveError(code: .badIndex, problem: "the index has no line that names a capture", file: source.name)
+        throw WebArchiveError(code: .badIndex, problem: "the index lists no captures", file: source.name)
     }
 
-    /// The lines from `offset` on, which must be where a line starts.
+    /// Returns a cursor at `offset`, which must be the start of a line.
     func cursor(from offset: UInt64) -> SortedLineCursor {
         SortedLineCursor(Self.lines(of: source, from: offset, limits: limits), file: source.name)
     }
 
-    /// Finds the first line that is not below `target`.
+    /// Finds the first line that isn't below `target`.
     ///
-    /// - Returns: A cursor there, and the offset of the last line below `target`, if any.
-    /// - Throws: `badIndex` when lines on the way are not in order.
+    /// - Returns: A cursor at that line, and the offset of the last line below `target`, if any.
+    /// - Throws: `badIndex` if lines read during the search are out of order.
     func search(_ target: [UInt8]) throws(WebArchiveError) -> (cursor: SortedLineCursor, below: UInt64?) {
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.windowBytes, alignment: 16)
         defer { window.deallocate() }
-        // Lines before `low` are below the target, those from `high` on are not; a probe starts before `limit`.
+        // Lines before `low` are below the target, lines from `high` on aren't. A probe starts before `limit`.
         var (low, high, limit) = (start, source.size, source.size)
         var lowKey: ArraySlice<UInt8> = []
         var highKey: ArraySlice<UInt8>?
@@ -78,13 +78,13 @@ struct SortedLines: Sendable {
         return (cursor, below)
     }
 
-    /// The last line, headers and blank lines behind it left out; reads from the end.
+    /// Returns the last line that isn't a header or blank. Reads backwards from the end.
     func last() throws(WebArchiveError) -> (offset: UInt64, bytes: [UInt8])? {
         var reach = UInt64(Self.windowBytes)
         while true {
             let from = source.size - start > reach ? source.size - reach : start
             let lines = Self.lines(of: source, from: from, limits: limits)
-            // Where the text is not read from its first line on, it is read from the middle of one.
+            // Unless it starts at the first line, reading starts in the middle of one.
             if from > start { _ = try lines.next() }
             var last: (offset: UInt64, bytes: [UInt8])?
             while let line = try lines.next() {
@@ -96,7 +96,7 @@ struct SortedLines: Sendable {
         }
     }
 
-    /// Whether every line is in order: reads the whole text.
+    /// Returns whether all lines are in order. Reads the whole file.
     func areSortedThroughout() throws(WebArchiveError) -> Bool {
         let lines = LineReader(
             SourceStream(source, offset: start), offset: start, lineBytesMax: limits.indexLineBytesMax,
@@ -111,7 +111,7 @@ struct SortedLines: Sendable {
         return true
     }
 
-    /// Whether `count` lines, spread evenly over the text, are in order.
+    /// Returns whether `count` lines, spread evenly over the file, are in order.
     func areSortedInSamples(_ count: Int) throws(WebArchiveError) -> Bool {
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.windowBytes, alignment: 16)
         defer { window.deallocate() }
@@ -125,7 +125,7 @@ struct SortedLines: Sendable {
         return true
     }
 
-    /// The first line that starts behind `offset` and before `limit`: where, and what it is sorted by.
+    /// Returns the position and sort key of the first line that starts after `offset` and before `limit`.
     private func probe(
         from offset: UInt64, before limit: UInt64, _ window: UnsafeMutableRawBufferPointer
     ) throws(WebArchiveError) -> (offset: UInt64, key: ArraySlice<UInt8>)? {
@@ -142,7 +142,7 @@ struct SortedLines: Sendable {
         return try longProbe(from: offset, before: limit)
     }
 
-    /// The same, when lines or keys are longer than a window, or blank.
+    /// Does the same as `probe` when lines or keys are longer than a window, or blank.
     private func longProbe(
         from offset: UInt64, before limit: UInt64
     ) throws(WebArchiveError) -> (offset: UInt64, key: ArraySlice<UInt8>)? {
@@ -156,7 +156,7 @@ struct SortedLines: Sendable {
     }
 
     private func unsorted(at offset: UInt64) -> WebArchiveError {
-        WebArchiveError(code: .badIndex, problem: "the index is not sorted", file: source.name, offset: offset)
+        WebArchiveError(code: .badIndex, problem: "the index isn't sorted", file: source.name, offset: offset)
     }
 
     private static func precedes(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
@@ -170,7 +170,7 @@ struct SortedLines: Sendable {
     }
 }
 
-/// Goes over sorted lines from one on, past headers and lines that are too long, and notices when the order breaks.
+/// Iterates over sorted lines, skipping headers and lines that are too long, and checks their order.
 final class SortedLineCursor {
     private let lines: LineReader
     private let file: String
@@ -182,9 +182,9 @@ final class SortedLineCursor {
         self.file = file
     }
 
-    /// The next line, without passing it; `nil` at the end.
+    /// Returns the next line without advancing, or `nil` at the end.
     ///
-    /// - Throws: `badIndex` when it belongs before the one above it.
+    /// - Throws: `badIndex` if it belongs before the previous line.
     func peek() throws(WebArchiveError) -> (offset: UInt64, bytes: [UInt8])? {
         while pending == nil {
             guard let line = try lines.next() else { return nil }
@@ -192,7 +192,7 @@ final class SortedLineCursor {
             let key = CDXJLine.sortKey(of: bytes[...])
             guard !key.lexicographicallyPrecedes(previousKey) else {
                 throw WebArchiveError(
-                    code: .badIndex, problem: "the index is not sorted", file: file, offset: line.offset)
+                    code: .badIndex, problem: "the index isn't sorted", file: file, offset: line.offset)
             }
             previousKey = key
             pending = (line.offset, bytes)
@@ -200,6 +200,6 @@ final class SortedLineCursor {
         return pending
     }
 
-    /// Passes the line that `peek` gave.
+    /// Advances past the line that `peek` returned.
     func advance() { pending = nil }
 }

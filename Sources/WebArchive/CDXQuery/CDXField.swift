@@ -1,9 +1,9 @@
-/// A part of an index line that a query names. Names are those of pywb's CDX server, aliases included.
+/// A field of an index line. Names and aliases are those of pywb's CDX server.
 enum CDXField: Sendable, Hashable {
     case urlKey
     case timestamp
     case member(CDXMember)
-    /// The archive that the line is of.
+    /// The archive that contains the line.
     case source
     /// Any other member of the line's JSON block.
     case other(String)
@@ -17,7 +17,7 @@ enum CDXField: Sendable, Hashable {
         case "mimetype", "m": self = .member(.mime)
         case "statuscode": self = .member(.status)
         case "d": self = .member(.digest)
-        // pywb lists `s` twice; the second counts.
+        // pywb defines `s` twice, and the second definition wins.
         case "l", "s": self = .member(.length)
         case "o": self = .member(.offset)
         case "f": self = .member(.filename)
@@ -26,7 +26,7 @@ enum CDXField: Sendable, Hashable {
     }
 }
 
-/// The usual members of a line's JSON block, in the order in which answers give them.
+/// The standard members of a line's JSON block, in output order.
 enum CDXMember: String, Sendable, Hashable, CaseIterable {
     case url
     case mime

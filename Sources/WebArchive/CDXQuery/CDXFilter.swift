@@ -1,18 +1,18 @@
-/// A condition on one field of a line, or on the whole line: `[!][=|~]field:expr`, as pywb's CDX server has it.
+/// A condition on a field or on a whole line, in the syntax of pywb's CDX server: `[!][=|~]field:expr`.
 struct CDXFilter: Sendable, Hashable {
     enum Comparison: Sendable, Hashable {
-        /// The value holds the text.
+        /// The value contains the text.
         case contains
-        /// The value is the text.
+        /// The value equals the text.
         case equals
-        /// The value begins with a match of the regular expression.
+        /// The regular expression matches at the start of the value.
         case matches
     }
 
-    /// Whether lines that meet the condition are left out.
+    /// Whether the filter removes the lines that meet the condition.
     let isInverted: Bool
     let comparison: Comparison
-    /// `nil`: the whole line in the form of CDXJ.
+    /// The field to test; `nil` for the whole line as CDXJ.
     let field: CDXField?
     let text: String
 
@@ -35,7 +35,7 @@ struct CDXFilter: Sendable, Hashable {
     }
 }
 
-/// A filter ready to be used. Belongs to one thread.
+/// A compiled filter. Use it from one thread at a time.
 struct CDXFilterTest {
     private enum Test {
         case contains([UInt8])

@@ -1,16 +1,16 @@
-/// Writes lines in the form that a query asks for.
+/// Formats lines in the output format of a query.
 struct CDXLineWriter {
-    /// Makes the address of a memento from the name of an archive, a timestamp and a URL.
+    /// Returns the replay URL for the name of an archive, a timestamp and a captured URL.
     typealias MementoURL = (_ source: String, _ timestamp: String, _ url: String) -> String
 
     let query: CDXQuery
     let sourceNames: [String]
-    /// Whether lines say which archive they are of, unless asked to by name.
+    /// Whether lines name their archive even if the query doesn't list that field.
     let namesSources: Bool
-    /// `nil`: links lead to the captured URLs, as pywb's do where it has no addresses of its own.
+    /// Makes the targets of links; if `nil`, links lead to the captured URLs, as in pywb without a replay prefix.
     let mementoURL: MementoURL?
 
-    /// One line without its line end.
+    /// Returns a line in the output format, without a line ending.
     func text(of line: CDXQueryLine) -> [UInt8] {
         switch query.output {
         case .cdxj:
@@ -29,7 +29,7 @@ struct CDXLineWriter {
         }
     }
 
-    /// The whole line as CDXJ, for filters that name no field.
+    /// Returns the whole line as CDXJ, for filters without a field.
     func wholeLine(_ line: CDXQueryLine) -> [UInt8] {
         var text = Array(line.urlKey) + [0x20] + Array(line.timestamp) + [0x20]
         var members = JSONMembers()
@@ -102,20 +102,20 @@ struct CDXLineWriter {
         return Array(text.utf8)
     }
 
-    /// Bytes that would end a column or a line, percent-encoded.
+    /// Percent-encodes bytes that would end a column or a line.
     private static func escaped(_ text: some Collection<UInt8>) -> [UInt8] {
         text.allSatisfy { $0 > 0x20 && $0 != 0x7F }
             ? Array(text) : PercentEncoding.encoded(text) { $0 > 0x20 && $0 != 0x7F }
     }
 }
 
-/// A JSON object in the making. RFC 8259; with spaces where Python's `json` has them.
+/// Builds a JSON object with the same spacing as Python's `json`. RFC 8259.
 private struct JSONMembers {
     private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
     var text: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
-    /// Adds a value by its JSON text. Numbers become strings, as cdxj-indexer and pywb's clients have them.
+    /// Adds a member with the JSON text of its value. Numbers become strings, as in cdxj-indexer.
     mutating func append(_ name: String, token: ArraySlice<UInt8>) {
         guard let first = token.first, !token.elementsEqual("null".utf8) else { return }
         let isPlain = token.allSatisfy { $0 >= 0x20 }
@@ -128,7 +128,7 @@ private struct JSONMembers {
             append(name, text: token)
         default:
             start(name)
-            // Objects and lists as they are; a control character can only be white space or a slip of the writer.
+            // Objects and lists stay unchanged. Control characters can only be white space or a writer's error.
             bytes += isPlain ? token : token.map { $0 < 0x20 ? 0x20 : $0 }[...]
         }
     }

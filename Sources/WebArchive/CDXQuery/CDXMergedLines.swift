@@ -1,15 +1,15 @@
-/// The lines of several archives that fit, by key and timestamp. Belongs to one thread.
+/// The matching lines of several archives, sorted by key and timestamp. Use it from one thread at a time.
 ///
-/// Indexes that can be searched are read side by side. The others are read as a whole before the first line is given,
-/// and sorted, in temporary files when need be.
+/// Reads indexes that can be searched in parallel. Reads and sorts the others completely before the first line, in
+/// temporary files if necessary.
 final class CDXMergedLines {
-    /// Whether an index that was searched turned out not to be sorted or to be damaged; it will be scanned from now on.
+    /// Whether a searched index turned out to be unsorted or damaged. It's scanned from then on.
     private(set) var foundFault = false
     private let matcher: CDXLineMatcher
     private let limits: Limits
     private let progress: CancellationCheck
     private let temporaryFolder: String
-    /// `nil` once they are open.
+    /// The archives; `nil` after they have been opened.
     private var sources: [CDXQuerySource]?
     private let merge = CDXJMerge()
 
@@ -40,13 +40,13 @@ final class CDXMergedLines {
             if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: matcher.ranges, limits: limits)
-                    // The merge is never used without its owner.
+                    // Only `self` uses the merge, so the reader can't outlive it.
                     try merge.add { [unowned self] () throws(WebArchiveError) in
                         try searched(reader, wacz).map { CDXJMerge.Line(bytes: $0, source: number) }
                     }
                 }
             } else {
-                // URLs as keys are not in the order of SURTs, so that the lines have to be sorted anew.
+                // Plain URLs sort differently from SURTs, so the lines need sorting.
                 var sorter = scanned ?? CDXJSorter(folder: temporaryFolder, limits: limits)
                 scanned = nil
                 try scan(wacz, source: number, into: &sorter)
@@ -82,7 +82,7 @@ final class CDXMergedLines {
         }
     }
 
-    /// Takes the archive's number off the end of a line.
+    /// Removes the archive's number from the end of a line.
     static func unmarked(_ line: ArraySlice<UInt8>) -> CDXJMerge.Line {
         let space = line.lastIndex(of: 0x20) ?? line.endIndex
         let number = Int(String(decoding: line[space...].dropFirst(), as: UTF8.self))

@@ -1,9 +1,9 @@
-/// The parameters of one query, by name, and how each kind of value is read.
+/// The parameters of a query by name, with a reader for each kind of value.
 struct CDXParameters {
     private let values: [String: [(name: String, value: String)]]
     private let limits: Limits
 
-    /// Other names of the same parameter.
+    /// Alternative names of parameters.
     private static let aliases = ["fl": "fields", "from_ts": "from"]
     private static let repeatable: Set<String> = ["filter", "collapse"]
 
@@ -12,19 +12,19 @@ struct CDXParameters {
         for (name, value) in parameters where !value.isEmpty {
             guard value.utf8.count <= limits.queryValueBytesMax else {
                 throw CDXQueryProblem(
-                    name, value, "this has \(value.utf8.count) bytes",
-                    hint: "give at most \(limits.queryValueBytesMax)")
+                    name, value, "the value has \(value.utf8.count) bytes",
+                    hint: "use at most \(limits.queryValueBytesMax)")
             }
             let known = Self.aliases[name] ?? name
             if !Self.repeatable.contains(known), let first = values[known]?.first {
                 guard first.value != value else { continue }
                 throw CDXQueryProblem(
-                    name, value, "this is the second value, after \"\(first.value.prefix(200))\"", hint: "give one")
+                    name, value, "a second value, after \"\(first.value.prefix(200))\"", hint: "use one value")
             }
             values[known, default: []].append((name, value))
             guard values[known, default: []].count <= limits.queryRepetitionsMax else {
                 throw CDXQueryProblem(
-                    name, value, "this is given more than \(limits.queryRepetitionsMax) times", hint: "give fewer")
+                    name, value, "repeated more than \(limits.queryRepetitionsMax) times", hint: "use fewer")
             }
         }
         self.values = values
@@ -35,14 +35,14 @@ struct CDXParameters {
 
     private func text(_ name: String) -> (name: String, value: String)? { values[name]?.first }
 
-    /// A whole number that is not below `least`.
+    /// Returns a whole number of at least `least`.
     func number(_ name: String, from least: Int) throws(CDXQueryProblem) -> Int? {
         guard let (name, value) = text(name) else { return nil }
         guard let number = Int(value), value.utf8.allSatisfy(HTTPURLParts.isDigit) else {
-            throw CDXQueryProblem(name, value, "this is not a whole number", hint: "give \(least) or more")
+            throw CDXQueryProblem(name, value, "not a whole number", hint: "use \(least) or more")
         }
         guard number >= least else {
-            throw CDXQueryProblem(name, value, "this is too small", hint: "give \(least) or more")
+            throw CDXQueryProblem(name, value, "too small", hint: "use \(least) or more")
         }
         return number
     }
@@ -52,7 +52,7 @@ struct CDXParameters {
         switch value.lowercased() {
         case "1", "true", "t", "on", "yes": return true
         case "0", "false", "f", "off", "no": return false
-        default: throw CDXQueryProblem(name, value, "this is neither yes nor no", hint: "give true or false")
+        default: throw CDXQueryProblem(name, value, "not a Boolean value", hint: "use true or false")
         }
     }
 
@@ -62,17 +62,17 @@ struct CDXParameters {
         guard let (name, value) = text(name) else { return nil }
         guard let choice = Choice(rawValue: value) else {
             let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CDXQueryProblem(name, value, "this is not known", hint: "give one of \(names)")
+            throw CDXQueryProblem(name, value, "unknown value", hint: "use one of \(names)")
         }
         return choice
     }
 
-    /// The beginning of a timestamp, made 17 digits by repeating `padding`.
+    /// Returns a partial timestamp, padded to 17 digits with `padding`.
     func time(_ name: String, padding: Character) throws(CDXQueryProblem) -> String? {
         guard let (name, value) = text(name) else { return nil }
         guard value.utf8.count <= 17, value.utf8.allSatisfy(HTTPURLParts.isDigit) else {
             throw CDXQueryProblem(
-                name, value, "this is not a timestamp", hint: "give 1 to 14 digits of YYYYMMDDhhmmss, or 17")
+                name, value, "not a timestamp", hint: "use 1 to 14 digits of YYYYMMDDhhmmss, or 17")
         }
         return value + String(repeating: padding, count: 17 - value.utf8.count)
     }
@@ -83,27 +83,27 @@ struct CDXParameters {
             case closest
         }
         let sort = try choice("sort", Sort.self)
-        // As in pywb, `closest` alone sorts, and wins over `sort=reverse` and `reverse`.
+        // As in pywb, `closest` implies its sort order and overrides `sort=reverse` and `reverse`.
         if let (name, value) = text("closest") {
             let year = value.utf8.count < 4 ? value + String(repeating: "9", count: 4 - value.utf8.count) : value
             guard let time = CaptureTimestamp(endOf: year) else {
                 throw CDXQueryProblem(
-                    name, value, "this is not a time", hint: "give 1 to 14 digits of YYYYMMDDhhmmss, or 17")
+                    name, value, "not a timestamp", hint: "use 1 to 14 digits of YYYYMMDDhhmmss, or 17")
             }
             return .closest(time)
         }
         if sort == .closest {
-            throw CDXQueryProblem("sort", "closest", "there is no time to be close to", hint: "add closest=TIMESTAMP")
+            throw CDXQueryProblem("sort", "closest", "no time to sort by", hint: "add closest=TIMESTAMP")
         }
         let isReversed = try flag("reverse") ?? false
         return isReversed || sort == .reverse ? .descending : .ascending
     }
 
-    /// URL and match type. Without `matchType`, `*.` at the start means a domain and `*` at the end a prefix.
+    /// Returns URL and match type. Without `matchType`, a leading `*.` means a domain and a trailing `*` a prefix.
     func captures() throws(CDXQueryProblem) -> CaptureQuery {
-        let hint = "give a URL; http://example.org/* for those that begin so, *.example.org for a domain"
+        let hint = "use a URL, http://example.org/* for a prefix, or *.example.org for a domain"
         guard let (_, value) = text("url") else {
-            throw CDXQueryProblem("url", "", "this is missing", hint: hint)
+            throw CDXQueryProblem("url", "", "missing", hint: hint)
         }
         var url = value.drop { $0.isWhitespace }
         while url.last?.isWhitespace == true { url.removeLast() }
@@ -116,7 +116,7 @@ struct CDXParameters {
             }
         }
         guard !url.isEmpty, !url.allSatisfy({ "./:*".contains($0) }) else {
-            throw CDXQueryProblem("url", value, "this names no URL", hint: hint)
+            throw CDXQueryProblem("url", value, "not a URL", hint: hint)
         }
         return CaptureQuery(url: CaptureQuery.withScheme(String(url)), matchType: matchType ?? .exact)
     }
@@ -135,14 +135,14 @@ struct CDXParameters {
         guard pattern.utf8.count <= limits.queryPatternBytesMax else {
             throw CDXQueryProblem(
                 name, value, "the regular expression has \(pattern.utf8.count) bytes",
-                hint: "give at most \(limits.queryPatternBytesMax)")
+                hint: "use at most \(limits.queryPatternBytesMax)")
         }
         do throws(RegularExpression.Problem) {
             _ = try RegularExpression(pattern, memoryMax: limits.queryPatternMemoryMax)
         } catch {
             throw CDXQueryProblem(
-                name, value, "the regular expression cannot be used: \(error.what)",
-                hint: error.hint ?? "write it in the syntax of RE2, which has no back references and no look-around")
+                name, value, "the regular expression can't be used: \(error.what)",
+                hint: error.hint ?? "use RE2 syntax, which has no back references or look-around")
         }
     }
 
@@ -151,7 +151,7 @@ struct CDXParameters {
         let names = value.split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
         guard (1...limits.queryFieldsMax).contains(names.count) else {
             throw CDXQueryProblem(
-                name, value, "this names \(names.count) fields", hint: "name 1 to \(limits.queryFieldsMax)")
+                name, value, "the value names \(names.count) fields", hint: "use 1 to \(limits.queryFieldsMax)")
         }
         var fields: [CDXQuery.Field] = []
         for name in names where !fields.contains(where: { $0.name == name }) {
@@ -160,7 +160,7 @@ struct CDXParameters {
         return fields
     }
 
-    /// `collapse=field`, `collapse=field:N`, and pywb's `collapseTime=N`, which compares the status as well.
+    /// Reads `collapse=field`, `collapse=field:N`, and pywb's `collapseTime=N`, which also compares the status.
     func collapses() throws(CDXQueryProblem) -> [CDXQuery.Collapse] {
         var collapses: [CDXQuery.Collapse] = []
         for (name, value) in values["collapse"] ?? [] {
@@ -168,8 +168,8 @@ struct CDXParameters {
             let count = parts.count == 2 ? Int(parts[1]) : nil
             guard !parts[0].isEmpty, parts.count == 1 || (count ?? 0) > 0 else {
                 throw CDXQueryProblem(
-                    name, value, "this is neither a field nor a field and a number of characters",
-                    hint: "give for example collapse=digest or collapse=timestamp:8")
+                    name, value, "not a field, or a field and a number of characters",
+                    hint: "use for example collapse=digest or collapse=timestamp:8")
             }
             collapses.append(.init(fields: [CDXField(name: String(parts[0]))], prefixBytes: count))
         }
@@ -179,21 +179,22 @@ struct CDXParameters {
         return collapses
     }
 
-    /// What pywb or the Wayback CDX server would act upon, and what leaving it out would silently change.
+    /// Refuses parameters of pywb or the Wayback CDX server that aren't supported, as ignoring them would change the
+    /// result.
     func refuseUnsupported() throws(CDXQueryProblem) {
         let flags = [
-            ("resolveRevisits", "look the digest up with filter==digest:VALUE"),
-            ("showPagedIndex", "use page and pageSize, which work on every index"),
-            ("allowFuzzy", "ask for the URL's beginning with url=http://example.org/path*"),
+            ("resolveRevisits", "to find a digest, use filter==digest:VALUE"),
+            ("showPagedIndex", "use page and pageSize, which work with every index"),
+            ("allowFuzzy", "to match a prefix, use url=http://example.org/path*"),
             ("showResumeKey", "use page and pageSize"),
         ]
         for (name, hint) in flags where try flag(name) == true {
-            throw CDXQueryProblem(name, "true", "this is not supported", hint: "leave it out; \(hint)")
+            throw CDXQueryProblem(name, "true", "not supported", hint: "leave it out; \(hint)")
         }
         for name in ["resumeKey", "offset", "sources"] {
             guard let (name, value) = text(name) else { continue }
-            let hint = name == "sources" ? "ask one archive, or filter==source:ID" : "use page and pageSize"
-            throw CDXQueryProblem(name, value, "this is not supported", hint: "leave it out; \(hint)")
+            let hint = name == "sources" ? "query one archive, or use filter==source:ID" : "use page and pageSize"
+            throw CDXQueryProblem(name, value, "not supported", hint: "leave it out; \(hint)")
         }
     }
 }

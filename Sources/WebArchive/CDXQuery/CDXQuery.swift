@@ -1,85 +1,85 @@
-/// A question to the indexes of archives, as clients of pywb's CDX server put it.
+/// A query over the indexes of archives, with the parameters of pywb's CDX server.
 ///
-/// Source: the parameters of pywb 2.10; `collapse` is that of the Wayback CDX server. See `docs/cdx.md`.
+/// Source: pywb 2.10, with `collapse` from the Wayback CDX server. See `docs/cdx.md`.
 public struct CDXQuery: Sendable, Hashable {
-    /// The form of an answer. Names are those of pywb's CDX server.
+    /// The output format. Names are those of pywb's CDX server.
     public enum Output: String, Sendable, Hashable, Codable, CaseIterable {
-        /// `urlkey timestamp {…}`, CDXJ 0.1.0.
+        /// CDXJ 0.1.0: `urlkey timestamp {…}`.
         case cdxj
-        /// One JSON object a line.
+        /// One JSON object per line.
         case json
-        /// Links to mementos, RFC 7089 and RFC 6690.
+        /// Links to mementos. RFC 7089 and RFC 6690.
         case link
-        /// Fields with a space between them, `-` for one that is absent.
+        /// Fields separated by spaces, with `-` for a missing one.
         case text
     }
 
-    /// The order of an answer's lines.
+    /// The order of the result.
     public enum Order: Sendable, Hashable {
-        /// By key, then earliest first.
+        /// By key, then by time with the earliest first.
         case ascending
-        /// The other way round.
+        /// The reverse of `ascending`.
         case descending
-        /// By the distance in time to a moment; of two equally close ones the later first.
+        /// By distance to a time. Of two equally close captures, the later one comes first.
         case closest(CaptureTimestamp)
     }
 
-    /// A part of the lines that fit URL and match type.
+    /// A page of the lines that match URL and match type.
     public struct Page: Sendable, Hashable {
-        /// Counted from 0.
+        /// The page number, counted from 0.
         public let number: Int
-        /// Blocks on each page; a block is `linesPerBlock` lines.
+        /// The number of blocks per page. A block has `linesPerBlock` lines.
         public let blockCount: Int
 
-        /// Lines on each page.
+        /// The number of lines per page.
         var lineCount: Int {
             blockCount.multipliedReportingOverflow(by: linesPerBlock).overflow ? .max : blockCount * linesPerBlock
         }
     }
 
     struct Field: Sendable, Hashable {
-        /// As it was asked for.
+        /// The name as requested.
         let name: String
         let field: CDXField
     }
 
     struct Collapse: Sendable, Hashable {
         let fields: [CDXField]
-        /// Bytes of the first field that count; all when `nil`.
+        /// The number of bytes of the first field to compare; all if `nil`.
         let prefixBytes: Int?
     }
 
-    /// URL and match type.
+    /// The URL and match type.
     public let captures: CaptureQuery
-    /// The earliest time that counts, 17 digits.
+    /// The earliest time to include, as 17 digits.
     public let from: String?
-    /// The latest time that counts, 17 digits.
+    /// The latest time to include, as 17 digits.
     public let to: String?
-    /// The order of the answer.
+    /// The order of the result.
     public let order: Order
-    /// Lines of the answer, at most; `nil` for all.
+    /// The maximum number of lines; `nil` for all.
     public let limit: Int?
-    /// The page that is asked for; `nil` for everything.
+    /// The requested page; `nil` for all lines.
     public let page: Page?
-    /// Whether the answer is the number of pages, and no lines.
+    /// Whether the result is the number of pages instead of lines.
     public let countsPages: Bool
-    /// The form of the answer.
+    /// The output format.
     public let output: Output
-    /// Whether lines may say which archive they are of.
+    /// Whether lines may name their archive.
     public let allowsSourceNames: Bool
     let filters: [CDXFilter]
     let collapses: [Collapse]
-    /// The fields that the answer has; `nil` for all.
+    /// The requested fields; `nil` for all.
     let fields: [Field]?
-    /// Blocks on each page, also when no page is asked for.
+    /// The number of blocks per page, even if no page is requested.
     let pageBlockCount: Int
 
-    /// Lines of one block. As many captures as ZipNum indexes of pywb and cdxj-indexer usually hold in a block.
+    /// The number of lines per block, as in the ZipNum indexes of pywb and cdxj-indexer.
     public static let linesPerBlock = 300
-    /// Blocks of a page when `pageSize` is not given. That of pywb.
+    /// The default number of blocks per page, as in pywb.
     public static let defaultPageBlockCount = 10
 
-    /// The media type of the answer. Those of pywb.
+    /// The media type of the result, as in pywb.
     public var mediaType: String {
         if countsPages { return "application/json" }
         switch output {
@@ -90,12 +90,13 @@ public struct CDXQuery: Sendable, Hashable {
         }
     }
 
-    /// Reads parameters, whose names and values are free of percent escapes. Names that nobody knows are ignored.
+    /// Creates a query from percent-decoded parameters. Unknown names are ignored.
     ///
-    /// An empty value is none. A parameter may be repeated with the same value; `filter` and `collapse` with any.
+    /// Empty values are ignored. A parameter may be repeated with the same value; `filter` and `collapse` with any
+    /// value.
     ///
-    /// - Throws: A value that cannot be meant, a parameter that pywb knows and that would change the answer but is not
-    ///   supported, or no `url`.
+    /// - Throws: `CDXQueryProblem` if a value is invalid, `url` is missing, or a parameter of pywb that would change
+    ///   the result isn't supported.
     public init(
         parameters: [(name: String, value: String)], limits: Limits = .standard
     ) throws(CDXQueryProblem) {
@@ -105,7 +106,7 @@ public struct CDXQuery: Sendable, Hashable {
         from = try given.time("from", padding: "0")
         to = try given.time("to", padding: "9")
         order = try given.order()
-        // As in pywb, 0 is no limit.
+        // As in pywb, 0 means no limit.
         limit = try given.number("limit", from: 0).flatMap { $0 == 0 ? nil : $0 }
         pageBlockCount = try given.number("pageSize", from: 1) ?? Self.defaultPageBlockCount
         let number = try given.number("page", from: 0)

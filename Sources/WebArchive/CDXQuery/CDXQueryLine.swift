@@ -1,17 +1,17 @@
-/// An index line whose JSON block was read just far enough to know where the members are.
+/// An index line with the positions of its JSON members, whose values aren't parsed.
 struct CDXQueryLine {
-    /// Without the line end; UTF-8.
+    /// The line without its line ending, in UTF-8.
     let bytes: [UInt8]
-    /// Place of the archive among those of the query.
+    /// The position of the archive in the query.
     let source: Int
     private let keyEnd: Int
     private let timeEnd: Int
-    /// Where the values of the usual members are, by `CDXMember.place`; strings with their quotes.
+    /// The ranges of the standard members' values, by `CDXMember.place`. Strings include their quotes.
     private var usual: [Range<Int>?] = Array(repeating: nil, count: CDXMember.allCases.count)
-    /// Other members, in their order, each name once.
+    /// The other members in order, without duplicate names.
     private(set) var others: [(name: String, value: Range<Int>)] = []
 
-    /// Reads a line; `nil` for those that `CDXJEntry` does not take either, and for what is not UTF-8.
+    /// Parses a line; `nil` if it isn't UTF-8 or `CDXJEntry` refuses it.
     init?(_ bytes: [UInt8], source: Int, limits: Limits) {
         guard let shape = Self.shape(of: bytes), bytes[...].utf8Text != nil,
             CaptureTimestamp(digits: String(decoding: bytes[shape.time], as: UTF8.self)) != nil
@@ -42,7 +42,8 @@ struct CDXQueryLine {
         else { return nil }
     }
 
-    /// Where the timestamp is in a line that looks like one of a capture: key, digits, and a JSON object to the end.
+    /// Returns the range of the timestamp if the line looks like a capture: a key, digits, and a JSON object to the
+    /// end.
     static func shape(of bytes: [UInt8]) -> (time: Range<Int>, isWhole: Bool)? {
         guard let keyEnd = bytes.firstIndex(of: 0x20), keyEnd > 0 else { return nil }
         var end = keyEnd + 1
@@ -57,7 +58,7 @@ struct CDXQueryLine {
     var urlKey: ArraySlice<UInt8> { bytes[..<keyEnd] }
     var timestamp: ArraySlice<UInt8> { bytes[(keyEnd + 1)..<timeEnd] }
 
-    /// The JSON text of a field's value; `nil` when the line does not have it, or has `null`.
+    /// Returns the JSON text of a field's value, or `nil` if it's missing or `null`.
     func token(of field: CDXField) -> ArraySlice<UInt8>? {
         let place: Range<Int>? =
             switch field {
@@ -68,7 +69,7 @@ struct CDXQueryLine {
         return place.map { bytes[$0] }.flatMap { $0.elementsEqual("null".utf8) ? nil : $0 }
     }
 
-    /// The value of a field as text; objects and lists as their JSON text.
+    /// Returns the value of a field as text. Objects and lists are returned as JSON.
     func value(of field: CDXField, sourceName: String) -> [UInt8]? {
         switch field {
         case .urlKey: return Array(urlKey)
@@ -78,7 +79,7 @@ struct CDXQueryLine {
         }
     }
 
-    /// A string, or a number in its own spelling.
+    /// Returns the value of a string, or of a number as written.
     private func plainText(_ member: CDXMember) -> String? {
         guard let token = token(of: .member(member)), let first = token.first,
             first == UInt8(ascii: "\"") || first == UInt8(ascii: "-") || HTTPURLParts.isDigit(first)
@@ -94,7 +95,7 @@ struct CDXQueryLine {
         do throws(JSONProblem) {
             return Array(try scanner.string().utf8)
         } catch {
-            // Reading the line has shown that the token is a string.
+            // The initializer has checked that the token is a string.
             return Array(content)
         }
     }

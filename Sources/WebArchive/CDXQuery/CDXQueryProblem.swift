@@ -1,12 +1,12 @@
-/// Why the parameters of an index query cannot be used: which one, and what would be possible. For a server a 400.
+/// The reason why the parameters of an index query are refused. Servers answer with 400.
 public struct CDXQueryProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The name as it was given: `matchType`.
+    /// The name of the parameter as given, for example `matchType`.
     public let parameter: String
-    /// The value as it was given, cut after 200 characters; empty when the parameter is missing.
+    /// The value as given, up to 200 characters; empty if the parameter is missing.
     public let value: String
-    /// What is wrong. Lower-case start, no full stop.
+    /// What is wrong, starting in lower case and without a full stop.
     public let problem: String
-    /// What is possible. Lower-case start, no full stop.
+    /// What to use instead, starting in lower case and without a full stop.
     public let hint: String
 
     init(_ parameter: String, _ value: String, _ problem: String, hint: String) {
@@ -16,9 +16,9 @@ public struct CDXQueryProblem: Error, Sendable, Hashable, CustomStringConvertibl
         self.hint = hint
     }
 
-    /// What and where: `limit "ten": this is not a whole number`, without the hint.
+    /// The parameter and the problem without the hint: `limit "ten": not a whole number`.
     public var what: String { value.isEmpty ? "\(parameter): \(problem)" : "\(parameter) \"\(value)\": \(problem)" }
 
-    /// `limit "ten": this is not a whole number; give 0 or more`.
+    /// The whole message: `limit "ten": not a whole number; use 0 or more`.
     public var description: String { "\(what); \(hint)" }
 }

@@ -1,8 +1,7 @@
-/// Answers a query, line by line. Belongs to one thread; may move to another between two lines.
+/// Runs a query and returns its result line by line. Use it from one thread at a time.
 ///
-/// Lines come by key and timestamp unless the query asks otherwise. Of a query that can be searched the first line comes
-/// at once, and memory stays flat. Steps, as in pywb: lines that fit URL and match type; the page; filters and times;
-/// collapsing; order; limit.
+/// If the indexes can be searched, the first line is available at once and memory use is constant. The steps are those
+/// of pywb: match URL and match type; select the page; apply filters and times; collapse; sort; limit.
 public final class CDXQueryRun {
     private let query: CDXQuery
     private let sources: [CDXQuerySource]
@@ -13,34 +12,34 @@ public final class CDXQueryRun {
     private let progress: CancellationCheck
     private var lines: CDXMergedLines
     private var steps: Steps?
-    /// The line that showed that the page exists.
+    /// The first line of the page, read to check that the page exists.
     private var firstOfPage: CDXJMerge.Line?
     private var linesGiven = 0
     private var restarts = 0
 
-    /// What the run is about to do; made anew when it has to begin anew.
+    /// The state of the run, which is created again if the run restarts.
     private struct Steps {
         let filters: [CDXFilterTest]
-        /// What the last line had that each `collapse` let pass.
+        /// For each `collapse`, the values of the last line that passed.
         var lastTokens: [[[UInt8]?]?]
-        /// Lines left on the page.
+        /// The number of lines left on the page.
         var pageLines: Int
         var reordered: CDXReorder?
         var linesLeft: Int
-        /// The line before the one that is being read, for forms that put something between lines.
+        /// The previous line, for output formats with a separator between lines.
         var pending: [UInt8]?
         var isAtEnd = false
     }
 
     /// - Parameters:
-    ///   - query: What is asked.
-    ///   - limits: How much a run may read, sort and keep.
-    ///   - sources: The archives, in the order in which equal lines come.
-    ///   - namesSources: Whether lines say which archive they are of (`source`), as those of a query over several should.
-    ///   - temporaryFolder: Where lines are sorted that do not fit into memory; nothing is left behind there.
-    ///   - mementoURL: Makes the addresses for `output=link` from an archive's name, a timestamp and a URL; the URLs
-    ///     themselves stand there when `nil`.
-    ///   - progress: Is asked now and then whether to go on.
+    ///   - query: The query.
+    ///   - limits: Bounds on what the run reads, sorts and keeps.
+    ///   - sources: The archives, in the order used for equal lines.
+    ///   - namesSources: Whether lines name their archive in `source`, as is useful with several archives.
+    ///   - temporaryFolder: The folder for sorting lines that don't fit into memory. No file remains there.
+    ///   - mementoURL: Returns the link target for `output=link` from an archive's name, a timestamp and a URL; if
+    ///     `nil`, links lead to the captured URLs.
+    ///   - progress: Called regularly; returns whether to continue.
     public init(
         _ query: CDXQuery, sources: [CDXQuerySource], namesSources: Bool, temporaryFolder: String,
         limits: Limits = .standard,
@@ -60,11 +59,11 @@ public final class CDXQueryRun {
             sources, matcher, temporaryFolder: temporaryFolder, limits: limits, self.progress)
     }
 
-    /// The next line with its line end, or `nil` at the end.
+    /// Returns the next line with its line ending, or `nil` at the end.
     ///
-    /// - Throws: `CDXQueryProblem`, before the first line only, for a page that does not exist. `WebArchiveError`: `io`,
-    ///   `cancelled`; `badIndex` or what damage there is, when an index shows in the middle of an answer that searching
-    ///   it was wrong. Before the first line the run begins anew instead and reads that index as a whole.
+    /// - Throws: `CDXQueryProblem` before the first line if the page doesn't exist. `WebArchiveError`: `io`,
+    ///   `cancelled`, and `badIndex` or a damage code if an index turns out to be unsorted or damaged after the first
+    ///   line. Before the first line, the run restarts instead and reads that index completely.
     public func next() throws -> [UInt8]? {
         while true {
             do {
@@ -86,7 +85,7 @@ public final class CDXQueryRun {
         guard lines.foundFault else { return error }
         return WebArchiveError(
             code: error.code, problem: error.problem, file: error.file, offset: error.offset,
-            hint: "the lines so far may be incomplete; ask again, the index will then be read as a whole")
+            hint: "the lines so far may be incomplete; run the query again to read the whole index")
     }
 
     private func nextText() throws -> [UInt8]? {
@@ -113,8 +112,8 @@ public final class CDXQueryRun {
                 filters.append(try CDXFilterTest(filter, limits: limits))
             } catch {
                 throw CDXQueryProblem(
-                    "filter", filter.text, "the regular expression cannot be used: \(error.what)",
-                    hint: error.hint ?? "write a simpler one")
+                    "filter", filter.text, "the regular expression can't be used: \(error.what)",
+                    hint: error.hint ?? "use a simpler one")
             }
         }
         steps = Steps(
@@ -126,7 +125,7 @@ public final class CDXQueryRun {
 }
 
 extension CDXQueryRun {
-    /// Passes the lines of the pages before; whether their JSON can be read is not looked at.
+    /// Skips the lines of earlier pages without parsing their JSON.
     private func skipToPage() throws {
         guard let page = query.page, page.number > 0 else { return }
         let (wanted, overflow) = page.number.multipliedReportingOverflow(by: page.lineCount)
@@ -135,12 +134,12 @@ extension CDXQueryRun {
         guard !overflow, count == wanted, let first = try nextWhole() else {
             let last = max(0, (count - 1) / page.lineCount)
             throw CDXQueryProblem(
-                "page", String(page.number), "there is no such page", hint: "the first is 0, the last \(last)")
+                "page", String(page.number), "no such page", hint: "the first page is 0, the last is \(last)")
         }
         firstOfPage = first
     }
 
-    /// The answer to `showNumPages`; counts every line that fits URL and match type.
+    /// Returns the result of `showNumPages`: counts all lines that match URL and match type.
     private func pageCount() throws -> [UInt8] {
         var count = 0
         while try nextWhole() != nil { count += 1 }
@@ -150,7 +149,7 @@ extension CDXQueryRun {
         return Array("{\"pages\": \(pages), \"pageSize\": \(size), \"blocks\": \(blocks)}\n".utf8)
     }
 
-    /// The next line that looks like one of a capture.
+    /// Returns the next line that looks like a capture.
     private func nextWhole() throws(WebArchiveError) -> CDXJMerge.Line? {
         while let line = try lines.next() {
             if CDXQueryLine.shape(of: line.bytes)?.isWhole == true { return line }
@@ -206,7 +205,7 @@ extension CDXQueryRun {
         return true
     }
 
-    /// Takes in every line when they come in another order than that of the index.
+    /// Reads and sorts all lines if the query's order isn't that of the index.
     private func reorder() throws(WebArchiveError) {
         guard query.order != .ascending, !query.countsPages else { return }
         var reordered = CDXReorder(limit: query.limit, temporaryFolder: temporaryFolder, limits: limits)

@@ -1,20 +1,22 @@
-/// An archive that a query goes to, opened when it is asked for.
+/// An archive to query, which is opened on demand.
 public struct CDXQuerySource: Sendable {
-    /// An archive, and whether an inspection found its indexes to be sorted.
+    /// An open archive, and whether an inspection found its indexes to be sorted.
     public typealias Opened = (wacz: WACZFile, assumesSorted: Bool)
 
-    /// What lines name it by: the archive's id.
+    /// The name of the archive in lines: its ID.
     public let name: String
     let open: @Sendable () throws(WebArchiveError) -> Opened?
 
-    /// Names an archive that `open` opens. A run opens each archive once, again when it has to begin anew, and lets go
-    /// of those in which nothing fits. An archive for which `open` returns `nil` is passed over.
+    /// Creates a source that calls `open` when the archive is needed.
+    ///
+    /// A run opens each archive once, and once more if it restarts. It releases archives without matches and skips
+    /// those for which `open` returns `nil`.
     public init(name: String, open: @escaping @Sendable () throws(WebArchiveError) -> Opened?) {
         self.name = name
         self.open = open
     }
 
-    /// Names an archive that is open.
+    /// Creates a source from an open archive.
     public init(name: String, wacz: WACZFile, assumesSorted: Bool = false) {
         self.init(name: name) { () throws(WebArchiveError) in (wacz, assumesSorted) }
     }

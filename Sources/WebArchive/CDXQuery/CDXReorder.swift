@@ -1,8 +1,8 @@
-/// Puts lines into another order than that of the index, with bounded memory. Belongs to one thread.
+/// Sorts lines by rank in bounded memory. Use it from one thread at a time.
 ///
-/// With a limit only that many lines are kept. What does not fit into memory goes to sorted runs in temporary files.
+/// With a limit, keeps only that many lines. Lines that don't fit into memory go to sorted runs in temporary files.
 struct CDXReorder {
-    /// What lines are ordered by, the smallest first.
+    /// The sort key. The smallest comes first.
     struct Rank: Comparable {
         let first: UInt64
         let second: UInt64
@@ -11,7 +11,7 @@ struct CDXReorder {
             (left.first, left.second) < (right.first, right.second)
         }
 
-        /// As many digits whatever the number, so that texts sort as the numbers do.
+        /// The rank with a fixed number of digits, so that its text sorts like the numbers.
         var digits: String {
             [first, second].map { number in
                 let digits = String(number, radix: 16)
@@ -24,14 +24,14 @@ struct CDXReorder {
     private let limits: Limits
     private var kept: [(rank: Rank, line: CDXJMerge.Line)] = []
     private var byteCount = 0
-    /// Nothing behind it can be among the first `limit`.
+    /// No line with a larger rank can be among the first `limit`.
     private var worst: Rank?
     private var sorter: CDXJSorter
     private var isSpilled = false
     private var sorted: CDXJMerge?
     private var given = 0
 
-    /// Lines that are kept beyond the limit before they are sorted and cut.
+    /// The number of lines to keep beyond the limit before sorting and cutting.
     private static let slack = 1024
 
     init(limit: Int?, temporaryFolder: String, limits: Limits) {
@@ -40,7 +40,7 @@ struct CDXReorder {
         sorter = CDXJSorter(folder: temporaryFolder, limits: limits)
     }
 
-    /// Adds a line. Lines of one rank come in the order in which they were added.
+    /// Adds a line. Lines of equal rank keep the order in which they were added.
     mutating func add(_ line: CDXJMerge.Line, _ rank: Rank) throws(WebArchiveError) {
         if isSpilled { return try spill(line, rank) }
         if let worst, !(rank < worst) { return }
@@ -55,7 +55,7 @@ struct CDXReorder {
         kept = []
     }
 
-    /// The next line in order. Nothing may be added any more.
+    /// Returns the next line in order. Don't add lines afterwards.
     mutating func next() throws(WebArchiveError) -> CDXJMerge.Line? {
         guard isSpilled else {
             if given == 0 { sortKept() }
@@ -71,12 +71,12 @@ struct CDXReorder {
     private static let rankBytes = 34
 
     private mutating func spill(_ line: CDXJMerge.Line, _ rank: Rank) throws(WebArchiveError) {
-        // Two spaces: what is sorted by ends with the first, as no digit follows.
+        // The sort key ends at the first of two spaces, as no digit follows.
         try sorter.add(Array("\(rank.digits)  ".utf8) + line.bytes + Array(" \(line.source)".utf8))
     }
 
     private mutating func sortKept() {
-        // Swift's sort is stable in fact but not by its documentation, so places decide among equals.
+        // Swift's sort isn't documented as stable, so positions decide among equals.
         let ordered = kept.enumerated().sorted { left, right in
             left.element.rank == right.element.rank
                 ? left.offset < right.offset : left.element.rank < right.element.rank

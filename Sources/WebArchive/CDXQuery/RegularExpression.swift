@@ -3,21 +3,21 @@ import RE2Shim
 #endif
 
 #if WITH_RE2
-/// A regular expression in RE2's syntax, matched in time linear in the text whatever the pattern.
+/// A regular expression in RE2 syntax. Matching takes linear time for every pattern.
 ///
-/// Source: https://github.com/google/re2/wiki/Syntax. As in Perl, but without what needs backtracking: back references
-/// and look-around.
+/// Source: https://github.com/google/re2/wiki/Syntax. Like Perl, but without back references and look-around, which
+/// need backtracking.
 final class RegularExpression: Sendable {
-    /// Where the compiled pattern is: immutable, and made to be used by several threads at once.
-    private let address: UInt
+    /// The pointer to the compiled pattern, which is immutable and thread-safe.
+    private let handle: UInt
 
-    /// - Parameter memoryMax: Bytes that the compiled pattern and its caches may take.
+    /// - Parameter memoryMax: The maximum memory for the compiled pattern and its caches, in bytes.
     init(_ text: String, memoryMax: Int) throws(Problem) {
         var message = [CChar](repeating: 0, count: 256)
         var text = text
         let made = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                cre2_compile($0.baseAddress, $0.count, Int64(memoryMax), &message, message.count)
+                re2_shim_compile($0.baseAddress, $0.count, Int64(memoryMax), &message, message.count)
             }
         }
         guard let made else {
@@ -25,36 +25,36 @@ final class RegularExpression: Sendable {
             let what = String(decoding: message[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
             throw Problem(what: what.isEmpty ? "it takes too much memory" : what)
         }
-        address = UInt(bitPattern: made)
+        handle = UInt(bitPattern: made)
     }
 
-    deinit { cre2_free(pattern) }
+    deinit { re2_shim_free(pattern) }
 
-    private var pattern: OpaquePointer? { OpaquePointer(bitPattern: address) }
+    private var pattern: OpaquePointer? { OpaquePointer(bitPattern: handle) }
 
-    /// What the groups of the first match in `text` caught, each empty when it took no part; `nil` when nothing matches.
+    /// Returns the captured groups of the first match in `text`, or `nil` without a match. Unmatched groups are empty.
     func groups(in text: [UInt8]) -> [ArraySlice<UInt8>]? {
         var places = [Int](repeating: 0, count: 2 * Self.groupsMax)
         let count = text.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                cre2_groups(pattern, $0.baseAddress, $0.count, &places, Int32(Self.groupsMax))
+                re2_shim_groups(pattern, $0.baseAddress, $0.count, &places, Int32(Self.groupsMax))
             }
         }
         guard count >= 0 else { return nil }
         return (0..<Int(count)).map { text[places[2 * $0]..<places[2 * $0 + 1]] }
     }
 
-    /// Whether a match is anywhere in `text`.
+    /// Returns whether the pattern matches anywhere in `text`.
     func finds(_ text: [UInt8]) -> Bool { groups(in: text) != nil }
 
     private static let groupsMax = 8
 
-    /// Whether a match begins with the first byte of `text`; it may end before the last.
+    /// Returns whether the pattern matches at the start of `text`.
     ///
-    /// - Throws: `tooLarge` when memory runs out.
+    /// - Throws: `tooLarge` if memory runs out.
     func matchesStart(of text: [UInt8]) throws(WebArchiveError) -> Bool {
         let answer = text.withUnsafeBytes { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { cre2_matches_start(pattern, $0.baseAddress, $0.count) }
+            bytes.withMemoryRebound(to: CChar.self) { re2_shim_matches_start(pattern, $0.baseAddress, $0.count) }
         }
         guard answer >= 0 else {
             throw WebArchiveError(
@@ -64,11 +64,11 @@ final class RegularExpression: Sendable {
     }
 }
 #else
-/// There is none: without RE2 a stranger's pattern cannot be matched in bounded time, so that none can be made.
+/// A placeholder for builds without RE2: untrusted patterns can't be matched in bounded time, so creating one throws.
 struct RegularExpression: Sendable {
     init(_ text: String, memoryMax: Int) throws(Problem) {
         throw Problem(
-            what: "this program was built without RE2, which would match it", hint: "use a filter without \"~\"")
+            what: "this build doesn't include RE2", hint: "use a filter without \"~\"")
     }
 
     func groups(in text: [UInt8]) -> [ArraySlice<UInt8>]? { nil }
@@ -78,7 +78,7 @@ struct RegularExpression: Sendable {
 #endif
 
 extension RegularExpression {
-    /// Why a pattern cannot be used, and what to do when that is known.
+    /// The reason why a pattern can't be used.
     struct Problem: Error {
         let what: String
         var hint: String?

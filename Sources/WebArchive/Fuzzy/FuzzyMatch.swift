@@ -1,23 +1,23 @@
-/// How well another URL stands in for one that was not captured.
+/// Finds the best substitute for a URL that wasn't captured.
 ///
-/// What decides is the query: arguments that are equal count most, those that differ count by how much they do, names that
-/// begin with `_` count little. wabac.js ranks in this spirit, too; the numbers are our own.
+/// The score compares query arguments: equal ones count most, different ones by their similarity, and names that begin
+/// with `_` count little. wabac.js ranks in a similar way, with different numbers.
 ///
-/// The URL is taken apart once, here: make one match for all archives that are asked.
+/// The URL is parsed once, in `init`. Use the same value for all archives.
 package struct FuzzyMatch: Sendable {
     private let rule: FuzzyRules.Rule?
-    private let caught: [ArraySlice<UInt8>]
+    private let captured: [ArraySlice<UInt8>]
     private let arguments: Arguments
-    /// The arguments that matter to the rule, in an order of their own.
+    /// The sorted arguments that the rule doesn't ignore.
     private let counting: [ArraySlice<UInt8>]
-    /// Where to look: the domain that the rule names, the path of the URL, or its beginning.
+    /// The index ranges to search: the rule's domain, the URL's path, or the start of the URL.
     let ranges: [CDXJRange]
-    /// `nil` where a rule looks elsewhere.
+    /// The path to compare; `nil` if the rule doesn't search by path.
     private let path: [UInt8]?
-    /// What follows the first group, for a rule that looks for the same beginning.
+    /// The part of the URL after the first group, for rules that search by the start of the URL.
     private let rest: ArraySlice<UInt8>
 
-    /// - Returns: `nil` when no other URL may stand in: no rule finds it, and it has no query.
+    /// Creates a match; `nil` if no rule applies to the URL and it has no query.
     package init?(_ url: String) {
         self.init(url, rules: .standard)
     }
@@ -26,8 +26,8 @@ package struct FuzzyMatch: Sendable {
         let rule = rules.rule(for: url)
         guard rule != nil || url.utf8.contains(UInt8(ascii: "?")) else { return nil }
         let bytes = Array(url.utf8)
-        caught = rule?.match.groups(in: bytes) ?? []
-        rest = bytes[(caught.first?.endIndex ?? bytes.endIndex)...]
+        captured = rule?.match.groups(in: bytes) ?? []
+        rest = bytes[(captured.first?.endIndex ?? bytes.endIndex)...]
         let arguments = Arguments(of: url)
         counting = rule.map { arguments.counting(for: $0) } ?? []
         (self.rule, self.arguments) = (rule, arguments)
@@ -46,29 +46,29 @@ package struct FuzzyMatch: Sendable {
         }
     }
 
-    /// How alike a captured URL is, 0 to 2; `nil` when it is something else.
+    /// Returns the similarity of a captured URL, 0 to 2, or `nil` if it can't be a substitute.
     func score(_ other: String) -> Double? {
         if let path, SURT.folded(Self.withoutQuery(other)) != path { return nil }
         let others = Arguments(of: other)
-        // Another method is another thing, whatever the rule.
+        // Requests with different methods are never the same.
         guard arguments.method == others.method else { return nil }
-        guard let rule else { return arguments.likeness(others) }
-        if rule.search != .path || !caught.isEmpty {
+        guard let rule else { return arguments.similarity(others) }
+        if rule.search != .path || !captured.isEmpty {
             let same = rule.match.groups(in: Array(other.utf8))
-            guard let same, same.elementsEqual(caught, by: { $0.elementsEqual($1) }) else { return nil }
+            guard let same, same.elementsEqual(captured, by: { $0.elementsEqual($1) }) else { return nil }
         }
         if rule.search == .start {
             let bytes = Array(other.utf8)
             guard let start = rule.match.groups(in: bytes)?.first else { return nil }
-            return 1 + Arguments.likeness(rest, bytes[start.endIndex...])
+            return 1 + Arguments.similarity(rest, bytes[start.endIndex...])
         }
         if !rule.arguments.isEmpty {
             let choice = rule.arguments.firstIndex { $0.allSatisfy { arguments.first($0) == others.first($0) } }
-            return choice.map { Double(rule.arguments.count - $0) + arguments.likeness(others) }
+            return choice.map { Double(rule.arguments.count - $0) + arguments.similarity(others) }
         }
         let isSame = rule.ignore == nil || counting == others.counting(for: rule)
-        if isSame, rule.ignore != nil || rule.search != .path { return 1 + arguments.likeness(others) }
-        return arguments.likeness(others)
+        if isSame, rule.ignore != nil || rule.search != .path { return 1 + arguments.similarity(others) }
+        return arguments.similarity(others)
     }
 
     private static func withoutQuery(_ url: String) -> String {
@@ -77,13 +77,13 @@ package struct FuzzyMatch: Sendable {
 }
 
 extension FuzzyMatch {
-    /// The arguments of a URL's query, compared in time linear in their length.
+    /// The arguments of a URL's query. Comparing them takes linear time.
     private struct Arguments {
-        /// Each as `name=value`, also where the query has the name alone.
+        /// Each argument as `name=value`, even if the query contains only the name.
         private let texts: [ArraySlice<UInt8>]
-        /// The values of each name, in order.
+        /// The values for each name, in order.
         private let values: [ArraySlice<UInt8>: [ArraySlice<UInt8>]]
-        /// Of `__wb_method`, in upper case.
+        /// The value of `__wb_method` in upper case.
         let method: String?
 
         init(of url: String) {
@@ -100,22 +100,22 @@ extension FuzzyMatch {
                 .map { String(decoding: $0, as: UTF8.self).uppercased() }
         }
 
-        /// The first value of a name.
+        /// Returns the first value for a name.
         func first(_ name: String) -> ArraySlice<UInt8>? { values[Array(name.utf8)[...]]?.first }
 
         func counting(for rule: FuzzyRules.Rule) -> [ArraySlice<UInt8>] {
             texts.filter { !rule.ignores($0) }.sorted { $0.lexicographicallyPrecedes($1) }
         }
 
-        /// The share of the arguments' weight that is the same in both, 0 to 1.
-        func likeness(_ others: Arguments) -> Double {
+        /// Returns the weighted share of equal arguments, 0 to 1.
+        func similarity(_ others: Arguments) -> Double {
             var total = 0.0
             var alike = 0.0
             for (name, mine) in values {
                 let weight = Self.weight(of: name)
                 total += weight
                 guard let theirs = others.values[name] else { continue }
-                alike += weight * (mine == theirs ? 1 : Self.likeness(mine, theirs))
+                alike += weight * (mine == theirs ? 1 : Self.similarity(mine, theirs))
             }
             for name in others.values.keys where values[name] == nil { total += Self.weight(of: name) }
             return total == 0 ? 1 : alike / total
@@ -125,7 +125,7 @@ extension FuzzyMatch {
             name.first == UInt8(ascii: "_") && !name.starts(with: "__wb_".utf8) ? 0.1 : 1
         }
 
-        /// `name` of `name[3]`, an item of a list.
+        /// Returns `name` for `name[3]`, an item of a list.
         private static func withoutIndex(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             var rest = name
             if rest.last == UInt8(ascii: "]") {
@@ -140,15 +140,16 @@ extension FuzzyMatch {
             return rest.suffix(3).elementsEqual("%5B".utf8) ? rest.dropLast(3) : name
         }
 
-        /// Of two lists of values, the share that is in both; of single values, how alike they are.
-        private static func likeness(_ mine: [ArraySlice<UInt8>], _ theirs: [ArraySlice<UInt8>]) -> Double {
-            guard mine.count > 1 || theirs.count > 1 else { return likeness(mine[0], theirs[0]) }
+        /// Returns the share of common values of two lists, or the similarity of two single values.
+        private static func similarity(_ mine: [ArraySlice<UInt8>], _ theirs: [ArraySlice<UInt8>]) -> Double {
+            guard mine.count > 1 || theirs.count > 1 else { return similarity(mine[0], theirs[0]) }
             let (mine, theirs) = (Set(mine), Set(theirs))
             return Double(mine.intersection(theirs).count) / Double(mine.union(theirs).count)
         }
 
-        /// Of two values that differ: numbers by how far apart they are, texts by how they begin; always below one half.
-        static func likeness(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Double {
+        /// Returns the similarity of two different values, below 0.5: of numbers by distance, of texts by common
+        /// prefix.
+        static func similarity(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Double {
             if let first = number(one), let second = number(other) {
                 let distance = abs(first - second)
                 return distance.isFinite ? 0.5 / (1 + distance) : 0
@@ -167,13 +168,13 @@ extension FuzzyMatch {
 }
 
 extension WACZFile {
-    /// The capture that stands in best for a URL that was not captured, by the rules of `fuzzy-rules.json`.
+    /// Returns the best substitute for a URL that wasn't captured, by the rules of `fuzzy-rules.json`.
     ///
-    /// Looks at `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines, at most.
+    /// Compares at most `Limits.fuzzyCandidatesMax` captures and `fuzzyCandidateBytesMax` bytes of index lines.
     ///
-    /// - Parameter time: Of equally good ones the closest in time; the latest when `nil`.
+    /// - Parameter time: The time that decides between equally good captures; the latest wins if `nil`.
     /// - Parameter assumesSorted: As for `captures(ofURL:assumesSorted:)`.
-    /// - Returns: `nil` when nothing may stand in.
+    /// - Returns: The capture, or `nil` if there is no substitute.
     /// - Throws: As `captures(ofURL:assumesSorted:)` does; also `cancelled`.
     package func fuzzyCapture(
         matching match: FuzzyMatch, at time: CaptureTimestamp?, assumesSorted: Bool, _ check: CancellationCheck
@@ -183,7 +184,7 @@ extension WACZFile {
         do throws(WebArchiveError) {
             return try bestCapture(among: cursor, match, at: time)
         } catch let error where error.isIndexFault && cursor.isSorted {
-            // Another cursor now reads the index as a whole.
+            // A second cursor reads the whole index.
             let cursor = CaptureCursor(self, ranges: match.ranges, assumesSorted: assumesSorted, check)
             return try bestCapture(among: cursor, match, at: time)
         }
@@ -201,7 +202,7 @@ extension WACZFile {
             guard let moment = entry.captureTime, entry.status != 304, var score = match.score(entry.requestURL) else {
                 continue
             }
-            // A page rather than a redirect or an error.
+            // Prefers pages to redirects and errors.
             if let status = entry.status, status >= 300 { score -= 0.5 }
             if let kept = best {
                 guard score > kept.score || score == kept.score && moment.isBetter(than: kept.time, for: time)

@@ -1,22 +1,22 @@
-/// Which URLs name the same thing though they differ: the rules of `fuzzy-rules.json`, which says what each part means.
+/// The rules for different URLs of the same content. `fuzzy-rules.json` documents their format.
 struct FuzzyRules: Sendable {
-    /// One rule.
+    /// A rule for a kind of URL.
     struct Rule: Sendable {
-        /// Where the other URL may be.
+        /// Where to search for substitutes.
         enum Search: Sendable, Hashable {
             case path
             case domain(String)
-            /// URLs that begin as this one does, up to the end of the first group.
+            /// URLs with the same start, up to the end of the first group.
             case start
         }
 
         let match: RegularExpression
         let search: Search
-        /// Arguments that decide alone, the best choice first; empty when they all count.
+        /// Lists of arguments that must be equal, the best list first; empty if all arguments count.
         let arguments: [[String]]
         let ignore: RegularExpression?
 
-        /// Whether an argument, `name=value`, does not matter.
+        /// Returns whether the rule ignores an argument, `name=value`.
         func ignores(_ argument: ArraySlice<UInt8>) -> Bool {
             ignore?.finds(Array(argument)) ?? false
         }
@@ -24,7 +24,7 @@ struct FuzzyRules: Sendable {
 
     let rules: [Rule]
 
-    /// The first rule that finds a URL; `nil` when none does.
+    /// Returns the first rule that applies to a URL.
     func rule(for url: String) -> Rule? {
         let bytes = Array(url.utf8)
         guard bytes.count <= Self.urlBytesMax else { return nil }
@@ -33,15 +33,15 @@ struct FuzzyRules: Sendable {
 
     /// The rules that come with the library.
     ///
-    /// They are part of the program, and a test reads them: an error here is one of ours and leaves no rules. A build without RE2
-    /// has none; what is left then is the likeness of queries.
+    /// A test checks that they can be read; an error leaves no rules. Builds without RE2 have no rules and compare only
+    /// the queries.
     static let standard = (try? FuzzyRules(json: PackageResources.fuzzy_rules_json)) ?? FuzzyRules(rules: [])
 
     private init(rules: [Rule]) {
         self.rules = rules
     }
 
-    /// - Throws: `badJSON` when a rule is not what `fuzzy-rules.json` says it is.
+    /// - Throws: `badJSON` if a rule doesn't have the documented format.
     init(json bytes: [UInt8]) throws(WebArchiveError) {
         let json = try JSONValue.parseObject(bytes, file: "fuzzy-rules.json", limits: .standard)
         var rules: [Rule] = []
@@ -53,7 +53,7 @@ struct FuzzyRules: Sendable {
                 rules.append(made)
             } catch {
                 throw WebArchiveError(
-                    code: .badJSON, problem: "rule \(position + 1) cannot be used: \(error.what)",
+                    code: .badJSON, problem: "rule \(position + 1) can't be used: \(error.what)",
                     file: "fuzzy-rules.json")
             }
         }

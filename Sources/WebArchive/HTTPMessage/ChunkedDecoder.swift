@@ -1,7 +1,7 @@
-/// Takes a chunked body apart. RFC 9112 §7.1.
+/// Decodes a chunked body. RFC 9112 §7.1.
 ///
-/// Many tools store bodies already put together, though the field that says "chunked" stays: a body that does not start
-/// with a chunk is passed on as it is.
+/// Many tools store decoded bodies but keep the `Transfer-Encoding` field. A body that doesn't start with a chunk is
+/// returned unchanged.
 final class ChunkedDecoder: ByteStream {
     private enum State: Equatable {
         case start
@@ -12,13 +12,13 @@ final class ChunkedDecoder: ByteStream {
     }
 
     var name: String { input.name }
-    /// Whether the chunks stopped before the last one, which is empty.
+    /// Whether the body ended before the last, empty chunk.
     private(set) var isCutShort = false
     private let input: BufferedInput
     private let bodyLength: UInt64
     private var state = State.start
 
-    /// - Parameter bodyLength: Bytes from the next byte of `input` to the end of the body.
+    /// - Parameter bodyLength: The number of bytes from the position of `input` to the end of the body.
     init(_ input: BufferedInput, bodyLength: UInt64) {
         self.input = input
         self.bodyLength = bodyLength
@@ -63,7 +63,7 @@ final class ChunkedDecoder: ByteStream {
         return size == 0 ? .ended : .chunk(remaining: size)
     }
 
-    /// The chunk size that `bytes` start with, and the length of its line; extensions are ignored.
+    /// Returns the chunk size at the start of `bytes` and the length of its line. Ignores extensions.
     private static func sizeLine(_ bytes: [UInt8]) -> (size: UInt64, length: Int)? {
         guard let stop = bytes.firstIndex(of: 0x0A) else { return nil }
         let digits = bytes[..<stop].prefix { Character(Unicode.Scalar($0)).isHexDigit }

@@ -1,15 +1,15 @@
-/// How a body was compressed by its server. RFC 9110 §8.4.1; `br` is RFC 7932, `zstd` RFC 8878.
+/// The compression of a response body. RFC 9110 §8.4.1, RFC 7932 (`br`), RFC 8878 (`zstd`).
 public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// Gzip members. RFC 1952.
     case gzip
-    /// A zlib stream; some servers sent bare deflate data.
+    /// A zlib stream, or raw deflate data as sent by some servers.
     case deflate
     /// Brotli.
     case br
     /// Zstandard frames.
     case zstd
 
-    /// Whether `ContentDecoder` can undo it in this build: brotli and Zstandard need libraries that iOS does not have.
+    /// Whether `ContentDecoder` supports the coding in this build. Brotli and Zstandard need libraries that iOS lacks.
     public var isDecodable: Bool {
         switch self {
         case .gzip, .deflate: return true
@@ -28,7 +28,8 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Reads one token of `Content-Encoding` or `Accept-Encoding`; `nil` for an unknown one, `identity` included.
+    /// Creates a coding from a token of `Content-Encoding` or `Accept-Encoding`; `nil` for `identity` and unknown
+    /// tokens.
     public init?(token: some StringProtocol) {
         switch token.lowercased() {
         case "gzip", "x-gzip": self = .gzip
@@ -39,9 +40,9 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The codings that the fields of a message name, in the order in which they were applied.
+    /// Returns the content codings of a message in the order in which they were applied.
     ///
-    /// - Returns: `nil` when one of them is unknown, or there are more than any server uses, so that the body can only be passed on as it is.
+    /// - Returns: `nil` if a coding is unknown or there are too many, so that the body can't be decoded.
     public static func applied(in fields: HeaderFields) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         for token in fields.all("Content-Encoding").flatMap({ $0.split(separator: ",") }) {
@@ -54,6 +55,6 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         return codings
     }
 
-    /// Codings of one body, at most: each is a decoder around the one before.
+    /// The maximum number of codings of a body. Each adds a decoder around the previous one.
     private static let codingsMax = 4
 }

@@ -1,7 +1,7 @@
-/// Undoes one content coding, piece by piece, with flat memory.
+/// Decodes a content coding piece by piece, in constant memory.
 ///
-/// Some tools store bodies already decoded, though the field that names the coding stays: a body that does not begin as
-/// its coding does is passed on as it is.
+/// Some tools store decoded bodies but keep the `Content-Encoding` field. A body that doesn't begin like its coding is
+/// returned unchanged.
 public final class ContentDecoder: ByteStream {
     private enum State {
         case unopened
@@ -9,27 +9,27 @@ public final class ContentDecoder: ByteStream {
         case asIs
     }
 
-    /// The name to use in error texts.
+    /// The name shown in error messages.
     public var name: String { input.name }
     private let input: BufferedInput
     private let coding: ContentCoding
     private var state = State.unopened
 
-    /// Decodes `stream`; nothing is read before the first byte is asked for.
+    /// Creates a decoder for `stream`, which isn't read before the first call of `read`.
     public init(_ stream: any ByteStream, coding: ContentCoding) {
         input = BufferedInput(stream)
         self.coding = coding
     }
 
-    /// Undoes several codings, given in the order in which they were applied.
+    /// Returns a stream that decodes several codings, given in the order in which they were applied.
     public static func decode(_ stream: any ByteStream, _ codings: [ContentCoding]) -> any ByteStream {
         codings.reversed().reduce(stream) { ContentDecoder($0, coding: $1) }
     }
 
-    /// Reads the next decoded bytes; 0 only at the end.
+    /// Reads the next decoded bytes. Returns 0 only at the end.
     ///
-    /// - Throws: `badEncoding` when the data is damaged, `truncated` when it ends early, `unsupported` for a coding that this build
-    ///   cannot undo (`ContentCoding.isDecodable`); what the stream throws.
+    /// - Throws: `badEncoding` if the data is damaged; `truncated` if it ends early; `unsupported` if this build can't
+    ///   decode the coding (`ContentCoding.isDecodable`); the errors of the stream.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         switch state {
         case .asIs: return try input.read(into: buffer)
@@ -57,7 +57,7 @@ public final class ContentDecoder: ByteStream {
         #if WITH_BROTLI
         return try checked(StepDecoder(input, try BrotliStep(file: name)))
         #else
-        // Nothing marks brotli data, and nobody can tell here by decoding it: what begins as text was never encoded.
+        // Brotli has no signature, and this build can't try to decode it. Data that begins like text isn't encoded.
         guard UTF8Text.begins(try input.peek(256)) else { throw .withoutDecoder(.br, file: name) }
         return .asIs
         #endif
@@ -71,7 +71,7 @@ public final class ContentDecoder: ByteStream {
         #endif
     }
 
-    /// Codings without a mark at their beginning: what cannot be decoded from the first bytes on was never encoded.
+    /// Returns the state for a coding without a signature: data that can't be decoded from the start isn't encoded.
     private func checked(_ decoder: StepDecoder) throws(WebArchiveError) -> State {
         do throws(WebArchiveError) {
             try decoder.prepare()
@@ -82,7 +82,7 @@ public final class ContentDecoder: ByteStream {
     }
 }
 
-/// Gzip members up to the end or to something that is none, which servers append and browsers ignore.
+/// Decodes gzip members up to the end, or up to other data, which some servers append and browsers ignore.
 private final class GzipBody: ByteStream {
     var name: String { input.name }
     private let input: BufferedInput
@@ -100,31 +100,31 @@ private final class GzipBody: ByteStream {
                 if count > 0 { return count }
                 self.member = nil
                 emptyMembers += 1
-                guard emptyMembers < Self.emptyMembersMax else { throw .endlessNothing(file: name) }
+                guard emptyMembers < Self.emptyMembersMax else { throw .noContent(file: name) }
             }
             guard GzipMember.starts(try input.peek(3)) else { return 0 }
             member = try GzipMember(input)
         }
     }
 
-    /// Members without content, one after another, at most: millions of them would be read for nothing.
+    /// The maximum number of consecutive empty members, which would otherwise keep a reader busy.
     private static let emptyMembersMax = 1000
 }
 
-/// One way to decode, fed with pieces of input.
+/// A decoder that is fed with pieces of input.
 protocol DecodingStep: AnyObject {
-    /// Decodes from `input` into `output` until one of them is used up or the data ends.
+    /// Decodes from `input` into `output` until the input is used up, the output is full, or the data ends.
     ///
-    /// - Throws: `badEncoding` when the data is damaged.
+    /// - Throws: `badEncoding` if the data is damaged.
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(WebArchiveError) -> Inflater.Step
 
-    /// Whether the data may end where the last call ended.
+    /// Whether the data is complete after the last call.
     var isComplete: Bool { get }
 }
 
-/// Feeds a decoding step from a buffered input. What comes behind the end of the data is dropped.
+/// Feeds a decoding step from a buffered input. Ignores bytes after the end of the data.
 final class StepDecoder: ByteStream {
     var name: String { input.name }
     private let input: BufferedInput
@@ -137,7 +137,7 @@ final class StepDecoder: ByteStream {
         self.step = step
     }
 
-    /// Decodes the first bytes and keeps them, without consuming input when that fails.
+    /// Decodes and keeps the first bytes. Consumes no input if that fails.
     func prepare() throws(WebArchiveError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
         defer { buffer.deallocate() }
@@ -158,7 +158,7 @@ final class StepDecoder: ByteStream {
             let done = try step.decode(input.unread, into: buffer)
             input.consume(done.consumed)
             consumed += done.consumed
-            guard consumed < WebArchiveError.nothingBytesMax else { throw .endlessNothing(file: name) }
+            guard consumed < WebArchiveError.bytesWithoutContentMax else { throw .noContent(file: name) }
             isFinished = done.isFinished
             if done.produced > 0 { return done.produced }
             guard !isAtEnd || isFinished else {

@@ -6,29 +6,29 @@ import CZstd
 #endif
 
 extension WebArchiveError {
-    /// A body that is not what its `Content-Encoding` says.
+    /// Returns the error for a body that doesn't match its `Content-Encoding`.
     fileprivate static func badEncoding(_ detail: String, file: String) -> WebArchiveError {
         WebArchiveError(code: .badEncoding, problem: "the encoded body is damaged: \(detail)", file: file)
     }
 
-    /// A body in a coding that this build has no decoder for.
+    /// Returns the error for a coding that this build has no decoder for.
     static func withoutDecoder(_ coding: ContentCoding, file: String) -> WebArchiveError {
         WebArchiveError(
             code: .unsupported,
-            problem: "the body is encoded as \(coding.rawValue), which this program was built without",
-            file: file, hint: "a build with that library can, and so can most browsers")
+            problem: "the body is encoded as \(coding.rawValue), and this build has no decoder for it",
+            file: file, hint: "use a build with that decoder, or open the body in a browser")
     }
 
-    /// Data that goes on and decodes to nothing, so that a reader would never come back.
-    static func endlessNothing(file: String) -> WebArchiveError {
-        WebArchiveError(code: .badEncoding, problem: "the compressed data goes on and holds nothing", file: file)
+    /// Returns the error for data that never decodes to any content and would block a reader.
+    static func noContent(file: String) -> WebArchiveError {
+        WebArchiveError(code: .badEncoding, problem: "the compressed data never produces any content", file: file)
     }
 
-    /// Bytes of compressed data that may decode to nothing, at most.
-    static let nothingBytesMax = 16 << 20
+    /// The maximum number of compressed bytes that may decode to nothing.
+    static let bytesWithoutContentMax = 16 << 20
 }
 
-/// Deflate data, with or without zlib's wrapping. RFC 1950, RFC 1951.
+/// Decodes deflate data, with or without a zlib container. RFC 1950, RFC 1951.
 final class InflateStep: DecodingStep {
     private let inflater: Inflater
     private let file: String
@@ -51,7 +51,7 @@ final class InflateStep: DecodingStep {
 }
 
 #if WITH_BROTLI
-/// Brotli data. RFC 7932.
+/// Decodes brotli data. RFC 7932.
 final class BrotliStep: DecodingStep {
     private let decoder: OpaquePointer
     private let file: String
@@ -59,7 +59,7 @@ final class BrotliStep: DecodingStep {
 
     init(file: String) throws(WebArchiveError) {
         guard let decoder = BrotliDecoderCreateInstance(nil, nil, nil) else {
-            throw WebArchiveError(code: .io, problem: "there is no memory to decode brotli data", file: file)
+            throw WebArchiveError(code: .io, problem: "not enough memory to decode brotli data", file: file)
         }
         self.decoder = decoder
         self.file = file
@@ -87,18 +87,18 @@ final class BrotliStep: DecodingStep {
 #endif
 
 #if WITH_ZSTD
-/// Zstandard frames, one after another. RFC 8878; as a content coding its window has at most 8 MB, RFC 9659.
+/// Decodes consecutive Zstandard frames. RFC 8878. RFC 9659 limits the window of the content coding to 8 MB.
 final class ZstdStep: DecodingStep {
     private let decoder: OpaquePointer
     private let file: String
     private(set) var isComplete = false
 
-    /// Two to the power of this many bytes are the largest window.
+    /// The base-2 logarithm of the maximum window size in bytes.
     private static let windowLogMax: Int32 = 23
 
     init(file: String) throws(WebArchiveError) {
         guard let decoder = ZSTD_createDStream() else {
-            throw WebArchiveError(code: .io, problem: "there is no memory to decode zstd data", file: file)
+            throw WebArchiveError(code: .io, problem: "not enough memory to decode zstd data", file: file)
         }
         ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, Self.windowLogMax)
         self.decoder = decoder
@@ -116,7 +116,7 @@ final class ZstdStep: DecodingStep {
         guard ZSTD_isError(status) == 0 else {
             throw .badEncoding("zstd: \(String(cString: ZSTD_getErrorName(status)))", file: file)
         }
-        // 0 is the end of a frame; another one may follow.
+        // 0 means the end of a frame. Another one may follow.
         if source.pos > 0 || target.pos > 0 { isComplete = status == 0 }
         return Inflater.Step(consumed: source.pos, produced: target.pos, isFinished: false)
     }
@@ -124,7 +124,7 @@ final class ZstdStep: DecodingStep {
 #endif
 
 enum ZstdFrame {
-    /// A frame or a skippable frame. RFC 8878 §3.1.
+    /// Returns whether `bytes` begin with a frame or a skippable frame. RFC 8878 §3.1.
     static func starts(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 4 else { return false }
         return bytes == [0x28, 0xB5, 0x2F, 0xFD] || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]

@@ -1,6 +1,6 @@
-/// Dates in HTTP fields: whole seconds since 1970, written as IMF-fixdate. RFC 9110 §5.6.7.
+/// Converts between HTTP dates (IMF-fixdate) and seconds since 1970. RFC 9110 §5.6.7.
 package enum HTTPDate {
-    /// For example `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns the date as IMF-fixdate, for example `Sun, 06 Nov 1994 08:49:37 GMT`.
     package static func text(ofSeconds seconds: Int) -> String {
         let (number, second) = seconds.floored(by: 86_400)
         let date = CalendarDay(number: number)
@@ -9,7 +9,7 @@ package enum HTTPDate {
         return "\(weekday), \(date.day.padded(2)) \(months[date.month - 1]) \(date.year.padded(4)) \(clock) GMT"
     }
 
-    /// Reads any of the three forms a recipient must accept; `nil` for anything else.
+    /// Parses any of the three formats that recipients must accept; `nil` for anything else.
     package static func seconds(of text: String) -> Int? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(String.init)
         switch words.count {
@@ -36,7 +36,7 @@ package enum HTTPDate {
         return date.number * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// Digits only: `Int` would take a sign.
+    /// Parses digits only, as `Int` would accept a sign.
     private static func number(_ text: String) -> Int? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
@@ -46,6 +46,6 @@ package enum HTTPDate {
 }
 
 extension CaptureTimestamp {
-    /// The form of `Memento-Datetime` and of links to mementos: `Tue, 02 Jan 2024 03:04:05 GMT`. RFC 9110 §5.6.7.
+    /// The time as in `Memento-Datetime`: `Tue, 02 Jan 2024 03:04:05 GMT`. RFC 9110 §5.6.7.
     public var httpDate: String { HTTPDate.text(ofSeconds: Int(millisecondsSince1970.floored(by: 1000).quotient)) }
 }

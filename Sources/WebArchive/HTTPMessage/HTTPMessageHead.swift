@@ -1,26 +1,26 @@
-/// The first line and the fields of an HTTP message as it was archived.
+/// The start line and the header fields of an archived HTTP message.
 ///
-/// Source: RFC 9112 §2 to §5. Writers differ: the reason phrase may be missing, and HTTP/2 messages are written in the
-/// form of HTTP/1.1, with `HTTP/2` or `HTTP/1.1` in the first line.
+/// Source: RFC 9112 §2 to §5. The reason phrase may be missing, and HTTP/2 messages are stored like HTTP/1.1, with
+/// `HTTP/2` or `HTTP/1.1` in the first line.
 public struct HTTPMessageHead: Sendable, Hashable {
-    /// The first line of a message.
+    /// The start line of a message.
     public enum StartLine: Sendable, Hashable {
-        /// `GET /path HTTP/1.1`.
+        /// A request: `GET /path HTTP/1.1`.
         case request(method: String, target: String)
-        /// `HTTP/1.1 200 OK`; the reason may be empty.
+        /// A response: `HTTP/1.1 200 OK`. The reason may be empty.
         case response(status: Int, reason: String)
     }
 
-    /// What kind of message it is.
+    /// The start line.
     public let startLine: StartLine
-    /// `HTTP/1.1`, as written.
+    /// The HTTP version as written: `HTTP/1.1`.
     public let version: String
-    /// The fields, as they were received.
+    /// The header fields, as received.
     public let fields: HeaderFields
-    /// Bytes of the head with the empty line that ends it.
+    /// The number of bytes in the head, including the empty line at its end.
     public let length: Int
 
-    /// The status of a response; `nil` for a request.
+    /// The status code of a response; `nil` for a request.
     public var status: Int? {
         guard case .response(let status, _) = startLine else { return nil }
         return status
@@ -32,31 +32,31 @@ public struct HTTPMessageHead: Sendable, Hashable {
         return reason
     }
 
-    /// The media type without parameters, in lower case: `text/html`.
+    /// The media type in lower case without parameters: `text/html`.
     public var mime: String? { Self.mime(ofType: fields["Content-Type"]) }
 
-    /// The media type that a `Content-Type` names, without parameters, in lower case.
+    /// Returns the media type of a `Content-Type` value in lower case, without parameters.
     public static func mime(ofType value: String?) -> String? {
         guard let value else { return nil }
         let type = value.prefix { $0 != ";" && $0 != "," }.filter { !$0.isWhitespace }.lowercased()
         return type.isEmpty ? nil : type
     }
 
-    /// Whether the head says that the body is sent in chunks. RFC 9112 §6.1.
+    /// Whether the header fields declare a chunked body. RFC 9112 §6.1.
     public var isChunked: Bool {
         fields.all("Transfer-Encoding").contains { $0.lowercased().contains("chunked") }
     }
 
-    /// Reads a head and leaves `input` at the body.
+    /// Reads a head and leaves `input` at the start of the body.
     ///
-    /// - Throws: `badRecord` when the first line is no HTTP, `tooLarge` when the head does not end.
+    /// - Throws: `badRecord` if the first line isn't HTTP; `tooLarge` if the head exceeds its limit.
     static func read(from input: BufferedInput, limits: Limits) throws(WebArchiveError) -> HTTPMessageHead {
         let start = input.offset
         let lines = try input.readHeadLines(limit: limits.httpHeadBytesMax)
         let first = lines.first.map { HeaderFields.trimmed($0[...]) } ?? ""
         guard let (startLine, version) = parse(first) else {
             throw WebArchiveError(
-                code: .badRecord, problem: "'\(first.prefix(60))' is not the first line of an HTTP message",
+                code: .badRecord, problem: "\"\(first.prefix(60))\" isn't the first line of an HTTP message",
                 file: input.name)
         }
         return HTTPMessageHead(

@@ -1,12 +1,12 @@
-/// An archived HTTP message: its head, and its body to be read once, without the chunks it was sent in.
+/// Reads an archived HTTP message: its head, and once, its body with the transfer coding removed.
 ///
-/// Content encodings (gzip, br, zstd) stay as they are; the head still says which.
+/// Content codings (gzip, br, zstd) aren't decoded.
 public final class HTTPMessageReader: ByteStream {
-    /// The name to use in error texts.
+    /// The name shown in error messages.
     public var name: String { body.name }
-    /// The head, as it was received.
+    /// The head, as received.
     public let head: HTTPMessageHead
-    /// Bytes of the body as it lies in the record, chunks included.
+    /// The number of bytes of the body in the record, including chunk headers.
     public let storedBodyLength: UInt64
     private let body: any ByteStream
 
@@ -17,18 +17,18 @@ public final class HTTPMessageReader: ByteStream {
         body = head.isChunked ? ChunkedDecoder(input, bodyLength: storedBodyLength) : RestOfInput(input)
     }
 
-    /// Whether the body is chunked and stopped before its last chunk; known once it was read to the end.
+    /// Whether a chunked body ended before its last chunk. Valid after the body has been read to the end.
     public var isCutShort: Bool { (body as? ChunkedDecoder)?.isCutShort ?? false }
 
-    /// Reads the next bytes of the body; 0 only at its end.
+    /// Reads the next bytes of the body. Returns 0 only at the end.
     ///
-    /// - Throws: `truncated` or `badGzip` when the record is damaged.
+    /// - Throws: `truncated` or `badGzip` if the record is damaged.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         try body.read(into: buffer)
     }
 }
 
-/// What is left of a buffered input, as a stream.
+/// The rest of a buffered input as a stream.
 private final class RestOfInput: ByteStream {
     var name: String { input.name }
     private let input: BufferedInput

@@ -1,40 +1,40 @@
-/// Named fields in the order they were written, as in a WARC record's header and in an HTTP message's head.
+/// The named fields of a WARC record's header or an HTTP message's head, in their original order.
 public struct HeaderFields: Sendable, Hashable {
-    /// One field.
+    /// A header field.
     public struct Field: Sendable, Hashable {
         /// The name as written.
         public let name: String
-        /// The value without surrounding white space, folded lines joined by one space.
+        /// The value without surrounding white space. Folded lines are joined with a space.
         public let value: String
 
-        /// Makes a field.
+        /// Creates a field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Every field, in order.
+    /// All fields, in order.
     public let fields: [Field]
 
-    /// Makes a list of fields.
+    /// Creates a list of fields.
     public init(_ fields: [Field]) {
         self.fields = fields
     }
 
-    /// The first value of a name, whatever its case.
+    /// The first value of a field. Names are case-insensitive.
     public subscript(name: String) -> String? {
         fields.first { Self.same($0.name, name) }?.value
     }
 
-    /// Every value of a name, whatever its case, in order.
+    /// Returns all values of a field, in order. Names are case-insensitive.
     public func all(_ name: String) -> [String] {
         fields.filter { Self.same($0.name, name) }.map(\.value)
     }
 
-    /// Parses field lines. A line without a colon is dropped, as archives hold what servers really sent.
+    /// Parses field lines. Ignores lines without a colon, which some servers send.
     ///
-    /// Source: RFC 9112 §5 with obsolete line folding (§5.2); WARC 1.1 "named-field" folds in the same way.
+    /// Source: RFC 9112 §5 with obsolete line folding (§5.2), which WARC 1.1 "named-field" uses too.
     init(lines: [[UInt8]]) {
         var fields: [Field] = []
         for line in lines {
@@ -49,7 +49,7 @@ public struct HeaderFields: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Text without white space around it; UTF-8 when it is, else ISO 8859-1, which HTTP once meant.
+    /// Returns the text without surrounding white space, decoded as UTF-8 if valid and otherwise as ISO 8859-1.
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
         var slice = bytes
         while let first = slice.first, first == 0x20 || first == 0x09 { slice.removeFirst() }
@@ -68,9 +68,9 @@ public struct HeaderFields: Sendable, Hashable {
 }
 
 extension BufferedInput {
-    /// Reads lines up to an empty one, which is consumed too; the end of the input also ends them.
+    /// Reads lines up to and including an empty one, or up to the end of the input.
     ///
-    /// - Throws: `tooLarge` when they take more than `limit` bytes.
+    /// - Throws: `tooLarge` if they exceed `limit` bytes.
     func readHeadLines(limit: Int) throws(WebArchiveError) -> [[UInt8]] {
         let start = offset
         var lines: [[UInt8]] = []

@@ -1,6 +1,6 @@
-/// Walks through a JSON text, so that a reader can pick members and pass over the rest without building them.
+/// Scans a JSON text, so that a reader can pick members and skip the rest without building them.
 struct JSONScanner {
-    /// What some editors on Windows put before a text in UTF-8. RFC 8259 §8.1 forbids it in JSON.
+    /// The UTF-8 byte order mark that some Windows editors write. RFC 8259 §8.1 forbids it in JSON.
     static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let bytes: [UInt8]
@@ -14,9 +14,9 @@ struct JSONScanner {
         self.depthMax = depthMax
     }
 
-    /// Reads a file that must be one JSON object; `member` gets each key and must consume its value.
+    /// Reads a file that must be a JSON object. `member` receives each key and must consume its value.
     ///
-    /// - Throws: `badJSON` with the position of the first thing that is wrong.
+    /// - Throws: `badJSON` with the position of the first error.
     static func readDescription(
         _ bytes: [UInt8], file: String, limits: Limits,
         _ member: (inout JSONScanner, String) throws(JSONProblem) -> Void
@@ -29,13 +29,13 @@ struct JSONScanner {
             scanner.skipByteOrderMark()
             guard scanner.startsWith("{") else {
                 try scanner.skipValue()
-                throw JSONProblem(offset: 0, what: "it is no object")
+                throw JSONProblem(offset: 0, what: "it isn't an object")
             }
             try scanner.object(member)
             try scanner.expectEnd()
         } catch {
             throw WebArchiveError(
-                code: .badJSON, problem: "the file is not JSON: \(error.what)", file: file, offset: UInt64(error.offset)
+                code: .badJSON, problem: "the file isn't JSON: \(error.what)", file: file, offset: UInt64(error.offset)
             )
         }
     }
@@ -49,7 +49,7 @@ struct JSONScanner {
         guard position == bytes.count else { throw problem("more text follows the JSON value") }
     }
 
-    /// Reads an object; `member` gets each key and must consume its value.
+    /// Reads an object. `member` receives each key and must consume its value.
     mutating func object(
         _ member: (inout JSONScanner, String) throws(JSONProblem) -> Void
     ) throws(JSONProblem) {
@@ -80,7 +80,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads an array; `element` must consume each of its values. Passes over anything else.
+    /// Reads an array. `element` must consume each of its values. Skips other values.
     mutating func elements(
         _ element: (inout JSONScanner) throws(JSONProblem) -> Void
     ) throws(JSONProblem) {
@@ -90,8 +90,8 @@ struct JSONScanner {
         repeat { try element(&self) } while try !closes("]")
     }
 
-    /// Reads a value, but of objects only the members called `names`, `levels` deep, no arrays, and texts cut off behind
-    /// `textBytesMax` bytes: whatever the size of the value, what is kept is small.
+    /// Reads a value but keeps only the members in `names` of objects `levels` deep, no arrays, and at most
+    /// `textBytesMax` bytes of texts, so that the result is small for a value of any size.
     mutating func members(
         named names: Set<String>, levels: Int = 1, textBytesMax: Int
     ) throws(JSONProblem) -> JSONValue {
@@ -113,15 +113,15 @@ struct JSONScanner {
         return .object(kept)
     }
 
-    /// Whether the next value begins with this character.
+    /// Returns whether the next value begins with this character.
     mutating func startsWith(_ character: Unicode.Scalar) -> Bool {
         skipSpace()
         return position < bytes.count && bytes[position] == UInt8(ascii: character)
     }
 
-    /// Reads a string, or a number in its own spelling; passes over anything else and returns `nil`.
+    /// Reads a string, or a number as written. Skips other values and returns `nil`.
     ///
-    /// - Parameter bytesMax: Bytes of a string that are kept; the rest is cut off.
+    /// - Parameter bytesMax: The maximum number of bytes of a string to keep.
     mutating func text(bytesMax: Int = .max) throws(JSONProblem) -> String? {
         skipSpace()
         guard position < bytes.count else { throw problem("the text ends where a value should be") }
@@ -134,7 +134,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes over any value.
+    /// Skips any value.
     mutating func skipValue() throws(JSONProblem) {
         skipSpace()
         guard position < bytes.count else { throw problem("the text ends where a value should be") }
@@ -152,7 +152,7 @@ struct JSONScanner {
 
     /// Reads a string.
     ///
-    /// - Parameter bytesMax: Bytes of its UTF-8 form that are kept; the rest is cut off.
+    /// - Parameter bytesMax: The maximum number of UTF-8 bytes to keep.
     mutating func string(bytesMax: Int = .max) throws(JSONProblem) -> String {
         let start = try openString()
         var scan = position
@@ -178,7 +178,7 @@ struct JSONScanner {
         throw JSONProblem(offset: start, what: "a string has no closing quote")
     }
 
-    /// The first `bytesMax` bytes of a text in UTF-8, without the beginning of a character that is cut.
+    /// Returns the first `bytesMax` bytes of a UTF-8 text, without an incomplete last character.
     private static func cut(_ text: ArraySlice<UInt8>, to bytesMax: Int) -> ArraySlice<UInt8> {
         guard text.count > bytesMax else { return text }
         var end = text.startIndex + bytesMax
@@ -186,9 +186,9 @@ struct JSONScanner {
         return text[..<end]
     }
 
-    /// Passes over a string without building it.
+    /// Skips a string without building it.
     ///
-    /// - Returns: The bytes of its UTF-8 form.
+    /// - Returns: The length of the string in UTF-8 bytes.
     mutating func stringByteCount() throws(JSONProblem) -> Int {
         let start = try openString()
         var count = 0
@@ -207,8 +207,8 @@ struct JSONScanner {
         throw JSONProblem(offset: start, what: "a string has no closing quote")
     }
 
-    /// Calls `body` with each string, number and word of a value, in the order written, and the name of the innermost member
-    /// that it is in.
+    /// Calls `body` with each string, number and literal of a value, in order, and the name of the innermost member
+    /// around it.
     mutating func eachLeaf(
         named name: String, _ body: (_ name: String, _ text: String) -> Void
     ) throws(JSONProblem) {
@@ -231,7 +231,7 @@ struct JSONScanner {
         }
     }
 
-    /// A number as JavaScript writes it, as far as whole ones go: `2.0` is `2`.
+    /// Returns a whole number as JavaScript writes it: `2.0` is `2`.
     private static func plain(_ number: String) -> String {
         guard !number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }),
             let value = Double(number), let whole = Int64(exactly: value)
@@ -266,7 +266,7 @@ extension JSONScanner {
         guard depth <= depthMax else { throw problem("more than \(depthMax) levels of nesting") }
     }
 
-    /// Whether an object or array ends right after its opening bracket.
+    /// Returns whether an object or array ends right after its opening bracket.
     private mutating func leaves(_ bracket: Unicode.Scalar) throws(JSONProblem) -> Bool {
         skipSpace()
         guard take(UInt8(ascii: bracket)) else { return false }
@@ -274,7 +274,7 @@ extension JSONScanner {
         return true
     }
 
-    /// Whether an object or array ends after a value; consumes the comma when it does not.
+    /// Returns whether an object or array ends after a value, and otherwise consumes the comma.
     private mutating func closes(_ bracket: Unicode.Scalar) throws(JSONProblem) -> Bool {
         if try leaves(bracket) { return true }
         guard take(UInt8(ascii: ",")) else { throw problem("',' or '\(bracket)' is missing") }
@@ -298,7 +298,7 @@ extension JSONScanner {
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONProblem) -> JSONValue {
         let expected = word.description.utf8
-        guard bytes[position...].starts(with: expected) else { throw problem("no JSON value") }
+        guard bytes[position...].starts(with: expected) else { throw problem("not a JSON value") }
         position += expected.count
         return value
     }
@@ -315,7 +315,7 @@ extension JSONScanner {
             }
             break
         }
-        guard position > start else { throw problem("no JSON value") }
+        guard position > start else { throw problem("not a JSON value") }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
@@ -327,7 +327,7 @@ extension JSONScanner {
 
     private func validated(_ slice: ArraySlice<UInt8>) throws(JSONProblem) -> String {
         guard let text = slice.utf8Text else {
-            throw JSONProblem(offset: position, what: "a string is not UTF-8", isEncoding: true)
+            throw JSONProblem(offset: position, what: "a string isn't UTF-8", isEncoding: true)
         }
         return text
     }
@@ -348,7 +348,7 @@ extension JSONScanner {
         }
     }
 
-    /// A `\u` escape; the second half of a surrogate pair is consumed too. A lone half becomes U+FFFD.
+    /// Reads a `\u` escape, and a second one for a surrogate pair. A lone surrogate becomes U+FFFD.
     private mutating func escapedScalar() throws(JSONProblem) -> Character {
         let first = try hexUnit()
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }
@@ -371,7 +371,7 @@ extension JSONScanner {
         var unit: UInt32 = 0
         for byte in bytes[position..<position + 4] {
             guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw problem("an escape has no four hex digits")
+                throw problem("an escape doesn't have four hex digits")
             }
             unit = unit << 4 | UInt32(digit)
         }

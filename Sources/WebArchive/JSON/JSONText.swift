@@ -1,18 +1,18 @@
 import Foundation
 
-/// The JSON that this program writes for others: on standard output, in answers of the server, in events.
+/// Encodes JSON for standard output, responses and events.
 package enum JSONText {
-    /// The value as JSON, on one line, its keys sorted, without characters that steer a terminal or reorder text.
+    /// Returns the value as one line of JSON with sorted keys and without terminal or bidi control characters.
     package static func encoded(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return escapingControls(Array(try encoder.encode(value)))
     }
 
-    /// The same JSON value with `\uXXXX` in place of DEL, the C1 controls, the bidi controls, U+2028 and U+2029.
+    /// Returns the same JSON with DEL, C1 controls, bidi controls, U+2028 and U+2029 escaped as `\uXXXX`.
     ///
-    /// RFC 8259 §7 asks for C0 controls to be escaped and allows it for every other character. Outside of strings, JSON has none
-    /// of these. UAX #9 §2 lists the bidi controls.
+    /// RFC 8259 §7 requires escapes for C0 controls and allows them for every other character. JSON contains none of
+    /// these characters outside strings. UAX #9 §2 lists the bidi controls.
     package static func escapingControls(_ json: [UInt8]) -> [UInt8] {
         guard json.contains(where: { $0 >= 0x7F }) else { return json }
         var escaped: [UInt8] = []
@@ -30,7 +30,7 @@ package enum JSONText {
         return escaped
     }
 
-    /// The character to escape that these bytes begin with, and how many bytes of UTF-8 it has.
+    /// Returns the character to escape at the start of `bytes`, and its length in UTF-8.
     private static func control(_ bytes: ArraySlice<UInt8>) -> (scalar: UInt16, length: Int)? {
         let (first, start) = (bytes[bytes.startIndex], bytes.startIndex)
         if first == 0x7F { return (0x7F, 1) }

@@ -1,4 +1,4 @@
-/// A parsed JSON text. Numbers stay as written, so that no digit of an offset is lost.
+/// A JSON value. Numbers are kept as written, so that large offsets stay exact.
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -7,7 +7,7 @@ enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The member `key` of an object; `nil` when there is none or it is `null`.
+    /// The member `key` of an object; `nil` if it's missing or `null`.
     subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self, let value = members[key], value != .null else { return nil }
         return value
@@ -18,7 +18,7 @@ enum JSONValue: Sendable, Hashable {
         return text
     }
 
-    /// A string, or a number in its own spelling.
+    /// The value of a string, or of a number as written.
     var text: String? {
         switch self {
         case .string(let text), .number(let text): text
@@ -26,7 +26,7 @@ enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// A number without sign, fraction and exponent, written as a number or as a string.
+    /// The value of a non-negative integer, written as a number or as a string.
     var unsigned: UInt64? { text.flatMap { UInt64($0) } }
 
     var array: [JSONValue]? {
@@ -36,20 +36,20 @@ enum JSONValue: Sendable, Hashable {
 
     /// Parses a JSON text that must be an object.
     ///
-    /// - Throws: `badJSON` with the position of the first thing that is wrong.
+    /// - Throws: `badJSON` with the position of the first error.
     static func parseObject(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> JSONValue {
         do throws(JSONProblem) {
             let json = try parse(bytes, depthMax: limits.jsonDepthMax)
-            guard case .object = json else { throw JSONProblem(offset: 0, what: "it is no object") }
+            guard case .object = json else { throw JSONProblem(offset: 0, what: "it isn't an object") }
             return json
         } catch {
             throw WebArchiveError(
-                code: .badJSON, problem: "the file is not JSON: \(error.what)", file: file, offset: UInt64(error.offset)
+                code: .badJSON, problem: "the file isn't JSON: \(error.what)", file: file, offset: UInt64(error.offset)
             )
         }
     }
 
-    /// Parses one JSON text. RFC 8259.
+    /// Parses a JSON text. RFC 8259.
     static func parse(_ bytes: [UInt8], depthMax: Int) throws(JSONProblem) -> JSONValue {
         var scanner = JSONScanner(bytes, depthMax: depthMax)
         scanner.skipByteOrderMark()
@@ -59,11 +59,11 @@ enum JSONValue: Sendable, Hashable {
     }
 }
 
-/// Where and why a text is not JSON.
+/// The position and reason of a JSON error.
 struct JSONProblem: Error, Sendable, Hashable {
-    /// Byte offset in the text.
+    /// The byte offset in the text.
     let offset: Int
     let what: String
-    /// Whether the text stopped being UTF-8, rather than JSON.
+    /// Whether the text isn't valid UTF-8.
     var isEncoding = false
 }

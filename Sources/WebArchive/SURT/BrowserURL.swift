@@ -1,15 +1,16 @@
-/// A URL as a browser's URL parser leaves it.
+/// A URL as parsed by browsers.
 ///
-/// Source: WHATWG URL, "path state" and "query state", as far as they change what `plain` keys have: escapes added,
-/// dotted segments resolved, host in ASCII. Numbers as hosts are left alone.
+/// Source: WHATWG URL, "path state" and "query state", as far as they matter for keys: adds escapes, resolves dot
+/// segments and converts the host to ASCII. Numeric hosts aren't changed.
 struct BrowserURL {
     let host: String
     let port: String
     let path: String
-    /// Without the question mark.
+    /// The query without its question mark.
     let query: String
 
-    /// - Parameter lowersCase: Whether the URL is in lower case before it is parsed, as in warcio.js; hosts always are.
+    /// - Parameter lowersCase: Whether to lower the case of path and query first, as in warcio.js. Hosts are always
+    ///   lowered.
     init(_ parts: HTTPURLParts, lowersCase: Bool = true) {
         func cased(_ text: String) -> String { lowersCase ? text.lowercased() : text }
         let written = cased(parts.text(parts.path))
@@ -21,7 +22,7 @@ struct BrowserURL {
         query = Self.escaped(cased(parts.text(parts.query.dropFirst()))) { !"\"#<>'".utf8.contains($0) }
     }
 
-    /// The key of warcio.js since 2.3: arguments sorted as text.
+    /// Returns the key of warcio.js since 2.3, with the arguments sorted as text.
     func key(dropsWWW: Bool) -> String {
         key(dropsWWW: dropsWWW, query: PlainURL.sorted(query))
     }

@@ -1,17 +1,17 @@
-/// Where the parts of an `http` or `https` URL are in its bytes; nothing is decoded or changed.
+/// The ranges of the parts of an `http` or `https` URL in its bytes. Nothing is decoded.
 struct HTTPURLParts {
     let bytes: [UInt8]
-    /// Name or address.
+    /// The host name or IP address.
     let host: Range<Int>
-    /// Colon and number; empty for the default port of the scheme.
+    /// The colon and the port number; empty for the default port of the scheme.
     let port: Range<Int>
-    /// From the first slash on; may be empty.
+    /// The path, including its first slash; may be empty.
     let path: Range<Int>
-    /// From the question mark on; may be empty.
+    /// The query, including its question mark; may be empty.
     let query: Range<Int>
 
-    /// Whether every writer of keys makes the same of it, but for `www.` and a slash at the end: a plain name, no
-    /// capital letter, nothing to escape or resolve, at most one argument.
+    /// Whether all indexers make the same key for the URL, apart from `www.` and a trailing slash: a plain host name,
+    /// no capital letters, nothing to escape or resolve, and at most one argument.
     var isUsual: Bool {
         let host = bytes[host]
         var hasLetter = false
@@ -34,15 +34,15 @@ struct HTTPURLParts {
         }
         guard !query.isEmpty else { return true }
         let argument = bytes[query].dropFirst()
-        // Writers that encode queries anew change other marks, and a second or a missing equals sign.
+        // Indexers that re-encode queries change other marks, and a second or a missing equals sign.
         return argument.allSatisfy { Self.isPlain($0) && !"/,:;~".utf8.contains($0) } && query.count < 32
             && argument.lazy.filter { $0 == UInt8(ascii: "=") }.count == 1
     }
 
-    /// Where host, port and user stand together: behind the two slashes.
+    /// The start of the authority, after the two slashes.
     var hostFieldStart: Int { bytes[4] == UInt8(ascii: ":") ? 7 : 8 }
 
-    /// `nil` for another scheme.
+    /// Parses a URL; `nil` for other schemes.
     init?(_ url: String) {
         let bytes = Array(url.utf8)
         let head = bytes.prefix(8).map { Self.lower($0) }
@@ -69,7 +69,7 @@ struct HTTPURLParts {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The first `www.`, perhaps with a number, in a URL.
+    /// Returns the range of the first `www.`, or `www` with a number, in a URL.
     static func firstWWW(in bytes: [UInt8]) -> Range<Int>? {
         var next = bytes[...]
         while let found = next.firstRange(ofBytes: Array("www".utf8)) {
@@ -79,7 +79,7 @@ struct HTTPURLParts {
         return nil
     }
 
-    /// `www.`, perhaps with a number, at a position.
+    /// Returns the range of `www.`, or `www` with a number, at a position.
     static func www(in bytes: [UInt8], at start: Int) -> Range<Int>? {
         guard bytes[start...].starts(with: "www".utf8) else { return nil }
         let digits = bytes[(start + 3)...].prefix(while: isDigit)
@@ -91,7 +91,7 @@ struct HTTPURLParts {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// Letters and digits in lower case, and those marks that no writer escapes or gives a meaning.
+    /// Returns whether a byte is a lower-case letter, a digit, or a mark that all indexers keep.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
@@ -102,7 +102,7 @@ struct HTTPURLParts {
         }
     }
 
-    /// As labels that begin with `xn--` have, and few others.
+    /// Returns whether a host contains `--`, as in labels that begin with `xn--`.
     private static func hasTwoHyphens(_ host: ArraySlice<UInt8>) -> Bool {
         zip(host, host.dropFirst()).contains { $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: "-") }
     }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A request with a body as indexers write it into a URL, so that captures of `POST` and `PUT` can be told apart.
+/// Writes the method and body of a request into its URL, as indexers do to distinguish captures of `POST` and `PUT`.
 ///
-/// Source: what pywb, cdxj-indexer and wabac.js do; CDXJ 0.1.0 names only the result. Forms and JSON become arguments, anything
-/// else base 64 in `__wb_post_data`.
+/// Source: pywb, cdxj-indexer and wabac.js. CDXJ 0.1.0 describes only the result. Forms and JSON become arguments;
+/// other bodies become base64 in `__wb_post_data`.
 public enum IndexedRequest {
-    /// The URL under which a capture of the request is indexed: `http://a/?x=1&__wb_method=POST&y=2`.
+    /// Returns the URL under which a capture of the request is indexed: `http://a/?x=1&__wb_method=POST&y=2`.
     ///
     /// - Parameters:
-    ///   - url: As it was asked for.
-    ///   - body: Of the request, as it was sent.
-    ///   - method: `GET` and `HEAD` leave the URL as it is.
-    ///   - contentType: With its parameters, as a `multipart` body needs them.
+    ///   - url: The requested URL.
+    ///   - body: The request body, as sent.
+    ///   - method: The request method. `GET` and `HEAD` don't change the URL.
+    ///   - contentType: The media type with its parameters, which `multipart` bodies need.
     public static func url(_ url: String, method: String, contentType: String?, body: [UInt8]) -> String {
         guard method != "GET", method != "HEAD" else { return url }
         let whole = body.isEmpty ? "" : arguments(of: body, contentType: contentType ?? "")
-        // Where indexers cut it, too.
+        // Indexers use the same limit.
         let query = whole.utf8.count > queryScalarsMax ? String(whole.unicodeScalars.prefix(queryScalarsMax)) : whole
         let separator = url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
         return "\(url)\(separator)__wb_method=\(method)\(query.isEmpty ? "" : "&\(query)")"
@@ -36,23 +36,23 @@ public enum IndexedRequest {
         }
     }
 
-    /// Unicode scalars of a body in a URL, at most: characters, as Python counts them in pywb and cdxj-indexer.
+    /// The maximum number of Unicode scalars of a body in a URL, as in pywb and cdxj-indexer.
     private static let queryScalarsMax = 4096
 
     private static func binary(_ body: [UInt8]) -> String {
         "__wb_post_data=\(Data(body).base64EncodedString())"
     }
 
-    /// A form with its escapes and pluses undone, as Python's `unquote_plus` does it: bytes that aren't UTF-8 then are replaced.
+    /// Decodes the escapes and pluses of a form like Python's `unquote_plus`, which replaces bytes that aren't UTF-8.
     ///
-    /// - Returns: `nil` for a form that isn't UTF-8.
+    /// - Returns: `nil` if the form itself isn't UTF-8.
     private static func unescaped(_ form: [UInt8]) -> String? {
         guard form[...].utf8Text != nil else { return nil }
         let spaced = form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         return String(decoding: PercentEncoding.decoded(spaced), as: UTF8.self)
     }
 
-    /// Each value under the name of its innermost member; the second of a name is `name.2_`.
+    /// Returns each JSON value as an argument named after its innermost member. A second one is `name.2_`.
     private static func json(_ body: [UInt8]) -> String? {
         var scanner = JSONScanner(body, depthMax: Limits.standard.jsonDepthMax)
         var pairs: [(String, String)] = []
@@ -73,7 +73,7 @@ public enum IndexedRequest {
         return encoded(pairs)
     }
 
-    /// The parts of a form. RFC 7578 §4; the names are in `Content-Disposition`.
+    /// Returns the names and values of a multipart form. RFC 7578 §4.
     private static func multipart(_ body: [UInt8], contentType: String) -> [(String, String)]? {
         guard let mark = contentType.range(of: "boundary=", options: .caseInsensitive) else { return nil }
         let boundary = contentType[mark.upperBound...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
@@ -103,7 +103,7 @@ public enum IndexedRequest {
         return (parts + [rest]).filter { !$0.isEmpty }
     }
 
-    /// As `application/x-www-form-urlencoded`, a space as a plus. What Python's `urlencode` and a browser's `URLSearchParams` agree on.
+    /// Returns the pairs as `application/x-www-form-urlencoded`, as Python's `urlencode` and `URLSearchParams` do.
     private static func encoded(_ pairs: [(String, String)]) -> String {
         func escape(_ text: String) -> String {
             let bytes = PercentEncoding.encoded(text.utf8) { byte in

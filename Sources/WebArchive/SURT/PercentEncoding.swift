@@ -1,9 +1,9 @@
-/// Escapes in URLs. RFC 3986 §2.1.
+/// Percent-encoding of URLs. RFC 3986 §2.1.
 enum PercentEncoding {
     /// Decodes until no escape is left: `%2561` is `%61` is `a`.
     ///
-    /// Takes one pass. Each escape is decoded as soon as its last digit is there, and its byte may complete the escape before
-    /// it. Escapes never overlap, so the order in which they are decoded doesn't matter.
+    /// One pass is enough: each escape is decoded at its last digit, and the resulting byte may complete an earlier
+    /// escape. Escapes never overlap, so the order of decoding doesn't matter.
     static func decodedRepeatedly(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var output: [UInt8] = []
@@ -20,7 +20,7 @@ enum PercentEncoding {
         return output
     }
 
-    /// Decodes each escape once: `%2561` is `%61`. A percent sign without two digits behind it stays.
+    /// Decodes each escape once: `%2561` is `%61`. A percent sign without two hexadecimal digits stays.
     static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var output: [UInt8] = []
@@ -40,7 +40,7 @@ enum PercentEncoding {
         return output
     }
 
-    /// Encodes every byte that `isKept` refuses, with upper-case digits.
+    /// Encodes every byte for which `isKept` returns `false`, with upper-case digits.
     static func encoded(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         var output: [UInt8] = []

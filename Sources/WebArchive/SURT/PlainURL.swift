@@ -1,4 +1,4 @@
-/// What keys are made of when no escape is decoded or added.
+/// The parts of a URL for keys in which no escape is decoded or added.
 struct PlainURL {
     private let host: String
     private let port: String
@@ -21,7 +21,7 @@ struct PlainURL {
     }
 
     func key(_ form: SURT.Form) -> String {
-        let name = form.spellsHostInLetters ? Punycode.unicodeHost(host) ?? host : host
+        let name = form.usesUnicodeHost ? Punycode.unicodeHost(host) ?? host : host
         var path = form.lowersPath ? lowerPath : path
         if form.dropsTrailingSlash, path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
         let query =
@@ -30,7 +30,7 @@ struct PlainURL {
         return "\(SURT.reversed(name, form))\(port))\(path)\(query.isEmpty ? "" : "?\(query)")"
     }
 
-    /// A query with its arguments sorted as texts.
+    /// Returns a query with its arguments sorted as text.
     static func sorted(_ query: String) -> String {
         guard query.utf8.contains(UInt8(ascii: "&")) else { return query }
         let arguments = Array(query.utf8).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)

@@ -1,12 +1,12 @@
-/// Host labels in ASCII form. RFC 3492; letters are only lower-cased, not otherwise prepared as RFC 3491 asks.
+/// Converts host names from and to ASCII. RFC 3492. Letters are lowered, without the other steps of RFC 3491.
 enum Punycode {
     private static let base: UInt32 = 36
     private static let tMin: UInt32 = 1
     private static let tMax: UInt32 = 26
-    /// Longer labels are no host names; they stay as they are, so that no label costs more than linear time.
+    /// The maximum length of a label to convert. Longer ones aren't host names, and converting takes quadratic time.
     private static let labelScalarsMax = 255
 
-    /// A host name with every label that is not ASCII as `xn--…`; the name itself when a label cannot be encoded.
+    /// Returns a host name with non-ASCII labels as `xn--…`, or the name itself if a label can't be encoded.
     static func asciiHost(_ host: String) -> String {
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
         return host.lowercased().split(separator: ".", omittingEmptySubsequences: false).map { label in
@@ -15,7 +15,7 @@ enum Punycode {
         }.joined(separator: ".")
     }
 
-    /// A host name with every `xn--…` label in letters; `nil` when there is none, or one cannot be decoded.
+    /// Returns a host name with `xn--…` labels decoded, or `nil` if there are none or one can't be decoded.
     static func unicodeHost(_ host: String) -> String? {
         guard host.contains("xn--") else { return nil }
         var labels: [String] = []

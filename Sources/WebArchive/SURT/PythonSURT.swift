@@ -1,13 +1,13 @@
-/// A URL as Python's `surt` 0.3.1 understands it; the expected keys in the tests come from that program.
+/// A URL as parsed by Python's `surt` 0.3.1, which made the expected keys in the tests.
 struct PythonSURT {
     private let scheme: String
-    /// Lower case, `www.` still there; empty when the URL has none.
+    /// The host in lower case, including `www.`; empty if the URL has none.
     private let host: String
     private let port: Int?
     private let path: [UInt8]
     private let query: [UInt8]
 
-    /// `nil` for an empty URL and for a port that is no number.
+    /// Parses a URL; `nil` if it's empty or its port isn't a number.
     init?(_ url: String) {
         var bytes = Self.trimmed(url)
         guard !bytes.isEmpty else { return nil }
@@ -47,7 +47,7 @@ struct PythonSURT {
         return bytes.filter { ![0x09, 0x0A, 0x0D].contains($0) }
     }
 
-    /// Position of the colon behind a scheme. RFC 3986 §3.1.
+    /// Returns the position of the colon after a scheme. RFC 3986 §3.1.
     private static func schemeEnd(_ bytes: [UInt8]) -> Int? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return nil }
         for (position, byte) in bytes[..<colon].enumerated() {
@@ -58,7 +58,7 @@ struct PythonSURT {
         return colon
     }
 
-    /// `http://https://a/` is `https://a/`.
+    /// Removes a repeated scheme: `http://https://a/` becomes `https://a/`.
     private static func dropRepeatedScheme(_ bytes: inout [UInt8]) {
         func length(at start: Int) -> Int? {
             let rest = bytes[start...]
@@ -109,7 +109,7 @@ struct PythonSURT {
         guard !labels.isEmpty, labels.utf8.allSatisfy(HTTPURLParts.isDigit) else {
             return String(decoding: PercentEncoding.encoded(labels.utf8, keeping: isKept), as: UTF8.self)
         }
-        // A host of digits only is an address as one number; more than 32 bits of it are cut off.
+        // A host of only digits is an IP address as a number, of which 32 bits count.
         let number = labels.utf8.reduce(UInt32(0)) { $0 &* 10 &+ UInt32($1 - 0x30) }
         return [24, 16, 8, 0].map { String(number >> $0 & 255) }.joined(separator: ".")
     }
@@ -141,7 +141,7 @@ struct PythonSURT {
         let lowered = SessionIDs.removed(fromQuery: escaped).map { HTTPURLParts.lower($0) }
         let separator = UInt8(ascii: "&")
         let sorted = lowered.split(separator: separator, omittingEmptySubsequences: false).sorted { left, right in
-            // Names first, so that `a=2` comes before `a-b=1`, and `a` before `a=`.
+            // Compares names first, so that `a=2` comes before `a-b=1`, and `a` before `a=`.
             let first = left.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let second = right.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             if !first[0].elementsEqual(second[0]) { return first[0].lexicographicallyPrecedes(second[0]) }

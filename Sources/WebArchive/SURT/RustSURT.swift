@@ -1,18 +1,18 @@
-/// A URL as the Rust crate `surt-rs` 0.1.3 understands it, which wacksy makes its keys with; session numbers stay.
+/// A URL as parsed by the Rust crate `surt-rs` 0.1.3, which wacksy uses. Session IDs stay.
 ///
-/// The key is decoded once as a whole, so that it may hold any letter. Source: surt-rs, `src/lib.rs`.
+/// The whole key is decoded once, so it may contain any character. Source: surt-rs, `src/lib.rs`.
 struct RustSURT {
     private let host: String
     private let port: String
     private let path: String
     private let query: String
 
-    /// - Parameter url: The URL with its case kept.
+    /// - Parameter url: The URL with its original case.
     init(_ url: BrowserURL) {
         host = Self.withoutWWW(url.host)
         port = url.port
         let sorted = PlainURL.sorted(url.query)
-        // A slash at the end of the URL goes, be it one of the query.
+        // A trailing slash of the URL is removed, even in the query.
         let endsInSlash = url.path != "/" && (sorted.isEmpty ? url.path : sorted).hasSuffix("/")
         path = url.path.hasSuffix("/") && endsInSlash && sorted.isEmpty ? String(url.path.dropLast()) : url.path
         query = endsInSlash && !sorted.isEmpty ? String(sorted.dropLast()) : sorted
@@ -27,7 +27,7 @@ struct RustSURT {
         return "\(start.dropLast())\(key[start.endIndex...])"
     }
 
-    /// A host without a first label that begins with `www`, unless only one label would be left.
+    /// Returns a host without a first label that begins with `www`, unless only one label would be left.
     private static func withoutWWW(_ host: String) -> String {
         guard host.hasPrefix("www"), let dot = host.firstIndex(of: "."),
             host[..<dot].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })

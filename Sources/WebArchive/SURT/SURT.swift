@@ -1,32 +1,35 @@
-/// Searchable URL keys: `https://www.example.org/A?b` is `org,example)/a?b`.
+/// Makes searchable keys of URLs: `https://www.example.org/A?b` becomes `org,example)/a?b`.
 ///
-/// Writers of indexes differ in what they drop, so one URL has several keys; see `candidates(for:)`.
+/// Indexers drop different parts of a URL, so one URL can have several keys. See `candidates(for:)`.
 public enum SURT {
-    /// The key that most tools write for `url`: lower case, `www.` dropped, default port dropped, query sorted.
+    /// Returns the key that most tools write for `url`: lower case, without `www.` and default port, with a sorted
+    /// query.
     ///
-    /// What is no `http` or `https` URL (`urn:`, `file:`, `dns:`) is its own key.
+    /// Other URLs than `http` and `https` (`urn:`, `file:`, `dns:`) are returned unchanged.
     public static func key(for url: String) -> String {
         guard let parts = HTTPURLParts(url) else { return url }
         return PlainURL(parts).key(Form())
     }
 
-    /// The key that Python's `surt` 0.3.1 makes, which py-wacz, cdxj-indexer and pywb use: escapes normalised, empty
-    /// and dotted path segments resolved, session numbers and the trailing slash dropped. `nil` where it makes none.
+    /// Returns the key of Python's `surt` 0.3.1, which py-wacz, cdxj-indexer and pywb use, or `nil` if it makes none.
+    ///
+    /// It normalizes escapes, resolves empty and dot segments of the path, and drops session IDs and the trailing
+    /// slash.
     public static func pythonKey(for url: String) -> String? {
         PythonSURT(url)?.key(Form(dropsTrailingSlash: true))
     }
 
-    /// Every key under which a writer may have put `url`, the most usual first.
+    /// Returns all keys that indexers may have written for `url`, the most common first.
     ///
-    /// `docs/cdx.md` lists the writers and what their keys look like. Compare the URLs of what is found: some keys are
-    /// those of other URLs in the indexes of other writers.
+    /// `docs/cdx.md` lists the indexers and their keys. Compare the URLs of the captures found: some keys belong to
+    /// other URLs in the indexes of other tools.
     public static func candidates(for url: String) -> [String] {
         var keys = KeyList(canonicalKeys(for: url))
         looseKeys(for: url).forEach { keys.add($0) }
         return keys.keys
     }
 
-    /// Those of the `candidates` that are enough to tell URLs apart, for queries that go by keys.
+    /// Returns the candidates that identify a URL, for queries that compare only keys.
     static func canonicalKeys(for url: String) -> [String] {
         var keys = KeyList()
         guard let parts = HTTPURLParts(url) else {
@@ -52,11 +55,11 @@ public enum SURT {
         return keys.keys
     }
 
-    /// Keys of writers that take more of a URL away than others do, or leave it encoded otherwise.
+    /// Returns the keys of indexers that drop more of a URL than others or encode it differently.
     static func looseKeys(for url: String) -> [String] {
         guard let parts = HTTPURLParts(url) else { return [] }
         var keys: [String] = []
-        // The first versions of warcio.js drop the first `www.`, wherever it is.
+        // The first versions of warcio.js drop the first `www.` anywhere in the URL.
         if let www = HTTPURLParts.firstWWW(in: parts.bytes), www.lowerBound != parts.hostFieldStart,
             let rest = HTTPURLParts(
                 String(decoding: parts.bytes[..<www.lowerBound] + parts.bytes[www.upperBound...], as: UTF8.self))
@@ -68,20 +71,22 @@ public enum SURT {
         guard !parts.isUsual || !parts.port.isEmpty || parts.bytes[parts.host].starts(with: "www".utf8) else {
             return keys
         }
-        // wacksy: the first alpha versions keep everything but the port.
+        // The first alpha versions of wacksy keep everything except the port.
         let browser = BrowserURL(parts, lowersCase: false)
         let query = browser.query.isEmpty ? "" : "?\(browser.query)"
         let host = reversed(browser.host, Form(dropsWWW: false))
         return keys + [RustSURT(browser).key, "\(host))\(browser.path)\(query)"]
     }
 
-    /// Whether two URLs name the same page: equal but for `http` against `https`, the case of the host and its
-    /// spelling in letters or as `xn--`, user and password, a default port, an empty path and the fragment.
+    /// Returns whether two URLs identify the same page.
+    ///
+    /// Ignores `http` or `https`, the case of the host and its form (Unicode or `xn--`), user and password, a default
+    /// port, an empty path and the fragment.
     public static func matches(_ left: String, _ right: String) -> Bool {
         left == right || folded(left) == folded(right)
     }
 
-    /// The bytes of a URL without what `matches` ignores.
+    /// Returns the bytes of a URL without the parts that `matches` ignores.
     static func folded(_ url: String) -> [UInt8] {
         guard let parts = HTTPURLParts(url) else { return Array(url.utf8.prefix { $0 != UInt8(ascii: "#") }) }
         var folded: [UInt8] = []
@@ -100,7 +105,7 @@ public enum SURT {
         return folded
     }
 
-    /// Whether a key is a SURT: reversed labels, perhaps a port, `)` and a path.
+    /// Returns whether a key is a SURT: reversed labels, an optional port, `)` and a path.
     static func isSURT(_ key: some StringProtocol) -> Bool {
         guard let bracket = key.utf8.firstIndex(of: UInt8(ascii: ")")) else { return false }
         let host = key[..<bracket]
@@ -109,20 +114,20 @@ public enum SURT {
             && (rest.isEmpty || rest.first == UInt8(ascii: "/") || rest.first == UInt8(ascii: "?"))
     }
 
-    /// What a writer drops and keeps.
+    /// The parts of a URL that an indexer drops and keeps.
     struct Form: Hashable {
         var dropsWWW = true
         var dropsTrailingSlash = false
         var sortsQuery = true
         var lowersPath = true
-        var reversesAddress = true
-        var spellsHostInLetters = false
+        var reversesIPAddress = true
+        var usesUnicodeHost = false
 
-        /// The usual forms that can differ for a URL.
+        /// Returns the common forms that differ for a URL.
         static func all(for parts: HTTPURLParts) -> [Form] {
             let hasSlash = parts.bytes[parts.path].last == UInt8(ascii: "/") && parts.path.count > 1
             let host = parts.bytes[parts.host].prefix(3).map { HTTPURLParts.lower($0) }
-            // An escape may hide a `w`; what is in letters may be one, too.
+            // A `w` may be escaped, or written with a Unicode character.
             let hasWWW = host == Array("www".utf8) || !parts.isUsual
             var forms: [Form] = []
             for dropsTrailingSlash in hasSlash || !parts.isUsual ? [false, true] : [false] {
@@ -133,7 +138,7 @@ public enum SURT {
             return forms
         }
 
-        /// The same form with one habit, or two, of which few writers are known, as far as they differ for a URL.
+        /// Returns variants of the form that only a few indexers use, if they differ for a URL.
         func rareVariants(for parts: HTTPURLParts) -> [Form] {
             guard !parts.isUsual else { return [] }
             var variants: [Form] = []
@@ -146,20 +151,20 @@ public enum SURT {
                 }
             }
             var other = self
-            other.reversesAddress = false
+            other.reversesIPAddress = false
             variants.append(other)
             other = self
-            other.spellsHostInLetters = true
+            other.usesUnicodeHost = true
             variants.append(other)
             return variants
         }
     }
 
-    /// A lower-case host with its labels reversed and its `www.` treated as `form` asks.
+    /// Returns a lower-case host with its labels reversed, and without `www.` if the form drops it.
     static func reversed(_ host: String, _ form: Form) -> String {
         guard !host.hasPrefix("["), !host.contains(":") else { return host }
         var labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        if !form.reversesAddress, labels.allSatisfy({ $0.utf8.allSatisfy(HTTPURLParts.isDigit) }) { return host }
+        if !form.reversesIPAddress, labels.allSatisfy({ $0.utf8.allSatisfy(HTTPURLParts.isDigit) }) { return host }
         if form.dropsWWW, labels.count > 1, let first = labels.first, first.hasPrefix("www"),
             first.utf8.dropFirst(3).allSatisfy(HTTPURLParts.isDigit)
         {
@@ -168,7 +173,7 @@ public enum SURT {
         return labels.reversed().joined(separator: ",")
     }
 
-    /// Keys in order, each once.
+    /// An ordered list of unique keys.
     private struct KeyList {
         private(set) var keys: [String]
 

@@ -1,4 +1,4 @@
-/// The arguments of a query, sorted and encoded as `URLSearchParams` does it, which warcio.js before 2.3 used for its keys.
+/// The arguments of a query, sorted and encoded like `URLSearchParams`, which warcio.js used for keys before 2.3.
 ///
 /// Source: WHATWG URL, "application/x-www-form-urlencoded" and `URLSearchParams.sort()`: `%20` becomes `+`, `:` becomes
 /// `%3A`, `a` becomes `a=`, and empty arguments are dropped.
@@ -6,7 +6,7 @@ struct SearchParameters {
     private struct Argument {
         let name: [UInt8]
         let value: [UInt8]
-        /// Whether the query has no `=` for it.
+        /// Whether the argument has no `=` in the query.
         let isBare: Bool
         let place: Int
     }
@@ -27,8 +27,8 @@ struct SearchParameters {
         self.arguments = arguments
     }
 
-    /// The query in both spellings: versions before 1.5.1 add an `=` to each argument that has none; later ones leave names
-    /// without escapes as they are.
+    /// The query in both spellings: versions before 1.5.1 add a missing `=` to each argument; later ones don't, if the
+    /// name has no escapes.
     var spellings: [String] {
         let added = text { _ in false }
         guard arguments.contains(where: \.isBare) else { return [added] }
@@ -49,19 +49,19 @@ struct SearchParameters {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Names by code units of UTF-16; arguments of one name stay in order.
+    /// Returns whether an argument sorts before another one: by UTF-16 code units of the name, then by position.
     private static func precedes(_ left: Argument, _ right: Argument) -> Bool {
         guard let place = left.name.indices.first(where: { $0 >= right.name.count || left.name[$0] != right.name[$0] })
         else { return left.name.count < right.name.count || left.place < right.place }
         guard place < right.name.count else { return false }
-        // In UTF-16 surrogates come before U+E000 to U+FFFF, in UTF-8 their bytes come after.
+        // In UTF-16, surrogates sort before U+E000 to U+FFFF. In UTF-8, the same characters sort after them.
         func rank(_ byte: UInt8) -> UInt8 { byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte }
         return rank(left.name[place]) < rank(right.name[place])
     }
 
     private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let bytes = PercentEncoding.decoded(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
-        // What is not UTF-8 becomes U+FFFD.
+        // Invalid UTF-8 becomes U+FFFD.
         return bytes.allSatisfy { $0 < 0x80 } ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
     }
 

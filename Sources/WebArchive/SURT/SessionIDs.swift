@@ -1,6 +1,6 @@
-/// Session numbers in URLs, which differ from visit to visit and which Python's `surt` therefore leaves out of keys.
+/// Removes session IDs from URLs, which Python's `surt` leaves out of keys because they differ for each visitor.
 enum SessionIDs {
-    /// A query without `jsessionid`, `phpsessid`, `sid`, `ASPSESSIONID…` and `cfid` with `cftoken`.
+    /// Returns a query without `jsessionid`, `phpsessid`, `sid`, `ASPSESSIONID…` and `cfid` with `cftoken`.
     static func removed(fromQuery query: [UInt8]) -> [UInt8] {
         var query = query
         for name in ["jsessionid=", "phpsessid=", "sid="] {
@@ -19,7 +19,7 @@ enum SessionIDs {
         return query
     }
 
-    /// A path without `(S(…))/` or `(…)/` before the name of an `.aspx` page. Lower case is expected.
+    /// Returns a path without `(S(…))/` or `(…)/` before the name of an `.aspx` page. The path must be in lower case.
     static func removed(fromPath path: [UInt8]) -> [UInt8] {
         var path = path
         for isNested in [true, false] {
@@ -31,7 +31,7 @@ enum SessionIDs {
 
     private static let separator = UInt8(ascii: "&")
 
-    /// Removes the last `name` whose value `length` accepts, when the query or the next argument follows it.
+    /// Removes the last `name` whose value `length` accepts, if the query or the argument ends there.
     private static func remove(
         from query: inout [UInt8], _ name: String, length: (ArraySlice<UInt8>) -> Int?
     ) {
@@ -48,7 +48,7 @@ enum SessionIDs {
         }
     }
 
-    /// Removes the last `cfid=…&cftoken=…`, neither of them empty.
+    /// Removes the last `cfid=…&cftoken=…` with nonempty values.
     private static func removeColdFusionSession(from query: inout [UInt8]) {
         let (id, token) = (Array("cfid=".utf8), Array("cftoken=".utf8))
         let bounds = [-1] + query.indices.filter { query[$0] == separator } + [query.count]
@@ -63,7 +63,7 @@ enum SessionIDs {
         }
     }
 
-    /// Whether `name`, in lower case, stands at a position in any case.
+    /// Returns whether `name`, given in lower case, is at a position, ignoring case.
     private static func isAt(_ start: Int, in text: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
         text.endIndex - start >= name.count
             && text[start..<start + name.count].elementsEqual(name, by: { HTTPURLParts.lower($0) == $1 })
@@ -77,7 +77,7 @@ enum SessionIDs {
         let bounds = path.indices.filter { path[$0] == slash }
         for (start, end) in zip(bounds, bounds.dropFirst()).reversed() {
             let segment = path[(start + 1)..<end]
-            // The page has a name before its ending.
+            // The page needs a name before its extension.
             guard lastPage > end + 1, segment.count > 2, segment.first == UInt8(ascii: "("),
                 segment.last == UInt8(ascii: ")"), isSession(segment.dropFirst().dropLast(), isNested: isNested)
             else { continue }

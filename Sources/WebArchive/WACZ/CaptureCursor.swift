@@ -1,29 +1,29 @@
-/// Which captures to list: those of a URL, or of all URLs that begin alike.
+/// A query for the captures of a URL, or of a set of URLs.
 public struct CaptureQuery: Sendable, Hashable {
-    /// How much of a URL has to fit. Names are those of pywb's CDX server.
+    /// The part of a URL that has to match. Names are those of pywb's CDX server.
     public enum MatchType: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The URL, as far as keys tell URLs apart: `http` and `https`, case and `www.` are one.
+        /// The URL itself, ignoring what keys ignore: `http` or `https`, case, and `www.`.
         case exact
-        /// Every URL that begins with it.
+        /// All URLs that begin with the URL.
         case prefix
-        /// Every URL of its host, whatever the port.
+        /// All URLs of its host, with any port.
         case host
-        /// Every URL of its host and of the hosts below it.
+        /// All URLs of its host and of subdomains.
         case domain
     }
 
-    /// A URL; for `host` and `domain` a host name will do.
+    /// The URL; for `host` and `domain`, a host name is enough.
     public let url: String
-    /// How much of the URL has to fit.
+    /// The part of the URL that has to match.
     public let matchType: MatchType
 
-    /// Makes a query.
+    /// Creates a query.
     public init(url: String, matchType: MatchType) {
         self.url = url
         self.matchType = matchType
     }
 
-    /// The lines that fit.
+    /// The index ranges that match.
     var ranges: [CDXJRange] {
         switch matchType {
         case .exact: return CaptureMatcher(url: url).keys.map { CDXJRange(prefix: "\($0) ") }
@@ -38,14 +38,15 @@ public struct CaptureQuery: Sendable, Hashable {
 
     private var keys: [String] { SURT.canonicalKeys(for: Self.withScheme(url)) }
 
-    /// Keys drop a slash or a question mark at the end; without it, more would fit than was asked for. As in pywb.
+    /// The ranges of a prefix query. Keys drop a trailing slash or question mark; without it, too much would match. As
+    /// in pywb.
     private var prefixes: [CDXJRange] {
         if url.hasSuffix("?") { return keys.map { CDXJRange(prefix: $0.hasSuffix("?") ? $0 : "\($0)?") } }
         let endsInSlash = url.hasSuffix("/")
         return keys.filter { !endsInSlash || $0.hasSuffix("/") }.map { CDXJRange(prefix: $0) }
     }
 
-    /// A URL that names its scheme, which `localhost:8080/` does not: `http` is added to it.
+    /// Returns the URL with a scheme: adds `http` if it's missing, as in `localhost:8080/`.
     static func withScheme(_ url: String) -> String {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return "http://\(url)" }
         if url[colon...].hasPrefix("://") { return url }
@@ -60,7 +61,7 @@ public struct CaptureQuery: Sendable, Hashable {
     }
 }
 
-/// Lists entries one after another. Belongs to one thread.
+/// Iterates over index entries. Use it from one thread at a time.
 public final class CaptureCursor {
     private enum Phase {
         case unopened
@@ -68,9 +69,9 @@ public final class CaptureCursor {
         case scan(CaptureReader)
     }
 
-    /// Whether entries come in the order of keys and times; known once the first was asked for.
+    /// Whether entries are sorted by key and time. Valid after the first call of `next()`.
     public private(set) var isSorted = false
-    /// Bytes of the index lines that fit, those that could not be read included.
+    /// The number of bytes of matching index lines, including invalid ones.
     private(set) var bytesRead = 0
     private let wacz: WACZFile
     private let ranges: [CDXJRange]
@@ -91,9 +92,9 @@ public final class CaptureCursor {
         self.check = check
     }
 
-    /// The next entry, or `nil` at the end.
+    /// Returns the next entry, or `nil` at the end.
     ///
-    /// - Throws: `badIndex` when an index turns out not to be sorted; a new cursor then reads it as a whole. `io`.
+    /// - Throws: `badIndex` if an index turns out to be unsorted; a new cursor then reads all of it. `io`.
     public func next() throws(WebArchiveError) -> CDXJEntry? {
         switch phase {
         case .unopened:
@@ -120,7 +121,7 @@ public final class CaptureCursor {
     }
 
     private func open() throws(WebArchiveError) {
-        // URLs as keys are not in the order of SURTs, so that ranges of hosts do not exist among them.
+        // Plain URLs sort differently from SURTs, so hosts aren't contiguous ranges.
         if let opened = try wacz.searchable(assumesSorted: assumesSorted), !opened.hasPlainKeys {
             isSorted = true
             let lines = CDXJMerge()
@@ -138,7 +139,7 @@ public final class CaptureCursor {
         }
     }
 
-    /// Notes that an index must be read as a whole from now on when a search finds it at fault.
+    /// Runs a search, and records that the whole index must be read if it's unsorted or damaged.
     private func searching<Value>(
         _ search: () throws(WebArchiveError) -> Value
     ) throws(WebArchiveError) -> Value {

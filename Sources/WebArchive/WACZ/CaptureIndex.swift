@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The indexes of one package, opened at the first lookup and then shared by all.
+/// The indexes of an archive, opened at the first lookup and shared by all copies of its `WACZFile`.
 final class CaptureIndex: Sendable {
-    /// What a search needs.
+    /// The opened indexes.
     struct Opened: Sendable {
         let indexes: [CDXJIndex]
-        /// Whether some keys are URLs as they were captured.
+        /// Whether some keys are plain URLs.
         let hasPlainKeys: Bool
     }
 
@@ -23,22 +23,22 @@ final class CaptureIndex: Sendable {
         fault = IndexFault()
     }
 
-    /// The same indexes, not searched any more once `fault` says so.
+    /// Creates a copy that shares `fault`: once it's set, the indexes are no longer searched.
     init(_ other: CaptureIndex, fault: IndexFault) {
         state = Mutex(other.state.withLock { $0 })
         self.fault = fault
     }
 
-    /// Uses indexes from elsewhere, which are known to be sorted.
+    /// Uses external indexes, which are known to be sorted.
     init(_ indexes: [CDXJIndex], limits: Limits) throws(WebArchiveError) {
         for case .zipNum(let index) in indexes { try index.checkEnds() }
         state = Mutex(.open(try Self.opened(indexes), isChecked: true))
         fault = IndexFault()
     }
 
-    /// The indexes to search; otherwise why they have to be read as a whole.
+    /// Returns the indexes to search, or the reason why they have to be read completely.
     ///
-    /// - Parameter assumesSorted: Whether it is known that every line is in order.
+    /// - Parameter assumesSorted: Whether all lines are known to be in order.
     /// - Throws: `io`.
     func open(_ wacz: WACZFile, assumesSorted: Bool) throws(WebArchiveError) -> Result<Opened, SequentialReasonError> {
         try state.withLock { (state) throws(WebArchiveError) in
@@ -51,13 +51,13 @@ final class CaptureIndex: Sendable {
             case .open(let opened, _): return .success(opened)
             case .sequential(let reason): return .failure(SequentialReasonError(reason: reason))
             case .unopened:
-                let reason = SequentialReason(.missing, file: "indexes/", "there is no index")
+                let reason = SequentialReason(.missing, file: "indexes/", "the archive has no index")
                 return .failure(SequentialReasonError(reason: reason))
             }
         }
     }
 
-    /// Gives up searching, as what was found on the way shows that it cannot be right.
+    /// Stops searching, as an error shows that the indexes can't be searched.
     func giveUp(after error: WebArchiveError) { fault.note(SequentialReason(error, file: "indexes/")) }
 
     private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
@@ -66,7 +66,7 @@ final class CaptureIndex: Sendable {
             case .failure(let error): return .sequential(error.reason)
             case .success(let indexes):
                 for index in indexes where try !index.namesCaptures(limits: wacz.limits) {
-                    return .sequential(.init(.empty, file: "indexes/", "an index names no capture"))
+                    return .sequential(.init(.empty, file: "indexes/", "an index lists no captures"))
                 }
                 return .open(try opened(indexes), isChecked: false)
             }
@@ -91,7 +91,7 @@ final class CaptureIndex: Sendable {
     }
 }
 
-/// What a search found to be wrong with a package's indexes; several openings of the same files can share it.
+/// The fault that a search found in an archive's indexes. Several openings of the same file can share it.
 package final class IndexFault: Sendable {
     private let found = Mutex<SequentialReason?>(nil)
 
@@ -102,20 +102,20 @@ package final class IndexFault: Sendable {
     func note(_ reason: SequentialReason) { found.withLock { $0 = reason } }
 }
 
-/// A reason as an error, for `Result`.
+/// A `SequentialReason` as an error, for `Result`.
 struct SequentialReasonError: Error {
     let reason: SequentialReason
 }
 
 extension WebArchiveError {
-    /// Whether the index is at fault, so that a scan may still find what a search does not.
+    /// Whether the index caused the error, so that a scan may find captures that a search doesn't.
     var isIndexFault: Bool { isDamage || code == .badIndex || code == .tooLarge }
 }
 
-/// Finds out which indexes of a package can be searched in place.
+/// Finds the indexes of an archive that can be searched in place.
 struct IndexFinder {
     private let wacz: WACZFile
-    /// Stands in for the package's one `.idx`, which the ZIP compresses.
+    /// An uncompressed copy of the archive's only `.idx` file, which is compressed in the ZIP.
     private let plainIDX: (any ByteSource)?
 
     init(_ wacz: WACZFile, plainIDX: (any ByteSource)? = nil) {
@@ -123,16 +123,16 @@ struct IndexFinder {
         self.plainIDX = plainIDX
     }
 
-    /// Every index of the package, or why one of them cannot be searched.
+    /// Returns all indexes of the archive, or the reason why one of them can't be searched.
     ///
-    /// - Throws: `io`; `badIndex` when an index has no line.
+    /// - Throws: `io`; `badIndex` if an index has no lines.
     func find() throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
-        guard !wacz.indexEntries.isEmpty else { return failure(.missing, "indexes/", "there is no index") }
+        guard !wacz.indexEntries.isEmpty else { return failure(.missing, "indexes/", "the archive has no index") }
         var indexes: [CDXJIndex] = []
         var gzipped: [ZipNumIndex.File] = []
         for (number, entry) in wacz.indexEntries.enumerated() {
             guard entry.method == .stored else {
-                return failure(.compressed, entry.name, "the ZIP compresses the index")
+                return failure(.compressed, entry.name, "the index is compressed in the ZIP")
             }
             let source = try wacz.directory.bytes(of: entry)
             if try GzipMember.starts(source.read(at: 0, count: Int(min(source.size, 3)))) {
@@ -151,25 +151,27 @@ struct IndexFinder {
     ) throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
         let entries = wacz.zipNumEntries
         guard !entries.isEmpty else {
-            return failure(.gzipWithoutIDX, "indexes/\(files[0].name)", "the gzipped index has no .idx")
+            return failure(.gzipWithoutIDX, "indexes/\(files[0].name)", "the gzipped index has no .idx file")
         }
         var indexes: [CDXJIndex] = []
         var covered: Set<Int> = []
         for entry in entries {
             guard let source = try idx(entry) else {
-                return failure(.largeIDX, entry.name, "the .idx is compressed and has \(entry.uncompressedSize) bytes")
+                return failure(
+                    .largeIDX, entry.name,
+                    "the .idx file is compressed in the ZIP and has \(entry.uncompressedSize) bytes")
             }
             let named = entries.count == 1 ? files : try self.files(namedBy: source, among: files)
             covered.formUnion(named.map(\.number))
             indexes.append(.zipNum(try ZipNumIndex(idx: source, files: named, limits: wacz.limits)))
         }
         if let left = files.first(where: { !covered.contains($0.number) }) {
-            return failure(.gzipWithoutIDX, "indexes/\(left.name)", "the gzipped index has no .idx")
+            return failure(.gzipWithoutIDX, "indexes/\(left.name)", "the gzipped index has no .idx file")
         }
         return .success(indexes)
     }
 
-    /// The bytes of an `.idx`; `nil` when it is compressed and too large.
+    /// Returns the contents of an `.idx` file, or `nil` if it's compressed and too large.
     private func idx(_ entry: ZIPEntry) throws(WebArchiveError) -> (any ByteSource)? {
         if let plainIDX { return plainIDX }
         if entry.method == .stored { return try wacz.directory.bytes(of: entry) }
@@ -179,7 +181,7 @@ struct IndexFinder {
             try wacz.directory.contents(of: entry, limit: limit), name: wacz.directory.path(of: entry))
     }
 
-    /// With several `.idx` files, each names the gzipped index it belongs to.
+    /// Returns the gzipped indexes of an `.idx` file. If there are several, each names its index.
     private func files(
         namedBy source: any ByteSource, among files: [ZipNumIndex.File]
     ) throws(WebArchiveError) -> [ZipNumIndex.File] {
@@ -189,7 +191,8 @@ struct IndexFinder {
         let named = files.filter { $0.name == name }
         guard !named.isEmpty else {
             throw WebArchiveError(
-                code: .badIndex, problem: "the .idx names a file that the package does not hold", file: source.name)
+                code: .badIndex, problem: "the .idx file names an index that is missing from the archive",
+                file: source.name)
         }
         return named
     }

@@ -1,17 +1,17 @@
-/// Decides which captures are of a URL, in the same way for a search and for a scan: those with one of its keys.
+/// Decides which captures match a URL by its keys, with the same result for a search and for a scan.
 ///
-/// The keys of a URL are computed once, here: make one matcher for all archives that are asked.
+/// The keys are computed once, in `init`. Use the same matcher for all archives.
 package struct CaptureMatcher: Sendable {
     private let url: String
-    /// The URL without its fragment; of the captures of one moment the one that is spelled so is meant.
+    /// The URL without its fragment. Among captures of the same time, the one with this spelling is preferred.
     let spelling: Substring
     private let folded: [UInt8]
-    /// Keys that are enough for a capture to be one of the URL's, with and without a slash at the end of its path.
+    /// The keys that identify captures of the URL, with and without a trailing slash.
     let keys: [String]
     private let keyBytes: Set<ArraySlice<UInt8>>
-    /// The other keys under which a writer may have put the URL. In other indexes they are those of other URLs.
+    /// Other keys that an indexer may have written. In other indexes, they belong to other URLs.
     private let looseKeys: [String]
-    /// Whether the URL names a request method, as replay writes requests other than `GET`.
+    /// Whether the URL contains a request method, as in replay requests other than `GET`.
     let namesMethod: Bool
 
     package init(url: String) {
@@ -28,7 +28,7 @@ package struct CaptureMatcher: Sendable {
         looseKeys = spellings.flatMap { SURT.looseKeys(for: $0) }
     }
 
-    /// Python's `surt` drops the slash at the end of a path, and other writers keep it: `/species` is `/species/`.
+    /// Returns keys with and without a trailing slash, which Python's `surt` drops and other indexers keep.
     private static func withSlashes(_ keys: [String]) -> [String] {
         let others = keys.compactMap { key -> String? in
             let path = key.prefix { $0 != "?" }
@@ -38,7 +38,7 @@ package struct CaptureMatcher: Sendable {
         return keys + others.filter { !keys.contains($0) }
     }
 
-    /// Whether only one of the paths of two URLs ends in a slash, so that what is relative to them leads elsewhere.
+    /// Returns whether the path of only one URL ends in a slash, so that relative links lead to different URLs.
     package static func differBySlash(_ one: String, _ other: String) -> Bool {
         let ends = [one, other].map { url in
             HTTPURLParts(url).map { $0.path.count > 1 && $0.bytes[$0.path].last == UInt8(ascii: "/") }
@@ -46,8 +46,8 @@ package struct CaptureMatcher: Sendable {
         return ends[0] != nil && ends[1] != nil && ends[0] != ends[1]
     }
 
-    /// A URL that names a method, as it is and with the spaces of its body spelled as indexers do: the escapes of a form
-    /// undone, a plus a space.
+    /// Returns the spellings of a URL with a method: unchanged, and with the spaces of its body as indexers write them,
+    /// with escapes decoded and pluses as spaces.
     private static func spellings(of url: String) -> [String] {
         let bytes = Array(url.utf8)
         guard let start = CDXJLine.methodStart(in: bytes[...]) else { return [url] }
@@ -60,25 +60,25 @@ package struct CaptureMatcher: Sendable {
         return [url] + Set(spellings).subtracting([url]).sorted()
     }
 
-    /// Whether an entry is one of the URL's.
+    /// Returns whether an entry is a capture of the URL.
     func accepts(_ entry: CDXJEntry) -> Bool {
         if entry.url == url || hasKey(Array(entry.urlKey.utf8)[...]) { return true }
         if HTTPURLParts(entry.urlKey) != nil, hasKey(Array(SURT.key(for: entry.requestURL).utf8)[...]) { return true }
         return SURT.folded(entry.url) == folded
     }
 
-    /// Whether a key of an index is one of the URL's. That is enough for a capture to be accepted.
+    /// Returns whether an index key identifies a capture of the URL.
     func hasKey(_ key: ArraySlice<UInt8>) -> Bool { keyBytes.contains(key) }
 
-    /// How well an entry that is one of the URL's answers for a moment.
+    /// Returns how well a capture of the URL fits the wanted time.
     package func rank(of entry: CDXJEntry, for wanted: CaptureTimestamp?) -> CaptureRank? {
-        entry.captureTime.map { CaptureRank($0, isSpelledAsAsked: entry.url == spelling, for: wanted) }
+        entry.captureTime.map { CaptureRank($0, hasRequestedSpelling: entry.url == spelling, for: wanted) }
     }
 
-    /// The lines among which such entries are.
+    /// Returns the ranges of index lines that contain captures of the URL.
     ///
-    /// Entries of other methods carry the request in their key: `org,example)/post?__wb_method=post&q=one`, with the
-    /// arguments of URL and body sorted together, or joined as they were.
+    /// Keys of other methods include the request: `org,example)/post?__wb_method=post&q=one`, with the arguments of URL
+    /// and body either sorted together or concatenated.
     func ranges(includesMethods: Bool, includesPlainKeys: Bool) -> [CDXJRange] {
         var ranges: Set<CDXJRange> = []
         for key in keys + looseKeys + (includesPlainKeys ? Self.plainKeys(url) : []) {
@@ -88,14 +88,14 @@ package struct CaptureMatcher: Sendable {
             let start = "\(path)?"
             let first = CDXJRange(prefix: "\(start)__wb_method=")
             ranges.insert(first)
-            // Arguments that sort before `__wb_method` come first in the key; only lines with a method count.
+            // Arguments that sort before `__wb_method` come first in the key. Only lines with a method match.
             ranges.insert(CDXJRange(start: Array(start.utf8), end: first.start, needsMethod: true))
             if key.utf8.count > start.utf8.count { ranges.insert(CDXJRange(prefix: "\(key)&__wb_method=")) }
         }
         return Array(ranges)
     }
 
-    /// Keys of writers that put the URL itself there, with and without what `SURT.matches` ignores.
+    /// Returns the keys of indexers that use the plain URL, with and without the parts that `SURT.matches` ignores.
     private static func plainKeys(_ url: String) -> [String] {
         guard let parts = HTTPURLParts(url) else { return [] }
         let host = parts.text(parts.host).lowercased()

@@ -1,24 +1,24 @@
-/// Reads every index entry of a WACZ, file by file and line by line, with flat memory.
+/// Reads all index entries of a WACZ in constant memory.
 ///
-/// Without any index, or with none that has a usable line, the records' own headers stand in for it.
+/// If there is no index, or none has a valid line, it reads the headers of the WARC records instead.
 public final class CaptureReader {
     private enum Current {
         case index(CDXJSequentialReader)
         case warc(WARCScanner, ZIPEntry)
     }
 
-    /// What is wrong in the part that was read.
+    /// The findings in the part read so far.
     public var findings: [Finding] { log.findings }
-    /// Bytes read of the index files, as they lie in the package's entries; of the WARC files when there is no index.
+    /// The number of bytes read from the index files, or from the WARC files if there is no index.
     public private(set) var bytesRead: UInt64 = 0
-    /// Names of the index files that are not sorted, among those read to their end.
+    /// The names of unsorted index files, among those read to the end.
     private(set) var unsortedFiles: Set<String> = []
-    /// The line of the last entry as it is in the index; `nil` when it comes from a record's headers.
+    /// The index line of the last entry as written; `nil` if it comes from a record's header.
     var lastLine: [UInt8]? {
         guard case .index(let index) = current else { return nil }
         return index.lastLine
     }
-    /// Whether the entries come from the records' headers, for want of an index.
+    /// Whether entries come from the headers of the WARC records, because there is no index.
     public private(set) var isReadingRecords = false
     private let wacz: WACZFile
     private var log: FindingLog
@@ -33,9 +33,9 @@ public final class CaptureReader {
         pending = wacz.indexEntries[...]
     }
 
-    /// The next entry and its place, or `nil` at the end. What cannot be used becomes a finding.
+    /// Returns the next entry and its location, or `nil` at the end. Invalid lines become findings.
     ///
-    /// - Throws: `tooLarge` when an index is an attack, `io` when the file cannot be read.
+    /// - Throws: `tooLarge` if an index exceeds its limits; `io` if the file can't be read.
     public func next() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
         while true {
             do throws(WebArchiveError) {
@@ -47,13 +47,13 @@ public final class CaptureReader {
             } catch let error where error.isDamage {
                 current = nil
                 log.add(
-                    .error, "index-damaged", "The rest of a file cannot be read: \(error.problem).", at: error.file,
-                    consequence: "Captures that only this part names cannot be found.")
+                    .error, "index-damaged", "The rest of a file can't be read: \(error.problem).", at: error.file,
+                    consequence: "Captures listed only in that part can't be found.")
             }
         }
     }
 
-    /// Opens the next file to read from; `false` when there is none left.
+    /// Opens the next file; returns `false` if there is none left.
     private func openNext() throws(WebArchiveError) -> Bool {
         if pending.isEmpty, entryCount == 0, !isReadingRecords { startReadingRecords() }
         guard let entry = pending.popFirst() else { return false }
@@ -82,8 +82,8 @@ public final class CaptureReader {
         let isMissing = wacz.indexEntries.isEmpty
         log.add(
             .warning, isMissing ? "index-missing" : "index-empty",
-            isMissing ? "The package has no index." : "The index names no capture.", at: "indexes/",
-            consequence: "Replay by ranges finds nothing; lookups by this program find what the WARC files hold.")
+            isMissing ? "The archive has no index." : "The index lists no captures.", at: "indexes/",
+            consequence: "Replay by ranges finds nothing; replay by lookups reads the WARC files instead.")
     }
 
     private func nextInCurrent() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {
@@ -124,7 +124,7 @@ public final class CaptureReader {
 }
 
 extension CDXJEntry {
-    /// The entry that an indexer would write for a record; `nil` for kinds that are not indexed.
+    /// Creates the entry that an indexer writes for a record; `nil` for record types that aren't indexed.
     init?(_ item: WARCScanner.Item, filename: String) {
         let record = item.record
         guard ["response", "revisit", "resource"].contains(record.type), let url = record.targetURI,
@@ -138,7 +138,7 @@ extension CDXJEntry {
     }
 }
 
-/// Tells how many bytes went through.
+/// A stream that reports the number of bytes read.
 private final class CountedStream: ByteStream {
     var name: String { stream.name }
     private let stream: any ByteStream

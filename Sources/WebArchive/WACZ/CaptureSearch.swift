@@ -1,19 +1,19 @@
-/// A search for the captures of one URL in one package.
+/// A search for the captures of one URL in one archive.
 struct CaptureSearch {
     let wacz: WACZFile
     let matcher: CaptureMatcher
-    /// Whether captures of other request methods count.
+    /// Whether to include captures of other request methods.
     let includesMethods: Bool
     let assumesSorted: Bool
     let check: CancellationCheck
 
-    /// Gathers captures into a copy of `start`.
+    /// Collects captures into a copy of `start`.
     ///
-    /// Where the indexes cannot be searched, or turn out on the way to be at fault, begins anew and reads them as a whole.
+    /// If the indexes can't be searched, or turn out to be unsorted or damaged, starts again and reads them completely.
     ///
-    /// - Parameter line: Gets each line in which the search expects a capture.
-    /// - Parameter entry: Gets every entry of indexes that are read as a whole.
-    /// - Throws: `io`, `cancelled`; `tooLarge` when an index is an attack.
+    /// - Parameter line: Receives each line in the searched ranges.
+    /// - Parameter entry: Receives every entry of indexes that are read completely.
+    /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     func gather<Found>(
         into start: Found, line: (inout Found, CDXJLine) -> Void, entry: (inout Found, CDXJEntry) -> Void
     ) throws(WebArchiveError) -> Found {

@@ -1,29 +1,29 @@
-/// Some neighbours among the captures of a URL, in the order of time, chosen in one pass over all of them.
+/// A window of consecutive captures of a URL, selected in one pass.
 ///
-/// Memory is that of the captures that are kept, however many there are.
+/// Memory use depends only on the size of the window.
 package struct CaptureWindow: Sendable {
-    /// Which captures are wanted.
+    /// The captures to select.
     package enum Span: Sendable, Hashable {
-        /// The earliest.
+        /// The earliest captures.
         case first
-        /// Those around a moment; the latest without one.
+        /// The captures around a time, or the latest without one.
         case around(CaptureTimestamp?)
-        /// The latest of those before a moment.
+        /// The last captures before a time.
         case before(CaptureTimestamp)
-        /// The earliest of those after a moment.
+        /// The first captures after a time.
         case after(CaptureTimestamp)
     }
 
-    /// A capture and the place of its archive among those that are asked.
+    /// A capture, and the position of its archive in the search.
     package struct Item: Sendable {
         package let entry: CDXJEntry
         package let archive: Int
         let time: CaptureTimestamp
-        /// In which captures of one moment were added.
+        /// The order in which captures of the same time were added.
         let order: Int
     }
 
-    /// All captures, also those outside of the window.
+    /// The number of all captures, including those outside the window.
     package private(set) var total = 0
     private let span: Span
     private let limit: Int
@@ -31,7 +31,8 @@ package struct CaptureWindow: Sendable {
     private var earlier: Side
     private var later: Side
 
-    /// - Parameter limit: Captures in the window. Those of one moment stay together, up to `Limits.momentCapturesMax`.
+    /// - Parameter limit: The size of the window. Captures of the same time stay together, up to
+    ///   `Limits.momentCapturesMax`.
     package init(_ span: Span, limit: Int, limits: Limits = .standard) {
         self.span = span
         self.limit = limit
@@ -43,9 +44,9 @@ package struct CaptureWindow: Sendable {
         }
     }
 
-    /// Counts a capture, and keeps it when it may be in the window.
+    /// Counts a capture, and keeps it if it may be in the window.
     ///
-    /// - Parameter entry: Called only then; the capture is left out when it is `nil`.
+    /// - Parameter entry: Called only if the capture is kept; returns `nil` to omit it.
     mutating func add(at time: CaptureTimestamp, archive: Int, entry: () -> CDXJEntry?) {
         total += 1
         let isEarlier =
@@ -61,11 +62,11 @@ package struct CaptureWindow: Sendable {
         if isEarlier { earlier.add(item) } else { later.add(item) }
     }
 
-    /// The window, earliest first, and how many captures are before it.
+    /// Returns the window, earliest first, and the number of captures before it.
     package mutating func items() -> (position: Int, items: [Item]) {
         var (before, after) = (earlier.cut(to: limit), later.cut(to: limit))
         if case .around = span {
-            // As many on both sides as there are; the moment itself is with those after it.
+            // Takes as many captures on each side as possible. The time itself counts as after.
             let half = limit / 2
             let afterCount = min(after.count, max(limit - half, limit - before.count))
             after = later.cut(to: afterCount)
@@ -74,7 +75,7 @@ package struct CaptureWindow: Sendable {
         return (earlierCount - before.count, Array(before.reversed()) + after)
     }
 
-    /// The captures on one side of a moment that are closest to it.
+    /// The closest captures on one side of a time.
     private struct Side: Sendable {
         enum Kept: Sendable { case earliest, latest }
 
@@ -82,7 +83,7 @@ package struct CaptureWindow: Sendable {
         private let kept: Kept
         private let momentMax: Int
         private var items: [Item] = []
-        /// Nothing beyond it can be among those kept.
+        /// Captures beyond this time aren't among the closest.
         private var bound: CaptureTimestamp?
         private var takesBound = true
 
@@ -106,7 +107,7 @@ package struct CaptureWindow: Sendable {
             (bound, takesBound) = (last.time, items.count < limit + momentMax)
         }
 
-        /// The first `count`, closest first, and what is of the same moment as the last of them.
+        /// Returns the closest `count` captures, and those of the same time as the last of them.
         func cut(to count: Int) -> [Item] {
             guard count > 0 else { return [] }
             let ordered = items.sorted { one, other in
@@ -126,10 +127,10 @@ package struct CaptureWindow: Sendable {
 }
 
 extension WACZFile {
-    /// Adds every capture of a URL to a window, those of other request methods included.
+    /// Adds all captures of a URL to a window, including those of other request methods.
     ///
-    /// - Parameter archive: The place of this archive among those that are asked.
-    /// - Throws: `io`, `cancelled`; `tooLarge` when an index is an attack.
+    /// - Parameter archive: The position of this archive in the search.
+    /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func addCaptures(
         matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow, assumesSorted: Bool,
         _ check: CancellationCheck
@@ -144,7 +145,7 @@ extension WACZFile {
         }
     }
 
-    /// The JSON of a line is read only where it matters.
+    /// Adds a line. Parses its JSON only if it may be in the window.
     private func add(_ line: CDXJLine, _ matcher: CaptureMatcher, _ archive: Int, to window: inout CaptureWindow) {
         guard let time = line.captureTime else { return }
         if matcher.hasKey(line.urlKey) {

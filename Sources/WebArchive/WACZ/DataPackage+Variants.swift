@@ -1,11 +1,11 @@
 extension DataPackage {
     /// Parses `datapackage.json` in any of its spellings.
     ///
-    /// Variants: `mainPageUrl` (1.1), `mainPageURL` (ArchiveWeb.page), `home` (1.2.0 draft); `hash` with or without
-    /// the name of its function; `stats.hash` and `stats.bytes` (older py-wacz), where a `bytes` of 0 says nothing.
-    /// Only what is known is kept, and of that only so much as a real package has.
+    /// Variants: `mainPageUrl` (1.1), `mainPageURL` (ArchiveWeb.page), `home` (1.2.0 draft); `hash` with or without its
+    /// algorithm; `stats.hash` and `stats.bytes` (older py-wacz), where 0 bytes means unknown. Keeps only known
+    /// members, up to the limits.
     ///
-    /// - Throws: `badJSON` with the position, when it is no JSON object; `tooLarge` when it lists too many files.
+    /// - Throws: `badJSON` with the position if it isn't a JSON object; `tooLarge` if it lists too many files.
     static func parse(_ bytes: [UInt8], file: String, limits: Limits) throws(WebArchiveError) -> DataPackage {
         var found = Found()
         try JSONScanner.readDescription(bytes, file: file, limits: limits) { (scanner, key) throws(JSONProblem) in
@@ -14,13 +14,13 @@ extension DataPackage {
         for (count, what) in [(found.resourceCount, "files"), (found.requirementCount, "required packages")]
         where count > limits.resourcesMax {
             throw WebArchiveError(
-                code: .tooLarge, problem: "it lists \(count) \(what), at most \(limits.resourcesMax) are read",
+                code: .tooLarge, problem: "it lists \(count) \(what), and the limit is \(limits.resourcesMax)",
                 file: file)
         }
         return DataPackage(found)
     }
 
-    /// The members that are known, as far as they were read.
+    /// The known members read so far.
     private struct Found {
         var members: [String: JSONValue] = [:]
         var software: String?
@@ -106,9 +106,9 @@ extension DataPackage {
             requirements: json.requirements, listsLegacyPages: false)
     }
 
-    /// Reads what `webarchive.yaml` says of the package, which layouts before 1.0 have instead of `datapackage.json`.
+    /// Reads the metadata in `webarchive.yaml`, which layouts before 1.0 have instead of `datapackage.json`.
     ///
-    /// - Throws: What the stream throws.
+    /// - Throws: The errors of the stream.
     static func parseLegacy(_ stream: any ByteStream, limits: Limits) throws(WebArchiveError) -> DataPackage {
         let lines = LineReader(
             stream, lineBytesMax: limits.textBytesMax, skippedLineBytesMax: limits.skippedLineBytesMax)
@@ -124,11 +124,11 @@ extension DataPackage {
     }
 }
 
-/// A `webarchive.yaml`, read line by line, as its writer made it: `key: value` lines, and a `pages` list of such lines.
+/// A `webarchive.yaml`, read line by line: `key: value` lines, and a `pages` list of such lines.
 struct LegacyDescription {
-    /// What it says of the package.
+    /// The metadata of the archive.
     private(set) var top: [String: String] = [:]
-    /// Whether a page was found that has a URL.
+    /// Whether a page with a URL was found.
     private(set) var hasPages = false
     private var page: [String: String] = [:]
     private var isInPages = false
@@ -141,7 +141,7 @@ struct LegacyDescription {
 
     /// Reads the next line.
     ///
-    /// - Returns: The page that ends before it, when it has a URL.
+    /// - Returns: The page that ends before the line, if it has a URL.
     mutating func add(_ line: [UInt8]) -> Page? {
         let line = String(decoding: line, as: UTF8.self)
         guard let (key, value) = Self.pair(line[...]) else { return nil }
@@ -158,7 +158,7 @@ struct LegacyDescription {
         return finished
     }
 
-    /// The page that the lines so far describe, when it has a URL.
+    /// Returns and resets the current page, if it has a URL.
     mutating func takePage() -> Page? {
         defer { page = [:] }
         return page["url"].map { Page(url: $0, time: page["date"] ?? page["ts"], title: page["title"], id: page["id"]) }

@@ -1,83 +1,83 @@
-/// What `datapackage.json` says about a WACZ.
+/// The contents of `datapackage.json`.
 ///
-/// Source: WACZ 1.1.1 §5.2 and the 1.2.0 draft, on top of Frictionless Data Package. Every member may be absent in the
-/// wild; see `DataPackage+Variants.swift` for the spellings that are understood.
+/// Source: WACZ 1.1.1 §5.2 and the 1.2.0 draft, which extend Frictionless Data Package. Real files may lack any member.
+/// `DataPackage+Variants.swift` lists the supported spellings.
 public struct DataPackage: Sendable, Hashable {
-    /// One file of the package, as listed.
+    /// A file listed in the package.
     public struct Resource: Sendable, Hashable {
-        /// Short name.
+        /// The short name.
         public let name: String?
-        /// Path in the package: `archive/data.warc.gz`.
+        /// The path in the package, for example `archive/data.warc.gz`.
         public let path: String
-        /// Hash of the content, as hexadecimal with the name of its function; `nil` when absent or unreadable.
+        /// The hash of the contents; `nil` if it's missing or invalid.
         public let hash: WARCDigest?
-        /// The beginning of a hash that can't be read, as written: of an unknown algorithm, or of another length.
+        /// The start of an invalid hash, as written: one with an unknown algorithm or the wrong length.
         public let unknownHash: String?
-        /// Bytes of the content.
+        /// The size of the file in bytes.
         public let bytes: UInt64?
     }
 
     /// The page to show first.
     public struct MainPage: Sendable, Hashable {
-        /// Its URL, as written.
+        /// The URL of the page, as written.
         public let url: String
-        /// Its time, as written.
+        /// The time of the page, as written.
         public let date: String?
-        /// Its time.
+        /// The time of the page.
         public var timestamp: CaptureTimestamp? { date.flatMap { CaptureTimestamp(pageTime: $0) } }
     }
 
-    /// Another file that this one needs for its revisits. WACZ 1.2.0 draft, `relation.requires`.
+    /// Another WACZ file that this one needs for its revisits. WACZ 1.2.0 draft, `relation.requires`.
     public struct Requirement: Sendable, Hashable {
-        /// Name of the file.
+        /// The name of the file.
         public let filename: String?
-        /// Its hash.
+        /// The hash of the file.
         public let hash: WARCDigest?
-        /// The crawl it came from.
+        /// The ID of the crawl that created the file.
         public let crawlID: String?
     }
 
-    /// `data-package`, `wacz`, `multi-wacz-package`; `nil` when absent.
+    /// The profile: `data-package`, `wacz` or `multi-wacz-package`; `nil` if it's missing.
     public let profile: String?
-    /// `1.1.1`; `nil` when absent.
+    /// The WACZ version, for example `1.1.1`; `nil` if it's missing.
     public let waczVersion: String?
-    /// Title of the archive.
+    /// The title of the archive.
     public let title: String?
-    /// Description of the archive.
+    /// The description of the archive.
     public let description: String?
-    /// When it was made, as written.
+    /// The creation date, as written.
     public let created: String?
-    /// When it was last changed, as written.
+    /// The modification date, as written.
     public let modified: String?
-    /// The program that made it.
+    /// The software that created the archive.
     public let software: String?
     /// The page to show first.
     public let mainPage: MainPage?
-    /// The files of the package, in the order of the list.
+    /// The files of the package, in the listed order.
     public let resources: [Resource]
-    /// Files that this one needs for its revisits.
+    /// The WACZ files that this one needs for its revisits.
     public let requirements: [Requirement]
-    /// Whether a layout before 1.0 lists pages in the package file itself.
+    /// Whether `webarchive.yaml` (layouts before 1.0) lists pages.
     public let listsLegacyPages: Bool
 }
 
-/// What `datapackage-digest.json` says. WACZ 1.1.1 §5.3 and "WACZ Signing and Verification" 0.1.0.
+/// The contents of `datapackage-digest.json`. WACZ 1.1.1 §5.3 and "WACZ Signing and Verification" 0.1.0.
 ///
-/// Only parsed here: nothing is hashed and no signature is checked.
+/// It's only parsed: no hash or signature is checked.
 public struct DataPackageDigest: Sendable, Hashable {
-    /// Who signed.
+    /// The signer of a package.
     public enum Signer: Sendable, Hashable {
-        /// A key of the person who made the file.
+        /// An anonymous key, created by the person who made the file.
         case anonymous
-        /// A server that answers for the domain.
+        /// A signing server with a certificate for the domain.
         case domain(String)
     }
 
-    /// The file that was hashed: `datapackage.json`.
+    /// The path of the hashed file: `datapackage.json`.
     public let path: String?
-    /// Its hash, as written.
+    /// The hash of the file, as written.
     public let hash: String?
-    /// Who signed; `nil` when the package is not signed.
+    /// The signer; `nil` if the package isn't signed.
     public let signer: Signer?
 
     /// Parses `datapackage-digest.json`.

@@ -1,7 +1,7 @@
-/// Chooses where to begin in an archive whose package names no main page.
+/// Chooses the main page of an archive whose `datapackage.json` names none.
 ///
-/// That is a page that answered 200, on the host of the crawl's first seed, with the shortest path. Pages found on the way
-/// count only when the list of pages is empty. Of equal pages the first is taken.
+/// Prefers a page with status 200, on the host of the crawl's first seed, with the shortest path. Extra pages count
+/// only if the page list is empty. Of equally good pages, the first one wins.
 package struct MainPageChoice {
     /// The best page so far.
     package private(set) var page: Page?
@@ -12,6 +12,8 @@ package struct MainPageChoice {
 
     package init() {}
 
+    /// Considers a page.
+    ///
     /// - Returns: Whether another page could change the choice.
     package mutating func add(_ page: Page) -> Bool {
         if page.list == .extraPages, let list = self.page?.list, list == .pages { return false }
@@ -19,7 +21,7 @@ package struct MainPageChoice {
         if seedHost == nil || page.isSeed && !isSeedSure {
             seedHost = parts.map(Self.host)
             isSeedSure = page.isSeed
-            // Whatever was chosen may be on another host.
+            // The page chosen so far may be on another host.
             if let chosen = self.page { rank = Rank(chosen, HTTPURLParts(chosen.url), seedHost: seedHost) }
         }
         let rank = Rank(page, parts, seedHost: seedHost)
@@ -36,7 +38,7 @@ package struct MainPageChoice {
         init(_ page: Page, _ parts: HTTPURLParts?, seedHost: String?) {
             status = page.status == 200 ? 0 : page.status == nil ? 1 : 2
             host = parts.map(MainPageChoice.host) == seedHost ? 0 : 1
-            // `https://example.org` and `https://example.org/` are one page.
+            // `https://example.org` and `https://example.org/` are the same page.
             pathBytes = parts.map { max($0.path.count, 1) + $0.query.count } ?? .max
         }
 
@@ -48,6 +50,6 @@ package struct MainPageChoice {
         return host.hasPrefix("www.") ? String(host.dropFirst(4)) : host
     }
 
-    /// The main page is among the first pages of a crawl; a list can have millions.
+    /// The number of pages to consider. A list can have millions, but the main page is among the first.
     private static let pagesMax = 10_000
 }

@@ -1,25 +1,25 @@
-/// A ZIP that holds WACZ files instead of captures, as crawl services hand out a crawl of several.
+/// A ZIP that contains WACZ files instead of captures, as crawling services offer for large crawls.
 ///
-/// Source: the profile `multi-wacz-package` of the Webrecorder tools; its members are stored at the root or in a folder.
+/// Source: the profile `multi-wacz-package` of the Webrecorder tools. The WACZ files are at the root or in a folder.
 public struct MultiWACZ: Sendable {
-    /// The name to use in error texts.
+    /// The name shown in error messages.
     public let name: String
-    /// What its `datapackage.json` says; `nil` when it has none that can be read.
+    /// The contents of its `datapackage.json`; `nil` if it's missing or invalid.
     public let dataPackage: DataPackage?
-    /// The WACZ files in it, in the order of the directory.
+    /// The WACZ files, in the order of the ZIP's directory.
     public let members: [ZIPEntry]
     /// The ZIP's directory.
     public let directory: ZIPDirectory
-    /// The hashes that the package states, by path and by name.
+    /// The hashes in `datapackage.json`, by path and by name.
     private let statedHashes: [String: WARCDigest]
 
     /// Opens the file at `path`.
     ///
-    /// - Parameter path: Of the file.
-    /// - Parameter displayName: The name for error texts; the last part of `path` when `nil`.
-    /// - Parameter limits: What is refused as too large.
-    /// - Returns: `nil` when the ZIP holds no WACZ file, or holds captures itself.
-    /// - Throws: What `ZIPDirectory` throws for what is no whole ZIP, or a hostile one.
+    /// - Parameter path: The path of the file.
+    /// - Parameter displayName: The name shown in error messages; by default, the last component of `path`.
+    /// - Parameter limits: The limits on what is accepted.
+    /// - Returns: `nil` if the ZIP contains no WACZ files, or contains captures itself.
+    /// - Throws: The errors of `ZIPDirectory` for a file that isn't a complete ZIP, or is an attack.
     public static func open(
         path: String, displayName: String? = nil, limits: Limits = .standard
     ) throws(WebArchiveError) -> MultiWACZ? {
@@ -48,12 +48,13 @@ public struct MultiWACZ: Sendable {
     ) throws(WebArchiveError) {
         func refusal(_ problem: String) -> WebArchiveError {
             WebArchiveError(
-                code: .tooLarge, problem: problem, file: name, hint: "extract the ZIP, and import the WACZ files in it")
+                code: .tooLarge, problem: problem, file: name, hint: "extract the ZIP, then import the WACZ files in it"
+            )
         }
-        // Places in the file do not overlap, so that only declared sizes can be too large to be added.
+        // Entries don't overlap in the file, so only declared sizes can overflow when added.
         let packed = members.reduce(UInt64(0)) { $0 + $1.compressedSize }
         guard members.count <= max(Int(clamping: packed / limits.bytesPerMemberMin), limits.membersAlwaysAllowed) else {
-            throw refusal("the package holds \(members.count) WACZ files in only \(packed) bytes; real ones are larger")
+            throw refusal("the ZIP contains \(members.count) WACZ files in only \(packed) bytes; real ones are larger")
         }
         let size = members.uncompressedSize
         guard size <= limits.memberBytesMax(compressed: packed) else {
@@ -61,12 +62,12 @@ public struct MultiWACZ: Sendable {
         }
     }
 
-    /// The SHA-256 that the package states for a member; `nil` when it states none.
+    /// Returns the SHA-256 in `datapackage.json` for a WACZ file, if any.
     public func statedHash(of member: ZIPEntry) -> WARCDigest? {
         statedHashes[member.name].flatMap { $0.algorithm == .sha256 ? $0 : nil }
     }
 
-    /// Where the bytes of a member are in the file; `nil` when they are compressed.
+    /// Returns the byte range of a WACZ file in the ZIP, or `nil` if it's compressed.
     public func storedRange(of member: ZIPEntry) throws(WebArchiveError) -> Range<UInt64>? {
         member.method == .stored ? try directory.dataRange(of: member) : nil
     }

@@ -1,45 +1,45 @@
-/// One page of a WACZ: something a person went to, as opposed to what it loaded.
+/// A page of a WACZ: a capture that is listed as a starting point.
 ///
-/// Source: WACZ 1.1.1 §5.2.3 `pages.jsonl`. Only `url` is sure to be there.
+/// Source: WACZ 1.1.1 §5.2.3 `pages.jsonl`. Only `url` is always present.
 public struct Page: Sendable, Hashable {
-    /// Which list a page is in.
+    /// The page list that contains a page.
     public enum List: String, Sendable, Hashable, Codable {
-        /// `pages/pages.jsonl`: the pages that were asked for.
+        /// `pages/pages.jsonl`, usually the seeds of a crawl.
         case pages
-        /// `pages/extraPages.jsonl`: pages found on the way.
+        /// `pages/extraPages.jsonl`, other pages found by the crawl.
         case extraPages
     }
 
-    /// URL, as written.
+    /// The URL of the page, as written.
     public let url: String
-    /// When it was captured; `nil` when absent or unreadable.
+    /// The time of the capture; `nil` if it's missing or invalid.
     public let captureTime: CaptureTimestamp?
-    /// The same, as RFC 3339.
+    /// The time of the capture as RFC 3339.
     public var timestamp: String? { captureTime?.rfc3339 }
-    /// Title.
+    /// The title of the page.
     public let title: String?
-    /// Identifier, unique in the list.
+    /// The ID of the page, which is unique in the list.
     public let id: String?
-    /// Bytes of the page's extracted text, in UTF-8; `nil` when there is none. The text itself is not kept.
+    /// The size of the page's extracted text in UTF-8 bytes; `nil` if it has none. The text itself isn't kept.
     public let textLength: Int?
-    /// Bytes that the page and what it loaded took.
+    /// The size of the page and the resources that it loaded, in bytes.
     public let size: UInt64?
-    /// Media type.
+    /// The media type of the page.
     public let mime: String?
-    /// HTTP status.
+    /// The HTTP status of the page.
     public let status: Int?
-    /// Links between the start page and this one.
+    /// The number of links from the seed to this page.
     public let depth: Int?
-    /// URL of its icon.
+    /// The URL of the page's icon.
     public let favIconURL: String?
-    /// Whether the crawl started here.
+    /// Whether the page is a seed of the crawl.
     public let isSeed: Bool
-    /// The list it is in.
+    /// The list that contains the page.
     public let list: List
 }
 
 extension Page {
-    /// A page of a layout before 1.0.
+    /// Creates a page of a layout before 1.0.
     init(url: String, time: String?, title: String?, id: String?) {
         self.init(
             url: url, captureTime: time.flatMap { CaptureTimestamp(pageTime: $0) }, title: title, id: id,
@@ -47,7 +47,7 @@ extension Page {
         )
     }
 
-    /// Parses one line; `nil` for the header line, which has a `format` and no `url`.
+    /// Parses a line; `nil` for the header line, which has a `format` and no `url`.
     init?(line: [UInt8], list: List, limits: Limits) throws(JSONProblem) {
         var texts: [String: String] = [:]
         var textLength: Int?
@@ -72,7 +72,7 @@ extension Page {
         }
         try scanner.expectEnd()
         guard let url = texts["url"], !url.isEmpty else {
-            guard texts["format"] != nil else { throw scanner.problem("a page has no url") }
+            guard texts["format"] != nil else { throw scanner.problem("the page has no URL") }
             return nil
         }
         self.init(
@@ -83,11 +83,11 @@ extension Page {
     }
 }
 
-/// Reads the page lists of a WACZ from the first line to the last, past bad lines, with flat memory.
+/// Reads the page lists of a WACZ in constant memory, skipping invalid lines.
 public final class PageReader {
-    /// What is wrong in the part that was read.
+    /// The findings in the part read so far.
     public var findings: [Finding] { log.findings }
-    /// Bytes read of the page lists, as they lie in the package's entries.
+    /// The number of bytes read from the page lists.
     public private(set) var bytesRead: UInt64 = 0
     private let wacz: WACZFile
     private var log: FindingLog
@@ -105,16 +105,16 @@ public final class PageReader {
         pending = legacyEntry.map { [$0] } ?? wacz.pageEntries[...]
     }
 
-    /// The next page, or `nil` at the end. Lines that cannot be used become findings.
+    /// Returns the next page, or `nil` at the end. Invalid lines become findings.
     ///
-    /// - Throws: `tooLarge` when a list is an attack, `io` when the file cannot be read.
+    /// - Throws: `tooLarge` if a list exceeds its limits; `io` if the file can't be read.
     public func next() throws(WebArchiveError) -> Page? {
         while true {
             if let (lines, entry) = current {
                 do throws(WebArchiveError) {
                     if let page = try next(in: lines, entry) { return page }
                 } catch let error where error.isDamage {
-                    note("The rest of a page list cannot be read: \(error.problem).", "pages-damaged", entry.name)
+                    note("The rest of a page list can't be read: \(error.problem).", "pages-damaged", entry.name)
                 }
                 bytesOfFinishedLists += entry.uncompressedSize
                 bytesRead = bytesOfFinishedLists
@@ -135,14 +135,16 @@ public final class PageReader {
             bytesRead = bytesOfFinishedLists + lines.offset
             let location = "\(entry.name) line \(line.number)"
             guard let bytes = line.bytes else {
-                note("A page is too long to be read.", "page-line-too-long", location)
+                note("A line of the page list is too long.", "page-line-too-long", location)
                 continue
             }
             if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
             do throws(JSONProblem) {
                 if let page = try Page(line: bytes, list: list, limits: wacz.limits) { return page }
             } catch {
-                note("A page cannot be read: byte \(error.offset): \(error.what).", "page-bad-line", location)
+                note(
+                    "A line of the page list can't be read: byte \(error.offset): \(error.what).", "page-bad-line",
+                    location)
             }
         }
         return nil
@@ -159,6 +161,6 @@ public final class PageReader {
     private func note(_ what: String, _ code: String, _ location: String) {
         log.add(
             .warning, code, what, at: location,
-            consequence: "The page is not listed; what was captured of it can still be opened by its URL.")
+            consequence: "The page isn't listed, but you can still open it by its URL.")
     }
 }

@@ -1,9 +1,9 @@
 extension WACZFile {
-    /// How lookups find captures: by search, or by reading every index, and why.
+    /// Returns how lookups find captures: by search, or by reading all indexes, and why.
     ///
-    /// Opens the indexes when that was not done yet, and checks their order as `captures(ofURL:assumesSorted:)` does.
+    /// Opens the indexes if necessary, and checks their order like `captures(ofURL:assumesSorted:)`.
     ///
-    /// - Throws: `io` when the file cannot be read.
+    /// - Throws: `io` if the file can't be read.
     public func indexAccess(assumesSorted: Bool = false) throws(WebArchiveError) -> IndexAccess {
         switch try captureIndex.open(self, assumesSorted: assumesSorted) {
         case .success: .search
@@ -11,34 +11,35 @@ extension WACZFile {
         }
     }
 
-    /// The same package, looked up in sorted indexes from elsewhere, such as those that `ZipNumWriter` wrote.
+    /// Returns a copy whose lookups use external sorted indexes, such as those of `ZipNumWriter`.
     ///
-    /// Everything but lookups still reads the package's own indexes, and so do lookups once one of these turns out to
-    /// be damaged. With no index at all, lookups find nothing.
+    /// Only lookups use these indexes. If one of them turns out to be damaged, lookups read the archive's own indexes
+    /// again. If `indexes` is empty, lookups find nothing.
     ///
-    /// - Throws: `badIndex`, `badGzip`, `truncated` when one of them cannot be searched; `io`.
+    /// - Throws: `badIndex`, `badGzip`, `truncated` if one of them can't be searched; `io`.
     public func using(indexes: [CDXJIndex]) throws(WebArchiveError) -> WACZFile {
         var file = self
         file.captureIndex = try CaptureIndex(indexes, limits: limits)
         return file
     }
 
-    /// The package's `.idx`, when it has just one and the ZIP compresses that: a plain copy of it makes opening cheap.
+    /// The archive's `.idx` file, if it's the only one and compressed in the ZIP. An uncompressed copy makes opening
+    /// faster.
     public var compressedIDX: ZIPEntry? {
         let entries = zipNumEntries
         guard entries.count == 1, let entry = entries.first, entry.method == .deflated else { return nil }
         return entry
     }
 
-    /// The same package, with `plainIDX` in place of its `compressedIDX`, of which it is the content.
+    /// Returns a copy that reads `plainIDX`, an uncompressed copy of `compressedIDX`.
     ///
-    /// - Throws: As `using(indexes:)` does, also when the package has no `compressedIDX` of that size.
+    /// - Throws: The errors of `using(indexes:)`; `badIndex` if the archive has no `compressedIDX` of that size.
     public func using(plainIDX: any ByteSource) throws(WebArchiveError) -> WACZFile {
         guard let entry = compressedIDX, entry.uncompressedSize == plainIDX.size else {
             throw WebArchiveError(
                 code: .badIndex,
-                problem: "the copy of the .idx has \(plainIDX.size) bytes, the package's own "
-                    + (compressedIDX.map { "\($0.uncompressedSize)" } ?? "is not compressed"),
+                problem: "the copy of the .idx file has \(plainIDX.size) bytes, but the original "
+                    + (compressedIDX.map { "has \($0.uncompressedSize)" } ?? "isn't compressed"),
                 file: plainIDX.name)
         }
         switch try IndexFinder(self, plainIDX: plainIDX).find() {
@@ -48,10 +49,10 @@ extension WACZFile {
         }
     }
 
-    /// Reads all that lookups search, as thoroughly as an inspection does, with flat memory.
+    /// Checks everything that lookups search, as thoroughly as an inspection, in constant memory.
     ///
-    /// - Parameter progress: Called now and then; throws to stop.
-    /// - Throws: What `progress` throws; `badIndex`, `badGzip`, `truncated` for what a search could meet; `io`.
+    /// - Parameter progress: Called regularly; throws to stop.
+    /// - Throws: The errors of `progress`; `badIndex`, `badGzip`, `truncated` if a search could fail; `io`.
     public func checkLookups(progress: () throws -> Void = {}) throws {
         switch try captureIndex.open(self, assumesSorted: true) {
         case .success(let opened): for index in opened.indexes { try index.check(progress) }
@@ -60,18 +61,19 @@ extension WACZFile {
         }
     }
 
-    /// Every capture of `url`, in the order of the index: those with a key under which a writer may have put it.
+    /// Returns all captures of `url` in the order of the index.
     ///
-    /// A search in place, O(log n), gives what reading the whole index would. Where an index cannot be searched, or
-    /// shows on the way that it is not sorted or is damaged, the whole index is read; see `indexAccess(assumesSorted:)`.
-    /// A search that does not meet the damage can find more than a scan, which ends there.
-    /// Captures of other request methods are found by the URL alone and by the URL with `__wb_method=` and its body.
+    /// Matches all keys that indexers may have written for the URL. A search in O(log n) gives the same result as
+    /// reading the whole index. An index that can't be searched, or turns out to be unsorted or damaged, is read
+    /// completely; see `indexAccess(assumesSorted:)`. A search may find more captures in a damaged index than a scan,
+    /// which ends at the damage. Captures of other request methods match the URL alone, and the URL with `__wb_method=`
+    /// and its body.
     ///
-    /// - Parameter url: As it was captured, or in another spelling.
-    /// - Parameter assumesSorted: Whether an inspection found the indexes to be searchable. Otherwise the first lookup
-    ///   checks their order, in full up to `Limits.sortCheckBytesMax` and in samples above.
-    /// - Returns: An empty list when the URL was not captured.
-    /// - Throws: `io`; `tooLarge` when an index is an attack.
+    /// - Parameter url: The URL in the captured or an equivalent spelling.
+    /// - Parameter assumesSorted: Whether an inspection found the indexes to be searchable. Otherwise, the first lookup
+    ///   checks their order: of all lines up to `Limits.sortCheckBytesMax`, and of a sample above.
+    /// - Returns: The captures, or an empty list if the URL wasn't captured.
+    /// - Throws: `io`; `tooLarge` if an index exceeds its limits.
     public func captures(ofURL url: String, assumesSorted: Bool = false) throws(WebArchiveError) -> [CDXJEntry] {
         let matcher = CaptureMatcher(url: url)
         let search = CaptureSearch(
@@ -87,17 +89,17 @@ extension WACZFile {
         return found.sorted { $0.position < $1.position }.map(\.entry)
     }
 
-    /// The capture of `url` that is closest in time, revisits included; of two equally close ones the later, of several
-    /// at one moment the one whose URL is spelled so.
+    /// Returns the capture of `url` that is closest in time, including revisits.
     ///
-    /// Captures of other request methods count only when `url` names a method with `__wb_method=`.
+    /// Of two equally close captures, it returns the later one, and of several at the same time, the one whose URL has
+    /// the same spelling. Captures of other request methods count only if `url` contains a method in `__wb_method=`.
     ///
-    /// - Parameter url: As it was captured, or in another spelling.
-    /// - Parameter time: The moment wanted; the latest capture when `nil`.
+    /// - Parameter url: The URL in the captured or an equivalent spelling.
+    /// - Parameter time: The wanted time; if `nil`, returns the latest capture.
     /// - Parameter assumesSorted: As for `captures(ofURL:assumesSorted:)`.
-    /// - Parameter condition: What the capture must be beside that; asked only of those closer than the best so far.
-    /// - Returns: `nil` when the URL was not captured.
-    /// - Throws: As `captures(ofURL:assumesSorted:)` does.
+    /// - Parameter condition: An additional condition, which is checked only for captures better than the best so far.
+    /// - Returns: The capture, or `nil` if the URL wasn't captured.
+    /// - Throws: The errors of `captures(ofURL:assumesSorted:)`.
     public func closestCapture(
         toURL url: String, at time: CaptureTimestamp?, assumesSorted: Bool = false,
         where condition: (CDXJEntry) -> Bool = { _ in true }
@@ -107,9 +109,9 @@ extension WACZFile {
             where: condition)
     }
 
-    /// The same for a URL that several archives are asked for.
+    /// Returns the closest capture for a matcher that can be used with several archives.
     ///
-    /// - Throws: Also `cancelled`.
+    /// - Throws: The errors of `captures(ofURL:assumesSorted:)`; `cancelled`.
     package func closestCapture(
         matching matcher: CaptureMatcher, at time: CaptureTimestamp?, assumesSorted: Bool, _ check: CancellationCheck,
         where condition: (CDXJEntry) -> Bool
@@ -117,7 +119,7 @@ extension WACZFile {
         let search = CaptureSearch(
             wacz: self, matcher: matcher, includesMethods: false, assumesSorted: assumesSorted, check: check)
         return try search.gather(into: ClosestCapture(matcher, to: time)) { closest, line in
-            // The JSON of most lines need not be read, as their time already says that they are not it.
+            // The time is enough to skip most lines without parsing their JSON.
             guard let moment = line.captureTime, closest.mayTake(moment),
                 let entry = CDXJEntry.parsed(line.bytes, limits: limits)
             else { return }
@@ -128,14 +130,14 @@ extension WACZFile {
         }.entry
     }
 
-    /// The entries whose keys fit, in the order of keys and times when the indexes can be searched.
+    /// Returns a cursor over the entries that match a query, sorted by key and time if the indexes can be searched.
     ///
-    /// Nothing is read before the first entry is asked for, and memory stays flat.
+    /// Reads nothing before the first call of `next()`, and uses constant memory.
     public func captures(matching query: CaptureQuery, assumesSorted: Bool = false) -> CaptureCursor {
         CaptureCursor(self, query, assumesSorted: assumesSorted)
     }
 
-    /// The `.idx` files of the package.
+    /// The `.idx` files of the archive.
     var zipNumEntries: [ZIPEntry] {
         directory.entries.filter { $0.name.hasPrefix("indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
     }
@@ -149,7 +151,7 @@ extension WACZFile {
 }
 
 extension CaptureMatcher {
-    /// Whether an entry answers a request for the URL, not only one with another method.
+    /// Returns whether an entry matches a request for the URL, including its method.
     func isReplayable(_ entry: CDXJEntry) -> Bool {
         accepts(entry) && (namesMethod || (entry.method ?? "GET") == "GET" || entry.method == "HEAD")
             && (namesMethod || !CDXJLine.namesMethod(Array(entry.urlKey.utf8)[...]))

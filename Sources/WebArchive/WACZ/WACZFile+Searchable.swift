@@ -1,10 +1,10 @@
 extension WACZFile {
-    /// Says for each index file whether it can be searched; reads the blocks of ZipNum indexes once more, one by one.
+    /// Returns whether each index file can be searched. Reads the blocks of ZipNum indexes again, one by one.
     ///
     /// - Parameters:
     ///   - reader: A reader that has read every index to its end.
-    ///   - progress: Called now and then; throws to stop.
-    /// - Throws: What `progress` throws; `io`.
+    ///   - progress: Called regularly; throws to stop.
+    /// - Throws: The errors of `progress`; `io`.
     func searchableIndexes(
         _ reader: CaptureReader, _ progress: () throws -> Void
     ) throws -> [WACZInspection.SearchableIndex] {
@@ -19,10 +19,10 @@ extension WACZFile {
             reason = SequentialReason(error, file: "indexes/")
         }
         for file in reader.unsortedFiles {
-            unsorted[file] = SequentialReason(.unsorted, file: file, "the index is not sorted")
+            unsorted[file] = SequentialReason(.unsorted, file: file, "the index isn't sorted")
         }
         if reader.isReadingRecords {
-            reason = reason ?? SequentialReason(.empty, file: "indexes/", "an index names no capture")
+            reason = reason ?? SequentialReason(.empty, file: "indexes/", "an index lists no captures")
         }
         let isOfOne = indexEntries.contains { $0.name == reason?.file }
         return indexEntries.map { entry in

@@ -1,49 +1,49 @@
-/// An opened WACZ: a ZIP with WARC files, their indexes and lists of pages. WACZ 1.1.1.
+/// An open WACZ file: a ZIP with WARC files, indexes and page lists. WACZ 1.1.1.
 ///
-/// Opening reads the ZIP's directory and `datapackage.json`, whatever the size of the file. The value is immutable and
-/// may be shared among threads; each reader that it makes belongs to one.
+/// Opening reads only the ZIP's directory and `datapackage.json`. The value is immutable and thread-safe; use each of
+/// its readers from one thread at a time.
 public struct WACZFile: Sendable {
     /// The ZIP's directory.
     public private(set) var directory: ZIPDirectory
-    /// What `datapackage.json` or the older `webarchive.yaml` says; `nil` when both are missing or unreadable.
+    /// The contents of `datapackage.json` or the older `webarchive.yaml`; `nil` if both are missing or invalid.
     public let dataPackage: DataPackage?
-    /// What `datapackage-digest.json` says; `nil` when it is missing or unreadable.
+    /// The contents of `datapackage-digest.json`; `nil` if it's missing or invalid.
     public let digest: DataPackageDigest?
-    /// WARC files, in the order of the directory.
+    /// The WARC files, in the order of the ZIP's directory.
     public let warcEntries: [ZIPEntry]
-    /// CDXJ files, plain or gzipped, in the order of the directory; `.idx` files are not among them.
+    /// The plain or gzipped CDXJ files, without `.idx` files, in the order of the ZIP's directory.
     public let indexEntries: [ZIPEntry]
-    /// Page lists, `pages/pages.jsonl` first.
+    /// The page lists, starting with `pages/pages.jsonl`.
     public let pageEntries: [ZIPEntry]
-    /// What opening found to be wrong; also part of an inspection's findings.
+    /// The findings of opening the file, which an inspection includes too.
     public let openFindings: [Finding]
     let limits: Limits
-    /// What lookups search, shared by all copies of the value.
+    /// The indexes for lookups, shared by all copies of the value.
     var captureIndex: CaptureIndex
 
-    /// The file's bytes.
+    /// The byte source of the file.
     public var source: any ByteSource { directory.source }
-    /// The name to use in error texts.
+    /// The name shown in error messages.
     public var name: String { source.name }
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     public var size: UInt64 { source.size }
     /// The page to show first.
     public var mainPage: DataPackage.MainPage? { dataPackage?.mainPage }
 
     /// Opens the file at `path`.
     ///
-    /// - Parameter path: Of the file.
-    /// - Parameter displayName: The name for error texts; the last part of `path` when `nil`.
-    /// - Parameter limits: What is refused as too large.
-    /// - Throws: `io`, `empty`, `notZIP` or `truncated` for what is no whole ZIP; `noArchiveData` and `multiWACZ` for a
-    ///   ZIP that is no WACZ; what `ZIPDirectory` throws for a damaged or hostile one.
+    /// - Parameter path: The path of the file.
+    /// - Parameter displayName: The name shown in error messages; by default, the last component of `path`.
+    /// - Parameter limits: The limits on what is accepted.
+    /// - Throws: `io`, `empty`, `notZIP` or `truncated` if the file isn't a complete ZIP; `noArchiveData` or
+    ///   `multiWACZ` if the ZIP isn't a WACZ; the errors of `ZIPDirectory` if it's damaged or an attack.
     public static func open(
         path: String, displayName: String? = nil, limits: Limits = .standard
     ) throws(WebArchiveError) -> WACZFile {
         try open(FileByteSource(path: path, name: displayName), limits: limits)
     }
 
-    /// Opens the WACZ in `source`; throws as `open(path:displayName:limits:)` does.
+    /// Opens the WACZ in `source`. Throws the errors of `open(path:displayName:limits:)`.
     public static func open(
         _ source: any ByteSource, limits: Limits = .standard
     ) throws(WebArchiveError) -> WACZFile {
@@ -53,7 +53,7 @@ public struct WACZFile: Sendable {
         let digest = try readDigest(directory, &log)
         let safe = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
         let archived = safe.filter { $0.name.hasPrefix("archive/") }
-        try refusePackageOfPackages(dataPackage, archived, name: source.name)
+        try refuseMultiWACZ(dataPackage, archived, name: source.name)
         guard !archived.isEmpty else { throw noArchiveData(safe, name: source.name) }
         return WACZFile(
             directory: directory, dataPackage: dataPackage, digest: digest, warcEntries: warcs(among: archived),
@@ -61,7 +61,7 @@ public struct WACZFile: Sendable {
             openFindings: directory.findings + log.findings, limits: limits, captureIndex: CaptureIndex())
     }
 
-    /// The same WACZ, read from a copy of its bytes. Nothing is parsed again: the copy must not differ.
+    /// Returns a copy that reads from `copy`, which must have the same bytes. Nothing is parsed again.
     package func reading(from copy: any ByteSource) -> WACZFile {
         var file = self
         file.directory.source = copy
@@ -69,23 +69,23 @@ public struct WACZFile: Sendable {
         return file
     }
 
-    /// The same WACZ, which shares with other openings of it what lookups find to be wrong with the indexes.
+    /// Returns a copy that shares index faults found by lookups with other openings of the same file.
     package func sharing(_ fault: IndexFault) -> WACZFile {
         var file = self
         file.captureIndex = CaptureIndex(captureIndex, fault: fault)
         return file
     }
 
-    /// A reader of every page in the lists.
+    /// Returns a reader for all pages.
     public func makePageReader() -> PageReader { PageReader(self) }
 
-    /// A reader of every index entry.
+    /// Returns a reader for all index entries.
     public func makeCaptureReader() -> CaptureReader { CaptureReader(self) }
 
     /// Calls `body` with each page until it returns `false`.
     ///
-    /// - Returns: What is wrong in the part that was read.
-    /// - Throws: What `body` throws, and what `PageReader.next()` throws.
+    /// - Returns: The findings in the part that was read.
+    /// - Throws: The errors of `body` and `PageReader.next()`.
     @discardableResult
     public func forEachPage(_ body: (Page) throws -> Bool) throws -> [Finding] {
         let reader = makePageReader()
@@ -95,10 +95,10 @@ public struct WACZFile: Sendable {
         return reader.findings
     }
 
-    /// Calls `body` with each index entry and its place until it returns `false`.
+    /// Calls `body` with each index entry and its location until it returns `false`.
     ///
-    /// - Returns: What is wrong in the part that was read.
-    /// - Throws: What `body` throws, and what `CaptureReader.next()` throws.
+    /// - Returns: The findings in the part that was read.
+    /// - Throws: The errors of `body` and `CaptureReader.next()`.
     @discardableResult
     public func forEachIndexEntry(_ body: (CDXJEntry, IndexLocation) throws -> Bool) throws -> [Finding] {
         let reader = makeCaptureReader()
@@ -108,7 +108,7 @@ public struct WACZFile: Sendable {
         return reader.findings
     }
 
-    /// The WARC file that an index entry names. Only entries below `archive/` are ever looked at.
+    /// Returns the WARC file with the name in an index entry. Searches only in `archive/`.
     public func warcEntry(named filename: String) -> ZIPEntry? {
         directory.entry(named: "archive/\(filename)")
             ?? (filename.hasPrefix("archive/") ? directory.entry(named: filename) : nil)
@@ -116,16 +116,16 @@ public struct WACZFile: Sendable {
 
     /// Opens the record that an index entry names.
     ///
-    /// - Throws: `badIndex` when the package holds no such WARC, or the record cannot be inside of it; what
-    ///   `WARCReader.record(at:length:)` throws.
+    /// - Throws: `badIndex` if the WARC file is missing or too small for the record; the errors of
+    ///   `WARCReader.record(at:length:)`.
     public func record(of entry: CDXJEntry) throws(WebArchiveError) -> WARCRecord {
         try warcReader(of: entry).record(at: entry.offset, length: entry.length)
     }
 
     /// Opens the record that an index entry names, up to its body.
     ///
-    /// - Parameter check: Asked while a WARC file that the ZIP compresses is inflated up to the record.
-    /// - Throws: As `record(of:)` and `RecordContent.init` do; also `cancelled`.
+    /// - Parameter check: Called while a WARC file that is compressed in the ZIP is decompressed up to the record.
+    /// - Throws: The errors of `record(of:)` and `RecordContent.init`; `cancelled`.
     package func content(
         of entry: CDXJEntry, _ check: CancellationCheck
     ) throws(WebArchiveError) -> RecordContent {
@@ -135,18 +135,18 @@ public struct WACZFile: Sendable {
     private func warcReader(of entry: CDXJEntry) throws(WebArchiveError) -> WARCReader {
         guard let warc = warcEntry(named: entry.filename) else {
             throw WebArchiveError(
-                code: .badIndex, problem: "the index names '\(entry.filename)', which the package does not hold",
+                code: .badIndex, problem: "the data file \"\(entry.filename)\" is missing from the archive",
                 file: "\(name)/archive")
         }
         return try WARCReader(entry: warc, of: directory)
     }
 
-    /// The text of an index or a page list, inflated when its name or its first bytes say gzip, and bounded.
+    /// Returns the text of an index or page list within limits, decompressed if its name or first bytes indicate gzip.
     func textStream(of entry: ZIPEntry) throws(WebArchiveError) -> any ByteStream {
         try textStream(of: entry, from: directory.stream(of: entry))
     }
 
-    /// The same, from an already opened stream of the entry.
+    /// Returns the text of an index or page list from an open stream of the entry.
     func textStream(of entry: ZIPEntry, from stream: any ByteStream) throws(WebArchiveError) -> any ByteStream {
         Self.bounded(stream, entry, limits)
     }
@@ -158,7 +158,7 @@ public struct WACZFile: Sendable {
         return BoundedStream(text, compressed: entry.compressedSize, limits: limits)
     }
 
-    /// What layouts before 1.0 have instead of `datapackage.json`.
+    /// The `webarchive.yaml` that layouts before 1.0 have instead of `datapackage.json`.
     var legacyEntry: ZIPEntry? { directory.entry(named: Self.legacyName) }
 
     private static let legacyName = "webarchive.yaml"
@@ -178,30 +178,30 @@ extension WACZFile {
                 let place = error.offset.map { ", byte \($0)" } ?? ""
                 log.add(
                     .warning, error.code == .badJSON ? "datapackage-not-json" : "datapackage-damaged",
-                    "The package description cannot be read: \(error.problem)\(place).", at: entry.name,
-                    consequence: "Title, hashes and main page are unknown; captures can be replayed.")
+                    "datapackage.json can't be read: \(error.problem)\(place).", at: entry.name,
+                    consequence: "Title, hashes and main page are unknown, but captures can be replayed.")
                 return nil
             }
         }
         if let entry = directory.entry(named: legacyName) {
             log.add(
-                .warning, "datapackage-legacy", "The package has the layout from before WACZ 1.0.",
+                .warning, "datapackage-legacy", "The archive uses a layout from before WACZ 1.0.",
                 at: entry.name,
-                consequence: "Other programs may refuse it; there are no hashes to verify.")
+                consequence: "Other programs may refuse it, and it has no hashes to verify.")
             let text = bounded(try directory.stream(of: entry), entry, limits)
             return try DataPackage.parseLegacy(text, limits: limits)
         }
         log.add(
-            .warning, "datapackage-missing", "The package has no description of itself.", at: "datapackage.json",
-            consequence: "Title and main page are unknown and nothing can be verified; captures can be replayed.")
+            .warning, "datapackage-missing", "datapackage.json is missing from the archive.", at: "datapackage.json",
+            consequence: "Title and main page are unknown and nothing can be verified, but captures can be replayed.")
         return nil
     }
 
     private static func noteByteOrderMark(_ bytes: [UInt8], _ entry: ZIPEntry, _ log: inout FindingLog) {
         guard bytes.starts(with: JSONScanner.byteOrderMark) else { return }
         log.add(
-            .notice, "byte-order-mark", "The file begins with a byte-order mark, which JSON does not allow.",
-            at: entry.name, consequence: "None for replay; other programs may be unable to read the file.")
+            .notice, "byte-order-mark", "The file begins with a byte order mark, which JSON doesn't allow.",
+            at: entry.name, consequence: "Replay isn't affected, but other programs may not be able to read the file.")
     }
 
     private static func readDigest(
@@ -214,13 +214,13 @@ extension WACZFile {
             return try DataPackageDigest.parse(bytes, file: directory.path(of: entry), limits: directory.limits)
         } catch let error where error.isDamage {
             log.add(
-                .warning, "digest-damaged", "The signature file cannot be read: \(error.problem).", at: entry.name,
-                consequence: "None for replay; who made the file cannot be verified.")
+                .warning, "digest-damaged", "The signature file can't be read: \(error.problem).", at: entry.name,
+                consequence: "Replay isn't affected, but the signature can't be verified.")
             return nil
         }
     }
 
-    private static func refusePackageOfPackages(
+    private static func refuseMultiWACZ(
         _ dataPackage: DataPackage?, _ archived: [ZIPEntry], name: String
     ) throws(WebArchiveError) {
         let nested = archived.filter { $0.name.lowercased().hasSuffix(".wacz") }.count
@@ -230,19 +230,20 @@ extension WACZFile {
         throw WebArchiveError(
             code: .multiWACZ,
             problem: nested > 0
-                ? "the package holds WACZ files (\(count)) instead of captures"
-                : "the package lists WACZ files (\(count)) that are elsewhere, and holds none", file: name,
-            hint: nested > 0 ? nil : "get these files, and import them")
+                ? "the ZIP contains WACZ files (\(count)) instead of captures"
+                : "the package lists WACZ files (\(count)) but contains none of them", file: name,
+            hint: nested > 0 ? nil : "download these files, then import them")
     }
 
     private static func noArchiveData(_ entries: [ZIPEntry], name: String) -> WebArchiveError {
         let misplaced = entries.contains { $0.name.contains("/archive/") }
         return WebArchiveError(
-            code: .noArchiveData, problem: "a ZIP of \(entries.count) files, none of them in archive/", file: name,
-            hint: misplaced ? "archive/ is inside of another folder: pack that folder's content as a ZIP" : nil)
+            code: .noArchiveData,
+            problem: "this isn't a WACZ file: none of the \(entries.count) files in the ZIP is in archive/", file: name,
+            hint: misplaced ? "archive/ is inside another folder; create a ZIP of that folder's contents" : nil)
     }
 
-    /// The files in `archive/` that are named as WARC files; all of them when none is.
+    /// Returns the files in `archive/` with the name of a WARC file, or all of them if there are none.
     private static func warcs(among archived: [ZIPEntry]) -> [ZIPEntry] {
         let named = archived.filter { entry in
             let name = entry.name.lowercased()

@@ -1,49 +1,51 @@
-/// What a reading of all indexes and page lists found, without hashing anything.
+/// The result of reading all indexes and page lists. Hashes aren't checked.
 public struct WACZInspection: Sendable, Hashable {
-    /// Everything that is wrong or odd, opening included.
+    /// All findings, including those of opening the file.
     public let findings: [Finding]
-    /// Index entries that can be used.
+    /// The number of valid index entries.
     public let captureCount: Int
-    /// Pages in the lists.
+    /// The number of listed pages.
     public let pageCount: Int
-    /// Time of the first capture.
+    /// The time of the first capture.
     public let firstCapture: CaptureTimestamp?
-    /// Time of the last capture.
+    /// The time of the last capture.
     public let lastCapture: CaptureTimestamp?
-    /// For each index file, whether lookups can search it in place, every line and every block considered. When all
-    /// can, lookups may trust their order; otherwise a sorted copy helps, see `ZipNumWriter`.
+    /// Whether lookups can search each index file, after checking every line and block.
+    ///
+    /// If all can be searched, pass `assumesSorted: true` to lookups. Otherwise, write a sorted copy with
+    /// `ZipNumWriter`.
     public let searchableIndexes: [SearchableIndex]
 
     /// Whether an index can be searched.
     public struct SearchableIndex: Sendable, Hashable {
-        /// The index: `indexes/index.cdx`.
+        /// The index file, for example `indexes/index.cdx`.
         public let file: String
-        /// Why it cannot be searched; `nil` when it can.
+        /// The reason why it can't be searched; `nil` if it can.
         public let reason: SequentialReason?
-        /// Whether it can be searched.
+        /// Whether the index can be searched.
         public var isSearchable: Bool { reason == nil }
     }
 
-    /// Whether every lookup can be a search, with the order of lines trusted.
+    /// Whether all indexes can be searched, so that `assumesSorted` can be `true`.
     public var isSearchable: Bool { !searchableIndexes.isEmpty && searchableIndexes.allSatisfy(\.isSearchable) }
 
-    /// Why lookups need a sorted copy of the index; `nil` when they do not.
+    /// The reason why lookups need a sorted copy of the index; `nil` if they don't.
     public var sequentialReason: SequentialReason? {
         guard !searchableIndexes.isEmpty else {
-            return SequentialReason(.missing, file: "indexes/", "there is no index")
+            return SequentialReason(.missing, file: "indexes/", "the archive has no index")
         }
         return searchableIndexes.lazy.compactMap(\.reason).first
     }
 }
 
 extension WACZFile {
-    /// Checks the structure of the package: reads every index line and every page once, with flat memory.
+    /// Checks the structure of the archive by reading all index lines and pages once, in constant memory.
     ///
-    /// Hashes and signatures are not checked.
+    /// Hashes and signatures aren't checked.
     ///
-    /// - Parameter progress: Gets the bytes read and the bytes to be read, now and then; throws to stop.
-    /// - Throws: What `progress` throws; `tooLarge`, `corruptZIP`, `badGzip` or `io` when an index or a page list is an
-    ///   attack or cannot be read at all.
+    /// - Parameter progress: Called regularly with the bytes read and the total; throws to stop.
+    /// - Throws: The errors of `progress`; `tooLarge`, `corruptZIP`, `badGzip` or `io` if an index or page list exceeds
+    ///   its limits or can't be read at all.
     public func inspect(
         progress: (_ bytesRead: UInt64, _ bytesTotal: UInt64) throws -> Void = { _, _ in }
     ) throws -> WACZInspection {
@@ -55,7 +57,7 @@ extension WACZFile {
     }
 }
 
-/// The gzipped indexes that an `.idx` names, as far as they can be read at an offset.
+/// The gzipped indexes of an `.idx` file that can be read at an offset.
 private struct BlockFiles {
     private let sources: [String: SubrangeByteSource]
 
@@ -68,8 +70,8 @@ private struct BlockFiles {
         self.sources = sources
     }
 
-    /// Whether a line names a place at which no gzip member begins. `false` when it does not tell of which file.
-    func isInsideOfABlock(_ place: ZipNumLine) throws(WebArchiveError) -> Bool {
+    /// Returns whether a line points to an offset where no gzip member begins; `false` if its index file is unknown.
+    func missesBlockStart(_ place: ZipNumLine) throws(WebArchiveError) -> Bool {
         let name = place.filename?.split(separator: "/").last.map(String.init)
         guard let source = name.flatMap({ sources[$0] }) ?? (sources.count == 1 ? sources.first?.value : nil),
             place.offset < source.size
@@ -107,23 +109,23 @@ private struct WACZInspector {
         checkResources()
         for entry in wacz.warcEntries where entry.method == .deflated {
             log.add(
-                .warning, "warc-deflated", "A WARC file is compressed once more by the ZIP.", at: entry.name,
-                consequence: "It replays by lookups only, and slowly; range mode cannot show it.")
+                .warning, "warc-deflated", "A WARC file is compressed a second time, by the ZIP.", at: entry.name,
+                consequence: "It replays slowly, and only by lookups; replay by ranges can't show it.")
         }
         for entry in wacz.warcEntries where try isZIP(entry) {
             log.add(
-                .error, "warc-is-zip", "A file in archive/ is a ZIP, perhaps another WACZ, and not a WARC.",
+                .error, "warc-is-zip", "A file in archive/ is a ZIP, perhaps another WACZ, instead of a WARC file.",
                 at: entry.name,
-                consequence: "Its contents can't be replayed. Extract the ZIP and import it separately.")
+                consequence: "Its contents can't be replayed until you extract it and import it separately.")
         }
         if wacz.pageEntries.isEmpty, wacz.dataPackage?.listsLegacyPages != true {
             log.add(
-                .warning, "pages-missing", "The package has no list of pages.", at: "pages/pages.jsonl",
-                consequence: "There is no page to start from; captures can be opened by their URL.")
+                .warning, "pages-missing", "The archive has no page list.", at: "pages/pages.jsonl",
+                consequence: "There is no page to start from, but you can open captures by their URL.")
         }
     }
 
-    /// Whether a file begins as a ZIP does. A damaged one is told when its records are read.
+    /// Returns whether a file begins like a ZIP. Damage is reported when its records are read.
     private func isZIP(_ entry: ZIPEntry) throws(WebArchiveError) -> Bool {
         do throws(WebArchiveError) {
             let head = try BufferedInput(wacz.directory.stream(of: entry), capacity: 16).peek(4)
@@ -139,30 +141,31 @@ private struct WACZInspector {
         else { return }
         if package.resources.isEmpty {
             log.add(
-                .warning, "resources-missing", "The package lists none of its files.", at: "datapackage.json",
-                consequence: "None for replay; nothing in the package can be verified.")
+                .warning, "resources-missing", "datapackage.json lists no files.", at: "datapackage.json",
+                consequence: "Replay isn't affected, but nothing in the archive can be verified.")
         }
         if package.profile == nil {
             log.add(
-                .notice, "profile-missing", "The package does not say what kind it is.", at: "datapackage.json",
-                consequence: "None for replay.")
+                .notice, "profile-missing", "datapackage.json has no profile.", at: "datapackage.json",
+                consequence: "Replay isn't affected.")
         }
         if let profile = package.profile, !Self.profiles.contains(profile) {
             log.add(
-                .notice, "profile-unknown", "The archive has an unknown profile: '\(profile.prefix(80))'.",
-                at: "datapackage.json", consequence: "None for replay; other programs may refuse it.")
+                .notice, "profile-unknown", "datapackage.json has an unknown profile: \"\(profile.prefix(80))\".",
+                at: "datapackage.json", consequence: "Replay isn't affected, but other programs may refuse the archive."
+            )
         }
         if let hash = wacz.digest?.hash, !hash.isEmpty, WARCDigest(hash) == nil {
             noteUnknown(hash: hash, at: "datapackage-digest.json")
         }
         if package.waczVersion == nil {
             log.add(
-                .notice, "version-missing", "The package does not say which version of WACZ it follows.",
-                at: "datapackage.json", consequence: "None for replay.")
+                .notice, "version-missing", "datapackage.json has no WACZ version.",
+                at: "datapackage.json", consequence: "Replay isn't affected.")
         }
     }
 
-    /// Profiles that packages have: 1.1.1, the 1.2.0 draft, what wabac.js accepts, and packages of packages.
+    /// The known profiles: of WACZ 1.1.1, the 1.2.0 draft, wabac.js, and multi-WACZ packages.
     private static let profiles: Set = ["data-package", "wacz", "wacz-package", "multi-wacz-package"]
 
     private mutating func noteUnknown(hash: String, at location: String) {
@@ -171,9 +174,9 @@ private struct WACZInspector {
         log.add(
             .notice, "hash-unknown",
             isKnown
-                ? "A hash cannot be read: '\(hash.prefix(80))'."
-                : "A hash uses an unknown algorithm: '\(label.prefix(40))'.",
-            at: location, consequence: "None for replay; damage in this file would not be noticed.")
+                ? "A hash can't be read: \"\(hash.prefix(80))\"."
+                : "A hash uses an unknown algorithm: \"\(label.prefix(40))\".",
+            at: location, consequence: "Replay isn't affected, but damage to this file can't be detected.")
     }
 
     private mutating func checkResources() {
@@ -185,24 +188,27 @@ private struct WACZInspector {
                 let holdsCaptures = resource.path.hasPrefix("archive/")
                 log.add(
                     holdsCaptures ? .error : .warning, "resource-missing",
-                    "The package lists a file that it does not hold.", at: resource.path,
+                    "A file listed in datapackage.json is missing from the archive.", at: resource.path,
                     consequence: holdsCaptures
-                        ? "The captures in this file cannot be replayed." : "What this file would tell is not known.")
+                        ? "The captures in this file can't be replayed." : "The contents of this file aren't available."
+                )
                 continue
             }
             if let hash = resource.unknownHash { noteUnknown(hash: hash, at: resource.path) }
             if let bytes = resource.bytes, bytes != entry.uncompressedSize {
                 log.add(
                     .warning, "resource-size-differs",
-                    "A file has \(entry.uncompressedSize) bytes where the package lists \(bytes).", at: resource.path,
-                    consequence: "The file was changed or damaged after packing; it may not be what was captured.")
+                    "A file has \(entry.uncompressedSize) bytes, but datapackage.json lists \(bytes).",
+                    at: resource.path,
+                    consequence:
+                        "The file was changed or damaged after it was packed, and may differ from what was captured.")
             }
         }
         for entry in wacz.directory.entries where !entry.isDirectory && !entry.isUnsafe && !listed.contains(entry.name)
         {
             log.add(
-                .notice, "entry-unlisted", "The package holds a file that it does not list.", at: entry.name,
-                consequence: "None for replay; its content cannot be verified.")
+                .notice, "entry-unlisted", "A file isn't listed in datapackage.json.", at: entry.name,
+                consequence: "Replay isn't affected, but the file can't be verified.")
         }
     }
 
@@ -220,13 +226,14 @@ private struct WACZInspector {
         }
         for reason in searchableIndexes.compactMap(\.reason) where reason.code == .blockDigest {
             log.add(
-                .warning, "index-block-digest", "A block of the index is not the one whose digest its .idx has.",
+                .warning, "index-block-digest", "A block of the index doesn't match its digest in the .idx file.",
                 at: reason.file,
-                consequence: "The index was changed or damaged after packing: captures may be missing from it.")
+                consequence:
+                    "The index was changed or damaged after it was packed, and captures may be missing from it.")
         }
         if captureCount == 0 {
             log.add(
-                .error, "captures-missing", "No capture is found in the package.", at: "indexes/",
+                .error, "captures-missing", "The archive contains no captures.", at: "indexes/",
                 consequence: "Nothing can be replayed.")
         }
     }
@@ -240,28 +247,28 @@ private struct WACZInspector {
         guard let warc = wacz.warcEntry(named: entry.filename) else {
             log.add(
                 .error, "index-names-missing-warc",
-                "The index names the WARC file '\(entry.filename.prefix(200))', which the package does not hold.",
-                at: location.description, consequence: "This capture cannot be replayed.")
+                "A capture's data file, \(entry.filename.prefix(200)), is missing from the archive.",
+                at: location.description, consequence: "This capture can't be replayed.")
             return
         }
         let (stop, overflow) = entry.offset.addingReportingOverflow(entry.length ?? 1)
         guard !overflow, stop <= warc.uncompressedSize, entry.length != 0 else {
             log.add(
                 .error, "index-outside-warc",
-                "The index names \(entry.length ?? 1) bytes at \(entry.offset) of a WARC file of "
-                    + "\(warc.uncompressedSize) bytes.",
-                at: location.description, consequence: "This capture cannot be replayed.")
+                "The index points outside a WARC file: to \(entry.length ?? 1) bytes at offset \(entry.offset) of "
+                    + "\(warc.uncompressedSize).",
+                at: location.description, consequence: "This capture can't be replayed.")
             return
         }
     }
 
-    /// Checks that every line of the `.idx` files names a block that can be inside of the gzipped index.
+    /// Checks that every line of the `.idx` files points to a block inside the gzipped index.
     private mutating func checkZipNumFiles() throws(WebArchiveError) {
         let zipNumFiles = wacz.zipNumEntries
         if zipNumFiles.isEmpty, let gzipped = wacz.indexEntries.first(where: { $0.name.hasSuffix(".gz") }) {
             log.add(
-                .notice, "idx-missing", "A gzipped index has no index of its own.", at: gzipped.name,
-                consequence: "Replay by ranges has to read it whole before it can show anything.")
+                .notice, "idx-missing", "A gzipped index has no .idx file.", at: gzipped.name,
+                consequence: "Replay by ranges reads the whole index before it can show anything.")
         }
         let gzipped = wacz.indexEntries.filter { $0.name.hasSuffix(".gz") }
         let blocks = gzipped.map(\.uncompressedSize).max() ?? 0
@@ -272,17 +279,18 @@ private struct WACZInspector {
                 skippedLineBytesMax: wacz.limits.skippedLineBytesMax)
             while let line = try lines.next() {
                 if let bytes = line.bytes, ZipNumLine.isHarmless(bytes, blocksLength: blocks) {
-                    guard let place = ZipNumLine(bytes), try files.isInsideOfABlock(place) else { continue }
+                    guard let place = ZipNumLine(bytes), try files.missesBlockStart(place) else { continue }
                     log.add(
-                        .warning, "idx-wrong-offset", "The .idx file points to an offset where no block begins.",
+                        .warning, "idx-wrong-offset",
+                        "A line of the .idx file points to offset \(place.offset), where no block begins.",
                         at: "\(entry.name) line \(line.number)",
-                        consequence: "Replay by ranges may miss captures; lookups by this program find them.")
+                        consequence: "Replay by ranges may miss captures; replay by lookups finds them.")
                     continue
                 }
                 log.add(
-                    .warning, "idx-bad-line", "A line of the index of the index cannot be used.",
+                    .warning, "idx-bad-line", "A line of the .idx file can't be used.",
                     at: "\(entry.name) line \(line.number)",
-                    consequence: "Replay by ranges may miss captures; lookups by this program find them.")
+                    consequence: "Replay by ranges may miss captures; replay by lookups finds them.")
             }
         }
     }

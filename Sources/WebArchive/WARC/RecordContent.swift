@@ -1,16 +1,16 @@
-/// What a record holds for a reader of the web: the head of its HTTP message and where the body lies.
+/// The content of a WARC record: the head of its HTTP message, and access to the body.
 ///
-/// A value: nothing stays open, each body is opened anew from the file. `resource`, `metadata` and `conversion` records have
-/// no HTTP message; their block is the body. WARC 1.1 §6.
+/// Nothing stays open: each call of `openBody(from:)` opens the body again. The block of `resource`, `metadata` and
+/// `conversion` records is the body, without an HTTP message. WARC 1.1 §6.
 public struct RecordContent: Sendable {
     /// The record.
     public let record: WARCRecord
-    /// The head of the HTTP message; `nil` when the record holds none.
+    /// The head of the HTTP message; `nil` if the record has none.
     public let head: HTTPMessageHead?
 
     /// Reads the head of the message in `record`.
     ///
-    /// - Throws: `badRecord` when the block should hold an HTTP message and holds none; what `openBlock()` throws.
+    /// - Throws: `badRecord` if the block should be an HTTP message but isn't; the errors of `openBlock()`.
     public init(_ record: WARCRecord) throws(WebArchiveError) {
         try self.init(record) { () throws(WebArchiveError) in try record.openBlock() }
     }
@@ -25,21 +25,21 @@ public struct RecordContent: Sendable {
             ? try HTTPMessageReader(block(), limits: record.reader.limits).head : nil
     }
 
-    /// Bytes of the body as it lies in the record, chunks included.
+    /// The number of bytes of the body in the record, including chunk headers.
     public var storedBodyLength: UInt64 {
         record.contentLength - min(record.contentLength, UInt64(head?.length ?? 0))
     }
 
-    /// Bytes of the body as the server meant it, its content codings kept; `nil` when it is chunked, so that only reading tells.
+    /// The number of bytes of the body, with its content codings; `nil` if it's chunked and therefore unknown.
     public var bodyLength: UInt64? { head?.isChunked == true ? nil : storedBodyLength }
 
     /// The media type with its parameters, as recorded.
     public var contentType: String? { head.map { $0.fields["Content-Type"] } ?? record.contentType }
 
-    /// Opens the body, to be read once, without chunks and with its content codings kept.
+    /// Opens a stream for the body, with chunks decoded and content codings unchanged.
     ///
-    /// - Parameter offset: Bytes of the body to pass over; cheap only in an uncompressed record.
-    /// - Throws: What `WARCRecord.openBlock()` throws.
+    /// - Parameter offset: The number of bytes to skip. This is fast only in uncompressed records.
+    /// - Throws: The errors of `WARCRecord.openBlock()`.
     public func openBody(from offset: UInt64 = 0) throws(WebArchiveError) -> any ByteStream {
         guard head?.isChunked == true else {
             return try record.openBlock(from: UInt64(head?.length ?? 0) + offset)
@@ -51,9 +51,9 @@ public struct RecordContent: Sendable {
 }
 
 extension ByteStream {
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     ///
-    /// - Throws: `truncated` when there are fewer; what reading throws.
+    /// - Throws: `truncated` if there are fewer; the errors of reading.
     public func skip(_ count: UInt64) throws(WebArchiveError) {
         guard count > 0 else { return }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
@@ -63,7 +63,8 @@ extension ByteStream {
             let done = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: left))))
             guard done > 0 else {
                 throw WebArchiveError(
-                    code: .truncated, problem: "byte \(count) is wanted, \(count - left) bytes are there", file: name)
+                    code: .truncated, problem: "byte \(count) was requested, but only \(count - left) bytes are left",
+                    file: name)
             }
             left -= UInt64(done)
         }

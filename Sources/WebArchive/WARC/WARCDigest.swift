@@ -1,20 +1,20 @@
-/// A digest as a WARC record or an index writes it.
+/// A digest from a WARC record or an index.
 ///
-/// Source: WARC 1.1 §5.8, `labelled-digest`. Five spellings are found: `sha1:` with base 32, `sha256:` and `sha-256:`
-/// with hex, and both base 32 and hex without a label.
+/// Source: WARC 1.1 §5.8, `labelled-digest`. Five spellings exist: `sha1:` with base32, `sha256:` and `sha-256:` with
+/// hexadecimal, and both base32 and hexadecimal without a label.
 public struct WARCDigest: Sendable, Hashable {
     /// The hash function.
     public enum Algorithm: String, Sendable, Hashable, Codable {
-        /// 16 bytes.
+        /// MD5, 16 bytes.
         case md5
-        /// 20 bytes.
+        /// SHA-1, 20 bytes.
         case sha1
-        /// 32 bytes.
+        /// SHA-256, 32 bytes.
         case sha256
-        /// 64 bytes.
+        /// SHA-512, 64 bytes.
         case sha512
 
-        /// The function that a label names, as `sha-256` and `SHA256` do; `nil` for others.
+        /// Creates an algorithm from a label such as `sha-256` or `SHA256`; `nil` for others.
         init?(label: String) { self.init(rawValue: label.lowercased().replacing("-", with: "")) }
 
         var byteCount: Int {
@@ -29,10 +29,10 @@ public struct WARCDigest: Sendable, Hashable {
 
     /// The hash function.
     public let algorithm: Algorithm
-    /// The hash.
+    /// The bytes of the hash.
     public let bytes: [UInt8]
 
-    /// The hash in lower-case hexadecimal.
+    /// The hash in lower-case hexadecimal digits.
     public var hex: String { bytes.hexadecimal }
 
     /// Parses any of the five spellings; `nil` for anything else.
@@ -60,7 +60,7 @@ public struct WARCDigest: Sendable, Hashable {
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// Base 32 without or with padding. RFC 4648 §6.
+    /// Decodes base32 with or without padding. RFC 4648 §6.
     private static func base32Decoded(_ text: Substring) -> [UInt8]? {
         var decoded: [UInt8] = []
         var bits: UInt32 = 0

@@ -1,20 +1,20 @@
-/// A WARC file: opens the record at an offset, or walks through all of them.
+/// A WARC file, read at an offset or from start to end.
 ///
-/// Source: WARC 1.1 §4 and Annex D (one gzip member for each record). Records may also be uncompressed.
+/// Source: WARC 1.1 §4 and Annex D (one gzip member per record). Records may also be uncompressed.
 public struct WARCReader: Sendable {
     private enum Storage: Sendable {
         case source(any ByteSource)
         case deflated(ZIPDirectory, ZIPEntry)
     }
 
-    /// The WARC file, for error texts.
+    /// The name of the WARC file shown in error messages.
     public let name: String
-    /// Bytes of the WARC file.
+    /// The size of the WARC file in bytes.
     public let size: UInt64
     let limits: Limits
     private let storage: Storage
 
-    /// Reads the WARC file in `source`.
+    /// Creates a reader for the WARC file in `source`.
     public init(_ source: any ByteSource, limits: Limits = .standard) {
         name = source.name
         size = source.size
@@ -22,9 +22,9 @@ public struct WARCReader: Sendable {
         self.limits = limits
     }
 
-    /// Reads the WARC file in an entry of a ZIP; one that is deflated there is inflated up to each record.
+    /// Creates a reader for a WARC file in a ZIP. If it's compressed there, each record is reached by decompressing.
     ///
-    /// - Throws: `corruptZIP` when the entry's bytes are not where the directory says.
+    /// - Throws: `corruptZIP` if the entry isn't where the directory points.
     public init(entry: ZIPEntry, of directory: ZIPDirectory) throws(WebArchiveError) {
         name = directory.path(of: entry)
         size = entry.uncompressedSize
@@ -34,18 +34,19 @@ public struct WARCReader: Sendable {
 
     /// Reads the header of the record at `offset`.
     ///
-    /// - Parameter offset: In bytes from the start of the file.
-    /// - Parameter length: Bytes that the record occupies in the file, as the index says; nothing behind is read.
-    /// - Throws: `badIndex` when the range is not inside of the file, `badRecord` when no record is there, `truncated`
-    ///   or `badGzip` when it is damaged; `tooLarge` when too much of a deflated file would have to be inflated.
+    /// - Parameter offset: The byte offset of the record in the file.
+    /// - Parameter length: The number of bytes of the record in the file, as listed in the index. Nothing beyond is
+    ///   read.
+    /// - Throws: `badIndex` if the range isn't inside the file; `badRecord` if no record begins there; `truncated` or
+    ///   `badGzip` if it's damaged; `tooLarge` if too much of a compressed file would have to be decompressed.
     public func record(at offset: UInt64, length: UInt64? = nil) throws(WebArchiveError) -> WARCRecord {
         let (content, isCompressed) = try open(at: offset, length: length)
         return try record(from: content, at: offset, window: length, isCompressed: isCompressed)
     }
 
-    /// Reads the head of a record as far as its body, in one go.
+    /// Reads a record up to its body in one pass.
     ///
-    /// - Throws: As `record(at:length:)` and `RecordContent.init` do; also `cancelled`.
+    /// - Throws: The errors of `record(at:length:)` and `RecordContent.init`; `cancelled`.
     func content(
         at offset: UInt64, length: UInt64?, _ check: CancellationCheck
     ) throws(WebArchiveError) -> RecordContent {
@@ -56,18 +57,18 @@ public struct WARCReader: Sendable {
         }
     }
 
-    /// A walk through all records from the first on.
+    /// Returns a scanner over all records.
     public func makeScanner() throws(WebArchiveError) -> WARCScanner {
         WARCScanner(self, try input(at: 0, length: size))
     }
 
-    /// The file's bytes, unless the ZIP compresses them.
+    /// The byte source of the file, unless it's compressed in the ZIP.
     var storedSource: (any ByteSource)? {
         guard case .source(let source) = storage else { return nil }
         return source
     }
 
-    /// Opens a record's content, inflated when it is a gzip member.
+    /// Opens a record, decompressed if it's a gzip member.
     func open(
         at offset: UInt64, length: UInt64?, _ check: CancellationCheck? = nil
     ) throws(WebArchiveError) -> (content: BufferedInput, isCompressed: Bool) {
@@ -75,15 +76,17 @@ public struct WARCReader: Sendable {
         guard !overflow, stop <= size, length != 0 else {
             let wanted = length.map { "\($0) bytes" } ?? "a record"
             throw WebArchiveError(
-                code: .badIndex, problem: "\(wanted) at \(offset) cannot be in a WARC of \(size) bytes", file: name,
-                offset: offset, hint: "the index of this archive is wrong")
+                code: .badIndex, problem: "\(wanted) at offset \(offset) can't be in a WARC file of \(size) bytes",
+                file: name,
+                offset: offset, hint: "the archive's index is wrong")
         }
         guard storedSource != nil || offset <= limits.deflatedBytesBeforeRecordMax else {
             throw WebArchiveError(
                 code: .tooLarge,
-                problem: "the ZIP compresses this WARC file: \(offset) bytes come before the record, "
-                    + "at most \(limits.deflatedBytesBeforeRecordMax) are inflated for one",
-                file: name, offset: offset, hint: "pack the archive again, without compressing its WARC files")
+                problem: "this WARC file is compressed in the ZIP: \(offset) bytes come before the record, "
+                    + "and the limit is \(limits.deflatedBytesBeforeRecordMax)",
+                file: name, offset: offset,
+                hint: "create the archive again without compressing its WARC files in the ZIP")
         }
         let raw = try input(at: offset, length: length ?? size - offset, check)
         guard GzipMember.starts(try raw.peek(3)) else { return (raw, false) }
@@ -104,21 +107,22 @@ public struct WARCReader: Sendable {
         let first = lines.first.map { HeaderFields.trimmed($0[...]) } ?? ""
         guard first.hasPrefix("WARC/"), first.utf8.count < 16 else {
             throw WebArchiveError(
-                code: .badRecord, problem: "no WARC record here, but '\(first.prefix(40))'", file: name, offset: offset,
+                code: .badRecord, problem: "no WARC record begins here: found \"\(first.prefix(40))\"", file: name,
+                offset: offset,
                 hint: first.hasPrefix("filedesc:")
-                    ? "ARC files cannot be read; convert them with `warcio recompress`" : nil)
+                    ? "ARC files aren't supported; convert them with `warcio recompress`" : nil)
         }
         let headers = HeaderFields(lines: Array(lines.dropFirst()))
         guard let length = headers["Content-Length"].flatMap({ UInt64($0) }) else {
             throw WebArchiveError(
-                code: .badRecord, problem: "WARC record has no usable Content-Length", file: name, offset: offset)
+                code: .badRecord, problem: "the WARC record has no valid Content-Length", file: name, offset: offset)
         }
         return WARCRecord(
             version: String(first.dropFirst(5)), headers: headers, contentLength: length, offset: offset,
             isCompressed: isCompressed, file: name, headerLength: input.offset - start, reader: self, window: window)
     }
 
-    /// The file's bytes from `offset` on, at most `length` of them; both were checked.
+    /// Returns the file's bytes at `offset`, at most `length`. Both must have been checked.
     private func input(
         at offset: UInt64, length: UInt64, _ check: CancellationCheck? = nil
     ) throws(WebArchiveError) -> BufferedInput {
@@ -134,7 +138,7 @@ public struct WARCReader: Sendable {
     }
 }
 
-/// At most `length` bytes of an input.
+/// A stream of at most `length` bytes of an input.
 private final class LimitedStream: ByteStream {
     var name: String { input.name }
     private let input: BufferedInput

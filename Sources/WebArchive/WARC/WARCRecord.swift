@@ -1,50 +1,50 @@
-/// The header of one WARC record, and the way to its block.
+/// The header of a WARC record, and access to its block.
 ///
-/// Source: WARC 1.1 §4 and §5. Found in the wild: versions from 0.17 on, lines that end in LF only, folded lines, and
-/// `WARC-Target-URI` in angle brackets, as the grammar of WARC 1.0 had it.
+/// Source: WARC 1.1 §4 and §5. Also accepts versions from 0.17, lines that end in LF only, folded lines, and
+/// `WARC-Target-URI` in angle brackets, as in the grammar of WARC 1.0.
 public struct WARCRecord: Sendable {
-    /// The version in the first line, without `WARC/`: `1.1`.
+    /// The WARC version, for example `1.1`.
     public let version: String
-    /// The named fields.
+    /// The header fields.
     public let headers: HeaderFields
-    /// Bytes of the block, as `Content-Length` says.
+    /// The size of the block in bytes, from `Content-Length`.
     public let contentLength: UInt64
-    /// Byte offset of the record from the start of the WARC file.
+    /// The byte offset of the record in the WARC file.
     public let offset: UInt64
     /// Whether the record is a gzip member.
     public let isCompressed: Bool
-    /// The WARC file, for error texts.
+    /// The name of the WARC file shown in error messages.
     public let file: String
 
-    /// Bytes of the header, inflated, up to the first byte of the block.
+    /// The decompressed size of the header, up to the first byte of the block.
     let headerLength: UInt64
     let reader: WARCReader
-    /// Bytes that the record may occupy in the WARC file; `nil` up to the file's end.
+    /// The maximum number of bytes of the record in the WARC file; if `nil`, up to the end of the file.
     let window: UInt64?
 
-    /// `response`, `revisit`, `resource`, …, in lower case; empty when the record does not say.
+    /// The record type in lower case, for example `response` or `revisit`; empty if it's missing.
     public var type: String { (headers["WARC-Type"] ?? "").lowercased() }
-    /// What was asked for, as recorded, without angle brackets.
+    /// The captured URL as recorded, without angle brackets.
     public var targetURI: String? { uri("WARC-Target-URI") }
-    /// When, as recorded: RFC 3339.
+    /// The time of the capture as recorded, in RFC 3339.
     public var date: String? { headers["WARC-Date"] }
-    /// When.
+    /// The time of the capture.
     public var timestamp: CaptureTimestamp? { date.flatMap { CaptureTimestamp(rfc3339: $0) } }
-    /// Media type of the block: `application/http;msgtype=response`.
+    /// The media type of the block, for example `application/http;msgtype=response`.
     public var contentType: String? { headers["Content-Type"] }
-    /// Digest of the payload, as recorded.
+    /// The digest of the payload, as recorded.
     public var payloadDigest: String? { headers["WARC-Payload-Digest"] }
-    /// Digest of the block, as recorded.
+    /// The digest of the block, as recorded.
     public var blockDigest: String? { headers["WARC-Block-Digest"] }
-    /// For a revisit: the URI of the record that holds the payload.
+    /// The URI of the record with the payload of a revisit.
     public var refersToTargetURI: String? { uri("WARC-Refers-To-Target-URI") }
-    /// For a revisit: the date of the record that holds the payload.
+    /// The date of the record with the payload of a revisit.
     public var refersToDate: String? { headers["WARC-Refers-To-Date"] }
-    /// For a revisit: which kind, as a URI.
+    /// The profile URI of a revisit.
     public var profile: String? { uri("WARC-Profile") }
-    /// Whether the record points at an earlier payload.
+    /// Whether the record refers to the payload of an earlier one.
     public var isRevisit: Bool { type == "revisit" }
-    /// Whether the block holds an HTTP message.
+    /// Whether the block is an HTTP message.
     public var holdsHTTP: Bool {
         let type = (contentType ?? "").lowercased()
         return type.hasPrefix("application/http") || type.isEmpty && targetURI?.hasPrefix("http") == true
@@ -55,23 +55,24 @@ public struct WARCRecord: Sendable {
         return value.hasPrefix("<") && value.hasSuffix(">") ? String(value.dropFirst().dropLast()) : value
     }
 
-    /// Opens the block, to be read once. May be called again, for a new reader from the start.
+    /// Opens a new reader at the start of the block.
     ///
-    /// - Throws: `truncated`, `badGzip` or `io` when the record cannot be read up to its block.
+    /// - Throws: `truncated`, `badGzip` or `io` if the record can't be read up to its block.
     public func openBlock() throws(WebArchiveError) -> WARCBlockReader {
         let input = try reader.open(at: offset, length: window).content
         let skipped = try input.skip(headerLength)
         guard skipped == headerLength else {
             throw WebArchiveError(
-                code: .truncated, problem: "the header has \(headerLength) bytes, \(skipped) are left", file: file,
+                code: .truncated,
+                problem: "the record's header has \(headerLength) bytes, but only \(skipped) are left", file: file,
                 offset: offset)
         }
         return WARCBlockReader(input, length: contentLength, file: file, recordOffset: offset)
     }
 
-    /// Opens the block behind its first `count` bytes. An uncompressed record is entered there, nothing before is read.
+    /// Opens the block after its first `count` bytes. They're read only if the record is compressed.
     ///
-    /// - Throws: As `openBlock()` does; `truncated` when the block is shorter.
+    /// - Throws: The errors of `openBlock()`; `truncated` if the block is shorter.
     func openBlock(from count: UInt64) throws(WebArchiveError) -> any ByteStream {
         guard let source = isCompressed ? nil : reader.storedSource else {
             let block = try openBlock()
@@ -82,7 +83,7 @@ public struct WARCRecord: Sendable {
         let there = min(contentLength, source.size - min(start, source.size))
         guard count <= there else {
             throw WebArchiveError(
-                code: .truncated, problem: "byte \(count) is wanted of a block of which \(there) bytes are there",
+                code: .truncated, problem: "byte \(count) was requested, but the block has only \(there) bytes",
                 file: file, offset: offset)
         }
         let window = try SubrangeByteSource(source, offset: start + count, length: there - count)
@@ -92,16 +93,16 @@ public struct WARCRecord: Sendable {
 
     /// Opens the HTTP message in the block.
     ///
-    /// - Throws: `badRecord` when the block holds none; what `openBlock()` throws.
+    /// - Throws: `badRecord` if the block isn't an HTTP message; the errors of `openBlock()`.
     public func openHTTPMessage() throws(WebArchiveError) -> HTTPMessageReader {
         try HTTPMessageReader(openBlock(), limits: reader.limits)
     }
 
-    /// Calls `body` with the block's bytes, piece by piece, until it returns `false`.
+    /// Calls `body` with each chunk of the block until it returns `false`.
     ///
-    /// - Parameter body: Gets a piece; returns whether to go on.
-    /// - Parameter chunkBytesMax: Bytes of a piece, at most; a piece is valid only during the call.
-    /// - Throws: What `body` throws, and `truncated` or `badGzip` when the record is damaged.
+    /// - Parameter body: Receives a chunk; returns whether to continue.
+    /// - Parameter chunkBytesMax: The maximum size of a chunk. A chunk is valid only during the call.
+    /// - Throws: The errors of `body`; `truncated` or `badGzip` if the record is damaged.
     public func forEachChunk(
         chunkBytesMax: Int = 64 << 10, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -109,11 +110,11 @@ public struct WARCRecord: Sendable {
     }
 }
 
-/// A record's block, to be read once: exactly `length` bytes or an error.
+/// Reads a record's block once: either exactly `length` bytes, or an error.
 public final class WARCBlockReader: ByteStream {
-    /// The WARC file, for error texts.
+    /// The name of the WARC file shown in error messages.
     public let name: String
-    /// Bytes of the block.
+    /// The size of the block in bytes.
     public let length: UInt64
     private let input: BufferedInput
     private let recordOffset: UInt64
@@ -128,9 +129,9 @@ public final class WARCBlockReader: ByteStream {
         remaining = length
     }
 
-    /// Reads the next bytes; 0 only at the end of the block, once the gzip checksum was found right.
+    /// Reads the next bytes. Returns 0 only at the end of the block, after checking the gzip checksum.
     ///
-    /// - Throws: `truncated` when the record ends before its block does, `badGzip` when it is damaged.
+    /// - Throws: `truncated` if the record ends before its block; `badGzip` if it's damaged.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         guard remaining > 0 else {
             try checkEnd()
@@ -140,33 +141,34 @@ public final class WARCBlockReader: ByteStream {
             into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
         guard count > 0 || buffer.isEmpty else {
             throw WebArchiveError(
-                code: .truncated, problem: "WARC record needs \(length) bytes, \(length - remaining) are there",
+                code: .truncated, problem: "the WARC record needs \(length) bytes, but has only \(length - remaining)",
                 file: name, offset: recordOffset)
         }
         remaining -= UInt64(count)
         return count
     }
 
-    /// Passes over the next `count` bytes.
+    /// Skips the next `count` bytes.
     ///
-    /// - Throws: `truncated` when there are fewer.
+    /// - Throws: `truncated` if there are fewer.
     func skip(_ count: UInt64) throws(WebArchiveError) {
         guard count <= remaining, try input.skip(count) == count else {
             throw WebArchiveError(
-                code: .truncated, problem: "byte \(count) is wanted of a block of \(length) bytes", file: name,
+                code: .truncated, problem: "byte \(count) was requested, but the block has only \(length) bytes",
+                file: name,
                 offset: recordOffset)
         }
         remaining -= count
     }
 
-    /// Reads the few bytes behind the block, so that zlib sees the end of the member and compares the checksum.
+    /// Reads the few bytes after the block, so that zlib reaches the end of the member and checks its CRC.
     private func checkEnd() throws(WebArchiveError) {
         guard !endIsChecked else { return }
         endIsChecked = true
         do throws(WebArchiveError) {
             _ = try input.skip(64)
         } catch let error where error.code == .truncated {
-            // The block is whole. Some indexes give a length that stops short of the member's trailer.
+            // The block is complete. Some indexes give a length without the member's trailer.
         }
     }
 }

@@ -1,16 +1,16 @@
-/// Walks through a WARC file once, record by record, past damage.
+/// Reads a WARC file once, record by record, skipping damaged ones.
 public final class WARCScanner {
-    /// One record that was read to its end.
+    /// A record that was read to its end.
     public struct Item: Sendable {
         /// The record.
         public let record: WARCRecord
-        /// Bytes that it occupies in the WARC file.
+        /// The number of bytes of the record in the WARC file.
         public let length: UInt64
-        /// The head of the HTTP message in it, when there is one that can be read.
+        /// The head of the HTTP message, if the record has a valid one.
         public let httpHead: HTTPMessageHead?
     }
 
-    /// What is damaged in the part that was walked through.
+    /// The findings in the part read so far.
     public var findings: [Finding] { log.findings }
     private let reader: WARCReader
     private let input: BufferedInput
@@ -22,9 +22,9 @@ public final class WARCScanner {
         log = FindingLog(perCodeMax: reader.limits.findingsPerCodeMax)
     }
 
-    /// The next whole record, or `nil` at the end of the file. A damaged record is passed over with a finding.
+    /// Returns the next complete record, or `nil` at the end. Damaged records are skipped with a finding.
     ///
-    /// - Throws: `io`, or damage of the ZIP entry itself, which ends the walk.
+    /// - Throws: `io`, or an error in the ZIP entry itself, which ends the scan.
     public func next() throws(WebArchiveError) -> Item? {
         while try skipLineEnds() {
             let offset = input.offset
@@ -57,7 +57,7 @@ public final class WARCScanner {
         return Item(record: record, length: input.offset - offset, httpHead: head)
     }
 
-    /// Passes over what is left of the block, up to its declared end.
+    /// Skips the rest of the block, up to its declared end.
     private func finish(_ record: WARCRecord, _ content: BufferedInput, at offset: UInt64) throws(WebArchiveError) {
         let base = record.isCompressed ? 0 : offset
         let done = content.offset - base - record.headerLength
@@ -66,12 +66,12 @@ public final class WARCScanner {
         guard skipped == left else {
             throw WebArchiveError(
                 code: .truncated,
-                problem: "WARC record needs \(record.contentLength) bytes, \(done + skipped) are there",
+                problem: "the WARC record needs \(record.contentLength) bytes, but has only \(done + skipped)",
                 file: reader.name, offset: offset)
         }
     }
 
-    /// The HTTP head, read only when it is surely inside of the block.
+    /// Returns the HTTP head if it's inside the block.
     private func httpHead(of record: WARCRecord, _ content: BufferedInput) throws(WebArchiveError) -> HTTPMessageHead? {
         guard record.holdsHTTP, ["response", "revisit"].contains(record.type) else { return nil }
         let wanted = Int(min(record.contentLength, 32 << 10))
@@ -88,7 +88,7 @@ public final class WARCScanner {
         return false
     }
 
-    /// Moves to the next byte that may start a record, behind the start of the damaged one.
+    /// Skips to the next byte that may start a record, after the start of the damaged one.
     private func findNextRecord(after offset: UInt64) throws(WebArchiveError) -> Bool {
         if input.offset == offset { input.consume(min(1, input.unread.count)) }
         while true {
@@ -107,7 +107,7 @@ public final class WARCScanner {
 
     private func note(_ error: WebArchiveError, at offset: UInt64) {
         log.add(
-            .error, "warc-damaged", "A WARC record cannot be read: \(error.problem).",
-            at: "\(reader.name) byte \(offset)", consequence: "What this record holds cannot be replayed.")
+            .error, "warc-damaged", "A WARC record can't be read: \(error.problem).",
+            at: "\(reader.name) byte \(offset)", consequence: "The content of this record can't be replayed.")
     }
 }

@@ -1,6 +1,6 @@
 import CZlib
 
-/// The content of a deflated entry, with its size and CRC checked.
+/// Decompresses a deflated entry, and checks its size and CRC.
 final class InflatedEntryStream: ByteStream {
     let name: String
     private let entry: ZIPEntry
@@ -25,7 +25,7 @@ final class InflatedEntryStream: ByteStream {
         while !isFinished {
             if try input.isAtEnd() {
                 throw WebArchiveError(
-                    code: .truncated, problem: "the deflated data ends early", file: name, offset: input.offset)
+                    code: .truncated, problem: "the compressed data ends early", file: name, offset: input.offset)
             }
             let step = try inflater.inflate(input.unread, into: buffer, offset: input.offset)
             input.consume(step.consumed)
@@ -43,11 +43,11 @@ final class InflatedEntryStream: ByteStream {
         guard produced <= entry.uncompressedSize, !isFinished || produced == entry.uncompressedSize else {
             throw WebArchiveError(
                 code: .corruptZIP,
-                problem: "the data inflates to \(produced) bytes, \(entry.uncompressedSize) are declared",
+                problem: "the data expands to \(produced) bytes, but the ZIP declares \(entry.uncompressedSize)",
                 file: name)
         }
         guard !isFinished || UInt32(truncatingIfNeeded: checksum) == entry.crc32 else {
-            throw WebArchiveError(code: .corruptZIP, problem: "the content does not match its CRC-32", file: name)
+            throw WebArchiveError(code: .corruptZIP, problem: "the content doesn't match its CRC-32", file: name)
         }
     }
 }

@@ -1,11 +1,11 @@
 #if WITH_LIBZIP
 import CLibzip
 
-/// A ZIP opened by libzip, reading through a `ByteSource` so that no file position is shared with anyone.
+/// A ZIP opened by libzip. It reads from a `ByteSource`, so that it shares no file position.
 final class LibzipArchive {
     let handle: OpaquePointer
 
-    /// Opens `source`; `nil` when libzip refuses it, with the reason in `refusal`.
+    /// Opens `source`; `nil` if libzip refuses it, with the reason in `refusal`.
     init?(_ source: any ByteSource, refusal: inout String) {
         var error = zip_error_t()
         zip_error_init(&error)
@@ -30,7 +30,7 @@ final class LibzipArchive {
         String(cString: zip_error_strerror(error)).lowercased()
     }
 
-    /// What libzip says of the entry at `index`; `nil` when it has none.
+    /// Returns libzip's data about the entry at `index`, or `nil` if there is none.
     func status(at index: Int) -> zip_stat_t? {
         var status = zip_stat_t()
         zip_stat_init(&status)
@@ -39,7 +39,7 @@ final class LibzipArchive {
     }
 }
 
-/// Answers libzip's requests for bytes from a `ByteSource`.
+/// A libzip source that reads from a `ByteSource`.
 private final class LibzipReader {
     private let source: any ByteSource
     private var position: UInt64 = 0

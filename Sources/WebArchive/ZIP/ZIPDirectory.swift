@@ -1,12 +1,13 @@
-/// The central directory of a ZIP: what it holds, and where exactly each entry's bytes are.
+/// The central directory of a ZIP, which locates its entries.
 ///
-/// Source: APPNOTE.TXT 6.3.10. Nothing is ever extracted: entries with names that lead out of a folder are only marked.
+/// Source: APPNOTE.TXT 6.3.10. Nothing is extracted to disk. Entries whose paths lead outside a folder are marked
+/// unsafe.
 public struct ZIPDirectory: Sendable {
-    /// The file.
+    /// The byte source of the ZIP.
     public internal(set) var source: any ByteSource
-    /// Every entry, in the order of the directory.
+    /// All entries, in the order of the directory.
     public let entries: [ZIPEntry]
-    /// What is odd about the ZIP but does not stop it from being read.
+    /// The findings about the ZIP.
     public let findings: [Finding]
 
     let limits: Limits
@@ -16,23 +17,23 @@ public struct ZIPDirectory: Sendable {
     static let centralSignature: UInt32 = 0x0201_4B50
     static let localSignature: UInt32 = 0x0403_4B50
 
-    /// Reads the end records and the central directory of `source`, and checks the local headers of what a WACZ needs.
+    /// Reads the central directory of `source`, and checks the local headers of the entries that a WACZ needs.
     ///
-    /// - Throws: `notZIP`, `truncated` or `empty` for what is no whole ZIP; `corruptZIP`, `encrypted`, `unsafeName`,
-    ///   `duplicateName`, `tooLarge` or `unsupported` for one that contradicts itself or is an attack.
+    /// - Throws: `notZIP`, `truncated` or `empty` if the file isn't a complete ZIP; `corruptZIP`, `encrypted`,
+    ///   `unsafeName`, `duplicateName`, `tooLarge` or `unsupported` if the ZIP is inconsistent or an attack.
     public init(source: any ByteSource, limits: Limits = .standard) throws(WebArchiveError) {
         let end = try ZIPEndRecord.find(in: source, limits: limits)
         guard end.entryCount <= UInt64(limits.entriesMax) else {
             throw WebArchiveError(
                 code: .tooLarge,
-                problem: "the ZIP holds \(end.entryCount) files, at most \(limits.entriesMax) are read",
-                file: source.name, offset: end.directoryOffset, hint: "pack it with fewer, larger WARC files")
+                problem: "the ZIP contains \(end.entryCount) files, and the limit is \(limits.entriesMax)",
+                file: source.name, offset: end.directoryOffset, hint: "create it again with fewer, larger WARC files")
         }
         guard end.directorySize <= limits.centralDirectoryBytesMax else {
             throw WebArchiveError(
                 code: .tooLarge,
                 problem: "the ZIP's directory has \(end.directorySize) bytes for \(end.entryCount) files, "
-                    + "at most \(limits.centralDirectoryBytesMax) bytes are read",
+                    + "and the limit is \(limits.centralDirectoryBytesMax)",
                 file: source.name, offset: end.directoryOffset)
         }
         let bytes = try source.read(at: end.directoryOffset, count: Int(end.directorySize))
@@ -47,52 +48,53 @@ public struct ZIPDirectory: Sendable {
         self.end = end
         self.positions = positions
         findings = log.findings
-        try checkPlaces(directoryOffset: end.directoryOffset)
+        try checkLayout(directoryOffset: end.directoryOffset)
     }
 
-    /// The entry with exactly this name; folders, links and unsafe names are never found.
+    /// Returns the entry with this exact name. Ignores folders, links and unsafe names.
     public func entry(named name: String) -> ZIPEntry? {
         positions[name].map { entries[$0] }
     }
 
-    /// The absolute byte offsets of an entry's bytes, which start after its *local* header.
+    /// Returns the byte range of an entry's data in the file, which starts after its *local* header.
     ///
-    /// The local header has a name and an extra field of its own, so the central ones do not tell where bytes start.
+    /// The local header has its own name and extra field, so the central header isn't enough to locate the data.
     ///
-    /// - Throws: `corruptZIP` when there is no local header, it is another entry's, or the bytes run past the end.
+    /// - Throws: `corruptZIP` if the local header is missing or belongs to another entry, or the data exceeds the file.
     public func dataRange(of entry: ZIPEntry) throws(WebArchiveError) -> Range<UInt64> {
         let offset = entry.localHeaderOffset
         let rawName = entry.rawName
         let wanted = 30 + rawName.count
         guard offset <= source.size, source.size - offset >= UInt64(wanted) else {
-            throw corrupt(entry, "the local header needs \(wanted) bytes at \(offset), the file has \(source.size)")
+            throw corrupt(
+                entry, "the local header needs \(wanted) bytes at offset \(offset), but the file has \(source.size)")
         }
         let header = try source.read(at: offset, count: wanted)
         guard header.uint32(at: 0) == Self.localSignature else {
-            throw corrupt(entry, "no local header at the place that the directory names")
+            throw corrupt(entry, "no local header where the directory points")
         }
         guard Int(header.uint16(at: 26)) == rawName.count, header[30...].elementsEqual(rawName) else {
-            throw corrupt(entry, "the local header has another name")
+            throw corrupt(entry, "the local header has a different name")
         }
         guard ZIPEntry.Method(header.uint16(at: 8)) == entry.method else {
-            throw corrupt(entry, "the local header has another compression method")
+            throw corrupt(entry, "the local header has a different compression method")
         }
         let start = offset + UInt64(wanted) + UInt64(header.uint16(at: 28))
         let (stop, overflow) = start.addingReportingOverflow(entry.compressedSize)
         guard !overflow, stop <= source.size else {
             let left = source.size > start ? source.size - start : 0
-            throw corrupt(entry, "\(entry.compressedSize) bytes are needed, \(left) are left")
+            throw corrupt(entry, "\(entry.compressedSize) bytes are needed, but only \(left) are left")
         }
         return start..<stop
     }
 
-    /// The bytes of a stored entry, to be read at any offset.
+    /// Returns a source for an uncompressed entry, to be read at any offset.
     ///
-    /// - Throws: `unsupported` for a compressed entry; what `dataRange(of:)` throws.
+    /// - Throws: `unsupported` if the entry is compressed; the errors of `dataRange(of:)`.
     public func bytes(of entry: ZIPEntry) throws(WebArchiveError) -> SubrangeByteSource {
         guard entry.method == .stored else {
             throw WebArchiveError(
-                code: .unsupported, problem: "the entry is compressed in the ZIP and cannot be read at an offset",
+                code: .unsupported, problem: "the entry is compressed in the ZIP and can't be read at an offset",
                 file: path(of: entry))
         }
         let range = try dataRange(of: entry)
@@ -100,33 +102,33 @@ public struct ZIPDirectory: Sendable {
             source, offset: range.lowerBound, length: range.upperBound - range.lowerBound, name: path(of: entry))
     }
 
-    /// The content of an entry from front to back, inflated when it is deflated.
+    /// Returns a stream for the contents of an entry, decompressed if necessary.
     ///
-    /// Reading past the declared size, or a wrong CRC of a deflated entry, throws.
+    /// For a deflated entry, reading throws if the size or the CRC is wrong.
     public func stream(of entry: ZIPEntry) throws(WebArchiveError) -> any ByteStream {
         switch entry.method {
         case .stored: return SourceStream(try bytes(of: entry))
         case .deflated: return try InflatedEntryStream(entry, in: self)
         case .other(let number):
             throw WebArchiveError(
-                code: .unsupported, problem: "ZIP compression method \(number) is not supported", file: path(of: entry))
+                code: .unsupported, problem: "ZIP compression method \(number) isn't supported", file: path(of: entry))
         }
     }
 
-    /// The whole content of a small entry.
+    /// Returns the contents of a small entry.
     ///
-    /// - Throws: `tooLarge` when more than `limit` bytes are declared, before anything is inflated.
+    /// - Throws: `tooLarge`, before decompressing, if the declared size exceeds `limit`.
     public func contents(of entry: ZIPEntry, limit: UInt64) throws(WebArchiveError) -> [UInt8] {
         guard entry.uncompressedSize <= limit, entry.compressedSize <= limit else {
             throw WebArchiveError(
-                code: .tooLarge, problem: "the entry holds \(entry.uncompressedSize) bytes, at most \(limit) are read",
+                code: .tooLarge, problem: "the entry has \(entry.uncompressedSize) bytes, and the limit is \(limit)",
                 file: path(of: entry))
         }
         return try stream(of: entry).readAll(
             limit: min(limit, entry.uncompressedSize), reserving: entry.uncompressedSize)
     }
 
-    /// The entry's name behind that of the file, for error texts.
+    /// Returns the name of the file and the entry, for error messages.
     func path(of entry: ZIPEntry) -> String { "\(source.name)/\(entry.name)" }
 
     private func corrupt(_ entry: ZIPEntry, _ problem: String) -> WebArchiveError {
@@ -139,12 +141,13 @@ extension ZIPDirectory {
         if end.trailingLength > 0 {
             log.add(
                 .warning, "zip-trailing-bytes", "\(end.trailingLength) bytes follow the end of the ZIP.",
-                at: "end of the file", consequence: "None for replay; other programs may refuse the file.")
+                at: "end of the file", consequence: "Replay isn't affected, but other programs may refuse the file.")
         }
         if end.prefixLength > 0 {
             log.add(
                 .warning, "zip-prefix-bytes", "\(end.prefixLength) bytes come before the start of the ZIP.",
-                at: "start of the file", consequence: "Replay by ranges may fail, as other programs do not expect them."
+                at: "start of the file",
+                consequence: "Replay by ranges may fail, because other programs don't expect these bytes."
             )
         }
     }
@@ -156,10 +159,11 @@ extension ZIPDirectory {
         positions.reserveCapacity(entries.count)
         for entry in entries {
             if entry.isUnsafe {
-                let kind = entry.isSymlink ? "is a symbolic link" : "has a name that leads out of the package"
+                let kind = entry.isSymlink ? "is a symbolic link" : "has a path that leads outside the archive"
                 log.add(
                     .warning, "zip-unsafe-name", "An entry \(kind).", at: shown(entry.name),
-                    consequence: "The entry is ignored. A package should not hold one; be careful with its source.")
+                    consequence:
+                        "The entry is ignored; it may be an attack, so use the archive only if you trust its source.")
             } else if let first = positions[entry.name] {
                 guard !entry.matters, !entry.isDirectory else {
                     throw WebArchiveError(
@@ -168,7 +172,7 @@ extension ZIPDirectory {
                 }
                 log.add(
                     .warning, "zip-duplicate-name", "Two entries have the same name.", at: entry.name,
-                    consequence: "Only the first is seen.")
+                    consequence: "Only the first one is used.")
             } else if !entry.isDirectory {
                 positions[entry.name] = entry.index
             }
@@ -176,13 +180,13 @@ extension ZIPDirectory {
         return positions
     }
 
-    /// A name that is safe to print on one line.
+    /// Returns a name that is safe to print on one line.
     private static func shown(_ name: String) -> String {
         String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
     }
 
-    /// Checks that no entry overlaps another or the directory, and that those which matter have a local header.
-    private func checkPlaces(directoryOffset: UInt64) throws(WebArchiveError) {
+    /// Checks that entries don't overlap each other or the directory, and that those a WACZ needs have a local header.
+    private func checkLayout(directoryOffset: UInt64) throws(WebArchiveError) {
         let sorted = entries.sorted { $0.localHeaderOffset < $1.localHeaderOffset }
         for (position, entry) in sorted.enumerated() {
             let next = position + 1 < sorted.count ? sorted[position + 1].localHeaderOffset : directoryOffset
@@ -190,7 +194,7 @@ extension ZIPDirectory {
             if entry.matters, !entry.isDirectory, !entry.isUnsafe {
                 if case .other(let number) = entry.method {
                     throw WebArchiveError(
-                        code: .unsupported, problem: "ZIP compression method \(number) is not supported",
+                        code: .unsupported, problem: "ZIP compression method \(number) isn't supported",
                         file: path(of: entry))
                 }
                 stop = try dataRange(of: entry).upperBound
@@ -200,13 +204,13 @@ extension ZIPDirectory {
                 stop = overflow || overflowToo ? .max : least
             }
             guard stop <= next else {
-                throw corrupt(entry, "ends at byte \(stop), but the next part of the ZIP starts at \(next)")
+                throw corrupt(entry, "the entry ends at byte \(stop), but the next part of the ZIP starts at \(next)")
             }
         }
     }
 }
 
-/// Walks through the bytes of a central directory.
+/// Parses the bytes of a central directory.
 private struct ZIPDirectoryParser {
     let bytes: [UInt8]
     let end: ZIPEndRecord
@@ -231,19 +235,20 @@ private struct ZIPDirectoryParser {
     private mutating func next(index: Int) throws(WebArchiveError) -> ZIPEntry {
         let start = position
         guard bytes.count - start >= 46, bytes.uint32(at: start) == ZIPDirectory.centralSignature else {
-            throw corrupt("the central directory has \(index) entries, its end record says \(end.entryCount)")
+            throw corrupt("the central directory has \(index) entries, but its end record lists \(end.entryCount)")
         }
         let nameEnd = start + 46 + Int(bytes.uint16(at: start + 28))
         let extraEnd = nameEnd + Int(bytes.uint16(at: start + 30))
         let commentEnd = extraEnd + Int(bytes.uint16(at: start + 32))
         guard commentEnd <= bytes.count else {
-            throw corrupt("entry \(index + 1) needs \(commentEnd - start) bytes, \(bytes.count - start) are left")
+            throw corrupt(
+                "entry \(index + 1) needs \(commentEnd - start) bytes, but only \(bytes.count - start) are left")
         }
         position = commentEnd
         let rawName = [UInt8](bytes[start + 46..<nameEnd])
         guard !rawName.contains(0) else {
             throw WebArchiveError(
-                code: .unsafeName, problem: "the name of entry \(index + 1) has a NUL byte", file: file,
+                code: .unsafeName, problem: "the name of entry \(index + 1) contains a NUL byte", file: file,
                 offset: end.directoryOffset + UInt64(start))
         }
         let sizes = try wideSizes(at: start, extra: nameEnd..<extraEnd)
@@ -254,7 +259,7 @@ private struct ZIPDirectoryParser {
         index: Int, start: Int, rawName: [UInt8], sizes: (uncompressed: UInt64, compressed: UInt64, offset: UInt64)
     ) throws(WebArchiveError) -> ZIPEntry {
         let (offset, overflow) = sizes.offset.addingReportingOverflow(end.prefixLength)
-        // The upper half of the external attributes is a Unix mode when the entry was made on Unix (3) or macOS (19).
+        // The upper half of the external attributes is a Unix mode if the entry was created on Unix (3) or macOS (19).
         let isUnix = [3, 19].contains(bytes[start + 5])
         let mode = bytes.uint32(at: start + 38) >> 16
         let isSymlink = isUnix && mode & 0xF000 == 0xA000
@@ -271,13 +276,13 @@ private struct ZIPDirectoryParser {
         }
         guard !entry.isEncrypted else {
             throw WebArchiveError(
-                code: .encrypted, problem: "the entry is encrypted, which is not supported",
+                code: .encrypted, problem: "the entry is encrypted, which isn't supported",
                 file: "\(file)/\(entry.name)",
-                hint: "save the package again without a password")
+                hint: "create the archive again without a password")
         }
         guard entry.method != .stored || entry.compressedSize == entry.uncompressedSize else {
             throw corrupt(
-                "the entry is stored, but has \(entry.compressedSize) bytes for a content of \(entry.uncompressedSize)",
+                "the entry isn't compressed, but stores \(entry.uncompressedSize) bytes as \(entry.compressedSize)",
                 entry: entry)
         }
         guard bytes.uint16(at: start + 34) == 0 || bytes.uint16(at: start + 34) == 0xFFFF else {
@@ -287,7 +292,7 @@ private struct ZIPDirectoryParser {
         return entry
     }
 
-    /// Sizes and offset, from the zip64 extra field where the short fields are full. APPNOTE §4.5.3.
+    /// Returns sizes and offset, from the zip64 extra field if the 32-bit fields are full. APPNOTE §4.5.3.
     private func wideSizes(
         at start: Int, extra: Range<Int>
     ) throws(WebArchiveError) -> (uncompressed: UInt64, compressed: UInt64, offset: UInt64) {

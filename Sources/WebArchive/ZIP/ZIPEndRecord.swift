@@ -1,14 +1,14 @@
-/// Where a ZIP's central directory is, as its end records say. APPNOTE.TXT 6.3.10, §4.3.14 to §4.3.16.
+/// The location of a ZIP's central directory, as its end records give it. APPNOTE.TXT 6.3.10, §4.3.14 to §4.3.16.
 struct ZIPEndRecord: Sendable, Hashable {
-    /// Entries in the directory.
+    /// The number of entries in the directory.
     let entryCount: UInt64
-    /// Bytes of the directory.
+    /// The size of the directory in bytes.
     let directorySize: UInt64
-    /// Byte offset of the directory from the start of the file.
+    /// The byte offset of the directory from the start of the file.
     let directoryOffset: UInt64
-    /// Bytes before the ZIP's own first byte; every stored offset is short by that many.
+    /// The number of bytes before the ZIP's own first byte. Every stored offset is too small by this number.
     let prefixLength: UInt64
-    /// Bytes after the end record and its comment.
+    /// The number of bytes after the end record and its comment.
     let trailingLength: UInt64
 
     private static let signature: UInt32 = 0x0605_4B50
@@ -66,7 +66,7 @@ struct ZIPEndRecord: Sendable, Hashable {
             throw WebArchiveError(
                 code: .corruptZIP,
                 problem:
-                    "the central directory needs \(size) bytes at \(start), but its end record is at \(directoryEnd)",
+                    "the central directory needs \(size) bytes at offset \(start), but its end record is at \(directoryEnd)",
                 file: source.name, offset: offset)
         }
         let prefix = try prefixLength(count: count, start: start, gap: directoryEnd - stop, source: source)
@@ -75,7 +75,7 @@ struct ZIPEndRecord: Sendable, Hashable {
             trailingLength: source.size - recordEnd)
     }
 
-    /// The zip64 end record that the locator right before `end` names; `nil` when there is no locator.
+    /// Returns the zip64 end record that the locator right before `end` points to; `nil` without a locator.
     private static func zip64Record(
         endingAt end: UInt64, source: any ByteSource
     ) throws(WebArchiveError) -> (count: UInt64, size: UInt64, start: UInt64, offset: UInt64)? {
@@ -86,7 +86,7 @@ struct ZIPEndRecord: Sendable, Hashable {
             throw WebArchiveError(
                 code: .unsupported, problem: "the ZIP is split over several files", file: source.name, offset: end - 20)
         }
-        // The stored offset is short when bytes were put before the ZIP; then the record is right before its locator.
+        // The stored offset is too small if bytes were put before the ZIP. The record is then right before its locator.
         for offset in [locator.uint64(at: 8), end >= 76 ? end - 76 : 0] {
             guard end - 20 >= 56, offset <= end - 20 - 56 else { continue }
             let record = try source.read(at: offset, count: 56)
@@ -99,11 +99,11 @@ struct ZIPEndRecord: Sendable, Hashable {
             return (record.uint64(at: 32), record.uint64(at: 40), record.uint64(at: 48), offset)
         }
         throw WebArchiveError(
-            code: .corruptZIP, problem: "no zip64 end record where its locator points to", file: source.name,
+            code: .corruptZIP, problem: "no zip64 end record where its locator points", file: source.name,
             offset: end - 20)
     }
 
-    /// How far the directory lies behind the place that the end record names: 0, or `gap` for a ZIP behind a prefix.
+    /// Returns how far the directory is after the offset in the end record: 0, or `gap` for a ZIP after a prefix.
     private static func prefixLength(
         count: UInt64, start: UInt64, gap: UInt64, source: any ByteSource
     ) throws(WebArchiveError) -> UInt64 {
@@ -115,12 +115,12 @@ struct ZIPEndRecord: Sendable, Hashable {
             }
         }
         throw WebArchiveError(
-            code: .corruptZIP, problem: "no central directory at the place that the end record names",
+            code: .corruptZIP, problem: "no central directory where the end record points",
             file: source.name, offset: start)
     }
 }
 
-/// Says what a file is that is not a whole ZIP.
+/// Explains what a file is that isn't a complete ZIP.
 enum ZIPSniffer {
     static func explainMissingEndRecord(of source: any ByteSource) throws(WebArchiveError) -> WebArchiveError {
         let head = try source.read(at: 0, count: Int(min(source.size, 4096)))
@@ -129,30 +129,28 @@ enum ZIPSniffer {
         }
         if head.isEmpty {
             return WebArchiveError(
-                code: .empty, problem: "the file is empty: 0 bytes", file: source.name,
-                hint: "the download may have failed")
+                code: .empty, problem: "the file is empty", file: source.name,
+                hint: "download it again, then add it once more")
         }
-        let packHint = "pack it as WACZ with py-wacz: `wacz create -f FILE`"
+        let packHint = "turn it into a WACZ first: `wacz create -f FILE -o FILE.wacz`"
         if head.starts(with: [0x1F, 0x8B]) {
-            return notZIP("this is not a ZIP; it looks like a WARC (gzip)", hint: packHint)
+            return notZIP("this looks like a WARC file", hint: packHint)
         }
-        if head.starts(with: "WARC/".utf8) { return notZIP("this is not a ZIP; it looks like a WARC", hint: packHint) }
+        if head.starts(with: "WARC/".utf8) { return notZIP("this is a WARC file", hint: packHint) }
         let start = String(decoding: head.drop { $0 <= 0x20 || $0 >= 0x80 }.prefix(2048), as: UTF8.self).lowercased()
         if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") {
-            return notZIP("this is an HTML page, not a WACZ", hint: "the download may have failed")
+            return notZIP("this is an HTML page, not a WACZ file", hint: "download it again, then add it once more")
         }
         if start.hasPrefix("{"), start.contains("multi-wacz-package") {
             return WebArchiveError(
-                code: .multiWACZ, problem: "this is a list of WACZ files, not a WACZ", file: source.name,
-                hint: "get the files that it lists, and import them")
+                code: .multiWACZ, problem: "this is a list of WACZ files, not a WACZ file", file: source.name,
+                hint: "download the files in the list, then import them")
         }
         guard head.starts(with: [0x50, 0x4B]) else {
-            return notZIP(
-                "this is not a ZIP, but \(source.size) bytes of something else",
-                hint: "a web archive that can be imported is a ZIP with a name such as crawl.wacz")
+            return notZIP("this isn't a WACZ file", hint: "choose a file that ends in .wacz")
         }
         return WebArchiveError(
-            code: .truncated, problem: "the file is truncated or not a ZIP: no end record in its \(source.size) bytes",
-            file: source.name, hint: "get the file again, the download may have stopped early")
+            code: .truncated, problem: "the file is incomplete: its ZIP directory is missing",
+            file: source.name, hint: "download it again, then add it once more")
     }
 }

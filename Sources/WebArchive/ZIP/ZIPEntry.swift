@@ -1,12 +1,12 @@
-/// One entry of a ZIP's central directory. APPNOTE.TXT 6.3.10, §4.3.12.
+/// An entry of a ZIP's central directory. APPNOTE.TXT 6.3.10, §4.3.12.
 public struct ZIPEntry: Sendable, Hashable {
-    /// How an entry's bytes are stored.
+    /// The compression method of an entry.
     public enum Method: Sendable, Hashable {
-        /// As they are (0).
+        /// Uncompressed (0).
         case stored
         /// Deflated (8).
         case deflated
-        /// Any other method, by its number.
+        /// Another method, by its number.
         case other(UInt16)
 
         init(_ number: UInt16) {
@@ -18,42 +18,42 @@ public struct ZIPEntry: Sendable, Hashable {
         }
     }
 
-    /// Position in the central directory, counted from 0.
+    /// The position in the central directory, counted from 0.
     public let index: Int
-    /// The name as text; bytes that are not UTF-8 are replaced.
+    /// The name as text. Bytes that aren't UTF-8 are replaced.
     public let name: String
-    /// The name as stored, where it is not UTF-8. Of the others no second copy is kept.
+    /// The stored bytes of the name if they aren't UTF-8, so that other names aren't kept twice.
     private let otherRawName: [UInt8]?
-    /// General purpose bit flags.
+    /// The general purpose bit flags.
     public let flags: UInt16
-    /// How the bytes are stored.
+    /// The compression method.
     public let method: Method
-    /// Bytes the entry occupies in the ZIP.
+    /// The size of the entry in the ZIP, in bytes.
     public let compressedSize: UInt64
-    /// Bytes of the content.
+    /// The size of the contents in bytes.
     public let uncompressedSize: UInt64
-    /// CRC-32 of the content.
+    /// The CRC-32 of the contents.
     public let crc32: UInt32
-    /// Byte offset of the local header from the start of the file.
+    /// The byte offset of the local header in the file.
     public let localHeaderOffset: UInt64
-    /// Whether the entry stands for a folder.
+    /// Whether the entry is a folder.
     public let isDirectory: Bool
     /// Whether the entry is a symbolic link. Links are never followed.
     public let isSymlink: Bool
-    /// Whether the name could lead out of a folder, or the entry is a link. Such an entry is never looked up.
+    /// Whether the path leads outside a folder or the entry is a link. Unsafe entries are never used.
     public let isUnsafe: Bool
-    /// Bytes of the extra field in the central directory. The one before the entry's bytes may have another length.
+    /// The size of the extra field in the central directory, which may differ from that in the local header.
     let centralExtraLength: Int
 
-    /// The name as stored.
+    /// The stored bytes of the name.
     public var rawName: [UInt8] { otherRawName ?? Array(name.utf8) }
-    /// Bytes of the name as stored.
+    /// The number of stored bytes of the name.
     var rawNameLength: Int { otherRawName?.count ?? name.utf8.count }
 
-    /// Whether the entry is encrypted, in either of the two ways. APPNOTE §4.4.4, bits 0 and 6.
+    /// Whether the entry is encrypted. APPNOTE §4.4.4, bits 0 and 6.
     var isEncrypted: Bool { flags & 0x0041 != 0 }
 
-    /// Whether a reader of a WACZ depends on this entry.
+    /// Whether readers of a WACZ need this entry.
     var matters: Bool {
         name.hasPrefix("archive/") || name.hasPrefix("indexes/") || name.hasPrefix("pages/")
             || name == "datapackage.json" || name == "datapackage-digest.json" || name == "webarchive.yaml"
@@ -79,7 +79,7 @@ public struct ZIPEntry: Sendable, Hashable {
         self.centralExtraLength = centralExtraLength
     }
 
-    /// Whether `name` could lead out of the folder that it is used in, or cannot be shown.
+    /// Returns whether a path could lead outside its folder or can't be displayed.
     static func isUnsafeName(_ name: [UInt8]) -> Bool {
         if name.isEmpty || name.first == UInt8(ascii: "/") { return true }
         if name.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) { return true }
@@ -89,6 +89,6 @@ public struct ZIPEntry: Sendable, Hashable {
 }
 
 extension [ZIPEntry] {
-    /// Bytes of the content of all of them. The sizes are those that the file declares, so the sum is saturated.
+    /// The total size of the contents. It saturates, as the sizes are declared by the file.
     package var uncompressedSize: UInt64 { reduce(0) { $0.addingSaturated($1.uncompressedSize) } }
 }

@@ -1,20 +1,20 @@
-/// The end of a ZIP, written anew: a central directory and end records that simple readers understand as well.
+/// A rewritten end of a ZIP: a central directory and end records that simple readers understand too.
 ///
-/// Put after the first `offset` bytes of the file it makes a ZIP of the same entries, each of them where it was.
+/// Appended to the first `offset` bytes of the file, it makes a ZIP with the same entries at the same offsets.
 public struct ZIPTail: Sendable, Hashable {
-    /// Bytes of the file that come before it: all up to the central directory.
+    /// The number of bytes of the file before the tail: everything up to the central directory.
     public let offset: UInt64
-    /// What then follows.
+    /// The bytes of the tail.
     public let bytes: [UInt8]
 }
 
 extension WACZFile {
-    /// A plainer end of the file for the replay engine where it would go wrong with this one; `nil` where it would not.
+    /// Returns a simplified directory for the replay engine, or `nil` if the engine reads the original correctly.
     ///
-    /// Besides what `ZIPDirectory` mends, wabac.js 2.27.2 refuses a `datapackage.json` whose profile is `wacz` (WACZ 1.2.0 draft),
-    /// that lists no resources, or that is not JSON; it replays a package without one. Nothing it needs stands only there.
+    /// wabac.js 2.27.2 also refuses a `datapackage.json` that has the profile `wacz` (WACZ 1.2.0 draft), lists no
+    /// resources or isn't JSON. The simplified directory hides it, as the engine can replay without it.
     ///
-    /// - Throws: what `ZIPDirectory.dataRange(of:)` throws.
+    /// - Throws: The errors of `ZIPDirectory.dataRange(of:)`.
     public func simplifiedDirectory() throws(WebArchiveError) -> ZIPTail? {
         let name = "datapackage.json"
         guard directory.entry(named: name) != nil else { return try directory.simplifiedDirectory() }
@@ -26,14 +26,14 @@ extension WACZFile {
 }
 
 extension ZIPDirectory {
-    /// A plainer end for a ZIP that simple readers go wrong with; `nil` when they read this one right.
+    /// Returns a simplified directory, or `nil` if simple readers read the original correctly.
     ///
-    /// wabac.js 2.27.2 takes an entry whose central extra field is empty to have an empty local one too (seen in what Python's
-    /// `zipfile` writes with `force_zip64`), takes offsets to count from the file's first byte, and looks for the end record in
-    /// the last 64 KiB. Here every entry gets a zip64 extra field with its true place, so that none is empty.
+    /// wabac.js 2.27.2 assumes that the local extra field is empty if the central one is (not so with `force_zip64` in
+    /// Python's `zipfile`), that offsets count from the first byte of the file, and that the end record is in the last
+    /// 64 KiB. The simplified directory gives each entry a zip64 extra field with its real offset.
     ///
-    /// - Parameter hidden: Names of entries that are to be left out.
-    /// - Throws: what `dataRange(of:)` throws.
+    /// - Parameter hidden: The names of entries to leave out.
+    /// - Throws: The errors of `dataRange(of:)`.
     func simplifiedDirectory(hiding hidden: Set<String> = []) throws(WebArchiveError) -> ZIPTail? {
         if hidden.isEmpty, try !isMisread() { return nil }
         let kept = entries.filter { !$0.isUnsafe && !$0.isDirectory && !hidden.contains($0.name) }
@@ -54,7 +54,7 @@ extension ZIPDirectory {
         return false
     }
 
-    /// APPNOTE §4.3.12, with sizes and offset in the zip64 extra field of §4.5.3.
+    /// Returns a central header with sizes and offset in a zip64 extra field. APPNOTE §4.3.12, §4.5.3.
     private func centralHeader(of entry: ZIPEntry) -> [UInt8] {
         let method: UInt16 =
             switch entry.method {
@@ -88,7 +88,7 @@ extension ZIPDirectory {
         return header
     }
 
-    /// APPNOTE §4.3.14 to §4.3.16: the zip64 record, its locator, the end record.
+    /// Returns the zip64 end record, its locator and the end record. APPNOTE §4.3.14 to §4.3.16.
     private func endRecords(count: UInt64, size: UInt64) -> [UInt8] {
         var records: [UInt8] = []
         records.append(UInt32(0x0606_4B50))
@@ -117,7 +117,7 @@ extension ZIPDirectory {
 }
 
 extension [UInt8] {
-    /// Adds a number, little-endian.
+    /// Appends a number in little-endian order.
     fileprivate mutating func append(_ number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }

@@ -1,11 +1,11 @@
-/// The lines of one inflated block of a ZipNum index, at least one. Checked to be sorted when it was made.
+/// A decompressed block of a ZipNum index, with at least one line. Its order is checked in `init`.
 final class ZipNumBlock: Sendable {
     private let text: [UInt8]
     private let lines: [Range<Int>]
     var lineCount: Int { lines.count }
     var byteCount: Int { text.count }
 
-    /// - Throws: `badIndex` when there is no line, they are not sorted, or the first is not the one that `place` names.
+    /// - Throws: `badIndex` if there are no lines, they aren't sorted, or the first one doesn't match `place`.
     init(_ text: [UInt8], place: ZipNumLine, file: String, limits: Limits) throws(WebArchiveError) {
         var lines: [Range<Int>] = []
         var previous: ArraySlice<UInt8> = []
@@ -21,10 +21,10 @@ final class ZipNumBlock: Sendable {
             guard range.count <= limits.indexLineBytesMax else { continue }
             let key = CDXJLine.sortKey(of: text[range])
             if lines.isEmpty, !key.elementsEqual(place.sortKey) {
-                throw Self.bad("the block does not begin with the line that its .idx names", file, place)
+                throw Self.bad("the block doesn't begin with the line given in the .idx file", file, place)
             }
             guard !key.lexicographicallyPrecedes(previous) else {
-                throw Self.bad("the block is not sorted", file, place)
+                throw Self.bad("the block isn't sorted", file, place)
             }
             previous = key
             lines.append(range)
@@ -32,14 +32,14 @@ final class ZipNumBlock: Sendable {
                 throw Self.bad("a block has more than \(limits.indexBlockLinesMax) lines", file, place)
             }
         }
-        guard !lines.isEmpty else { throw Self.bad("the block has no line", file, place) }
+        guard !lines.isEmpty else { throw Self.bad("the block has no lines", file, place) }
         self.text = text
         self.lines = lines
     }
 
     func line(_ index: Int) -> [UInt8] { Array(text[lines[index]]) }
 
-    /// Number of the first line that is not below `target`.
+    /// Returns the number of the first line that isn't below `target`.
     func lowerBound(_ target: [UInt8]) -> Int {
         var (low, high) = (0, lines.count)
         while low < high {
@@ -54,9 +54,9 @@ final class ZipNumBlock: Sendable {
     }
 }
 
-/// The blocks that were used last, bounded in number and in bytes.
+/// A cache of recently used blocks, bounded in number and in bytes.
 struct ZipNumBlockCache {
-    /// Where a block is.
+    /// The location of a block.
     struct Key: Hashable {
         let file: Int
         let offset: UInt64
@@ -65,7 +65,7 @@ struct ZipNumBlockCache {
 
     private let countMax: Int
     private let bytesMax: Int
-    /// Least recently used first. Few, so that a list is as fast as anything.
+    /// The blocks, least recently used first. There are few, so a list is fast enough.
     private var blocks: [(key: Key, block: ZipNumBlock)] = []
     private(set) var byteCount = 0
     var count: Int { blocks.count }

@@ -1,32 +1,33 @@
 import Crypto
 import Synchronization
 
-/// A gzipped index in blocks with an `.idx` that says which key each block begins with. CDXJ 0.1.0, "ZipNum".
+/// An index in gzipped blocks, with an `.idx` file that lists the first key of each block. CDXJ 0.1.0, "ZipNum".
 ///
-/// A search halves the `.idx`, then reads the block before the place found, where a key can begin, and those behind.
+/// A search uses binary search in the `.idx` file, then reads from the block before the one found, where a key can
+/// begin.
 public final class ZipNumIndex: Sendable {
-    /// A gzipped index that `.idx` lines may name.
+    /// A gzipped index that lines of the `.idx` file can name.
     struct File: Sendable {
-        /// Name without folders.
+        /// The name without folders.
         let name: String
-        /// Place among the index files of the package.
+        /// The position among the index files of the archive.
         let number: Int
         let source: any ByteSource
     }
 
-    /// What is wrong when a block is not the one that its line of the `.idx` was written for.
-    static let otherDigest = "the block is not the one whose digest its .idx has"
+    /// The problem of a block with a wrong digest, which `SequentialReason` recognizes.
+    static let otherDigest = "the block doesn't match its digest in the .idx file"
 
     private let places: SortedLines
     private let files: [File]
-    /// The file of lines that name none.
+    /// The file for lines that don't name one.
     private let defaultFile: File?
     private let limits: Limits
     private let cache: Mutex<ZipNumBlockCache>
 
     /// Opens a pair of files, for example one that `ZipNumWriter` wrote.
     ///
-    /// - Throws: `badIndex` when `idx` has no line.
+    /// - Throws: `badIndex` if `idx` has no lines.
     public convenience init(
         idx: any ByteSource, blocks: any ByteSource, limits: Limits = .standard
     ) throws(WebArchiveError) {
@@ -44,42 +45,43 @@ public final class ZipNumIndex: Sendable {
         cache = Mutex(ZipNumBlockCache(limits: limits))
     }
 
-    /// Bytes of the `.idx`.
+    /// The size of the `.idx` file in bytes.
     var idxSize: UInt64 { places.source.size }
 
-    /// Places of the gzipped files among the index files of the package.
+    /// The positions of the gzipped files among the index files of the archive.
     var fileNumbers: [Int] { files.map(\.number) }
 
-    /// The lines from the first on that is not below `target`.
+    /// Returns a cursor at the first line that isn't below `target`.
     func cursor(from target: [UInt8]) throws(WebArchiveError) -> ZipNumCursor {
         let (found, below) = try places.search(target)
         return ZipNumCursor(self, places: below.map { places.cursor(from: $0) } ?? found, target: target)
     }
 
-    /// Checks the first and the last line of the `.idx`: whether their blocks begin and end the gzipped files.
+    /// Checks that the first and last block of the `.idx` file begin and end the gzipped indexes.
     ///
-    /// A file that was cut, or that belongs to another, is noticed so without being read.
+    /// This detects a truncated or mismatched index without reading it.
     ///
     /// - Throws: `badIndex`.
     func checkEnds() throws(WebArchiveError) {
         guard let first = try places.cursor(from: places.start).peek(), let last = try places.last() else {
-            throw WebArchiveError(code: .badIndex, problem: "the .idx names no block", file: places.source.name)
+            throw WebArchiveError(code: .badIndex, problem: "the .idx file lists no blocks", file: places.source.name)
         }
         let (firstPlace, firstFile) = try place(of: first)
         guard firstPlace.offset == 0 else {
             throw ZipNumBlock.bad(
-                "the first block of the .idx is not the first of the gzipped index", firstFile.source.name, firstPlace)
+                "the first block in the .idx file isn't the first in the gzipped index", firstFile.source.name,
+                firstPlace)
         }
         let (lastPlace, lastFile) = try place(of: last)
         guard let end = lastPlace.end, end == lastFile.source.size else {
             throw ZipNumBlock.bad(
-                "the last block of the .idx is not the last of the gzipped index", lastFile.source.name, lastPlace)
+                "the last block in the .idx file isn't the last in the gzipped index", lastFile.source.name, lastPlace)
         }
     }
 
-    /// Reads every line of the `.idx`: whether they are in order and their blocks cover the gzipped files wholly.
+    /// Checks that the lines of the `.idx` file are in order and their blocks cover the gzipped indexes completely.
     ///
-    /// - Throws: `badIndex` with the first thing that is wrong.
+    /// - Throws: `badIndex` with the first problem.
     func checkPlaces() throws(WebArchiveError) {
         let cursor = places.cursor(from: places.start)
         var ends = [Int: UInt64]()
@@ -87,7 +89,7 @@ public final class ZipNumIndex: Sendable {
             let (place, file) = try place(of: line)
             guard place.offset == ends[file.number, default: 0], let end = place.end else {
                 throw ZipNumBlock.bad(
-                    "the blocks that the .idx names do not follow one another", file.source.name, place)
+                    "the blocks in the .idx file aren't contiguous", file.source.name, place)
             }
             ends[file.number] = end
             cursor.advance()
@@ -95,35 +97,36 @@ public final class ZipNumIndex: Sendable {
         for file in files where ends[file.number] != file.source.size {
             throw WebArchiveError(
                 code: .badIndex,
-                problem: "the .idx names \(ends[file.number] ?? 0) bytes of a gzipped index of \(file.source.size)",
+                problem:
+                    "the .idx file covers \(ends[file.number] ?? 0) of \(file.source.size) bytes in the gzipped index",
                 file: file.source.name)
         }
     }
 
-    /// Checks a sample of the `.idx`.
+    /// Returns whether a sample of the `.idx` file is sorted.
     func samplesAreSorted(_ count: Int) throws(WebArchiveError) -> Bool { try places.areSortedInSamples(count) }
 
-    /// Reads every block, in order. Memory stays flat.
+    /// Checks all blocks in order, in constant memory.
     ///
     /// - Parameter progress: Called after each block; throws to stop.
-    /// - Throws: What a search could throw; what `progress` throws.
+    /// - Throws: The errors of a search and of `progress`.
     func checkBlocks(_ progress: () throws -> Void = {}) throws {
         try checkPlaces()
         let cursor = ZipNumCursor(self, places: places.cursor(from: places.start), target: [])
         while try cursor.nextBlock() { try progress() }
     }
 
-    /// What a line of the `.idx` names.
+    /// Returns the block that a line of the `.idx` file names, and its gzipped index.
     func place(of line: (offset: UInt64, bytes: [UInt8])) throws(WebArchiveError) -> (ZipNumLine, File) {
         guard let place = ZipNumLine(line.bytes) else {
-            throw unusable("the .idx has a line that names no block", line)
+            throw unusable("a line of the .idx file names no block", line)
         }
         let short = place.filename?.split(separator: "/").last.map(String.init)
         guard let file = files.first(where: { $0.name == short }) ?? defaultFile else {
-            throw unusable("the .idx names a file that the package does not hold", line)
+            throw unusable("the .idx file names an index that is missing from the archive", line)
         }
         guard let end = place.end, end <= file.source.size, place.length > 0 else {
-            throw unusable("the .idx names a block outside of the gzipped index", line)
+            throw unusable("a block in the .idx file is outside the gzipped index", line)
         }
         return (place, file)
     }
@@ -132,13 +135,13 @@ public final class ZipNumIndex: Sendable {
         WebArchiveError(code: .badIndex, problem: problem, file: places.source.name, offset: line.offset)
     }
 
-    /// An inflated block, from the cache when it is there.
+    /// Returns a decompressed block, from the cache if possible.
     ///
-    /// - Throws: `badIndex` when the block is not what the `.idx` says, in order, size or digest; `badGzip`.
+    /// - Throws: `badIndex` if the order, size or digest of the block is wrong; `badGzip`.
     func block(_ place: ZipNumLine, in file: File) throws(WebArchiveError) -> ZipNumBlock {
         let key = ZipNumBlockCache.Key(file: file.number, offset: place.offset, length: place.length)
         if let known = cache.withLock({ $0.block(key) }) { return known }
-        // Read without the lock: two threads may both inflate a block, but none waits for another's read.
+        // Reads without the lock. Two threads may decompress the same block, but never wait for each other's read.
         guard place.length <= UInt64(limits.indexBlockBytesMax) else { throw tooLarge(place, file) }
         let compressed = try file.source.read(at: place.offset, count: Int(place.length))
         if let digest = place.digest, digest.algorithm == .sha256,
@@ -152,7 +155,7 @@ public final class ZipNumIndex: Sendable {
         return block
     }
 
-    /// Inflates the gzip members of a block, which must end where it ends.
+    /// Decompresses the gzip members of a block, which must end where the block ends.
     private func inflated(
         _ compressed: [UInt8], _ place: ZipNumLine, _ file: File
     ) throws(WebArchiveError) -> [UInt8] {
@@ -169,7 +172,7 @@ public final class ZipNumIndex: Sendable {
     }
 }
 
-/// Goes over the lines of a ZipNum index, block by block. Belongs to one thread.
+/// Iterates over the lines of a ZipNum index, block by block. Use it from one thread at a time.
 final class ZipNumCursor {
     private let index: ZipNumIndex
     private let places: SortedLineCursor
@@ -186,7 +189,7 @@ final class ZipNumCursor {
         self.target = target
     }
 
-    /// The next line, without passing it; `nil` at the end.
+    /// Returns the next line without advancing, or `nil` at the end.
     func peek() throws(WebArchiveError) -> CDXJLine? {
         while pending == nil {
             if let block, let place, line < block.lineCount {
@@ -200,7 +203,7 @@ final class ZipNumCursor {
         return pending
     }
 
-    /// Passes the line that `peek` gave.
+    /// Advances past the line that `peek` returned.
     func advance() { pending = nil }
 
     /// Opens the next block.
@@ -211,11 +214,11 @@ final class ZipNumCursor {
         places.advance()
         let (found, file) = try index.place(of: named)
         if let place, place.file == file.number, place.end != found.offset {
-            throw ZipNumBlock.bad("the blocks that the .idx names do not follow one another", file.source.name, found)
+            throw ZipNumBlock.bad("the blocks in the .idx file aren't contiguous", file.source.name, found)
         }
         let next = try index.block(found, in: file)
         guard !CDXJLine.sortKey(of: next.line(0)[...]).lexicographicallyPrecedes(lastKey) else {
-            throw ZipNumBlock.bad("the block belongs before the one above it", file.source.name, found)
+            throw ZipNumBlock.bad("the block belongs before the previous one", file.source.name, found)
         }
         lastKey = CDXJLine.sortKey(of: next.line(next.lineCount - 1)[...])
         line = place == nil ? next.lowerBound(target) : 0

@@ -1,40 +1,40 @@
-/// One line of a ZipNum `.idx`: the first line of a block, and where in the gzipped index the block is.
+/// A line of an `.idx` file: the first line of a block, and its location in the gzipped index.
 ///
-/// Two forms are found: `<urlkey> <timestamp> {"offset": …, "length": …, "digest": …}` (CDXJ 0.1.0, "ZipNum"), and the
+/// Two forms exist: `<urlkey> <timestamp> {"offset": …, "length": …, "digest": …}` (CDXJ 0.1.0, "ZipNum"), and the
 /// older `<urlkey> <timestamp>\t<file>\t<offset>\t<length>`.
 struct ZipNumLine: Sendable, Hashable {
-    /// Key, space and timestamp of the block's first line.
+    /// The key, a space and the timestamp of the block's first line.
     let sortKey: ArraySlice<UInt8>
-    /// Byte offset of the block in the gzipped index.
+    /// The byte offset of the block in the gzipped index.
     let offset: UInt64
-    /// Bytes of the compressed block.
+    /// The compressed size of the block in bytes.
     let length: UInt64
-    /// Name of the gzipped index; `nil` when the line does not tell.
+    /// The name of the gzipped index; `nil` if the line doesn't include it.
     let filename: String?
-    /// Digest of the compressed block; `nil` when the line does not tell.
+    /// The digest of the compressed block; `nil` if the line doesn't include it.
     let digest: WARCDigest?
 
-    /// The byte offset behind the block; `nil` when it does not fit.
+    /// The byte offset after the block; `nil` if it overflows.
     var end: UInt64? {
         let (end, overflow) = offset.addingReportingOverflow(length)
         return overflow ? nil : end
     }
 
-    /// `nil` for a line that names no block.
+    /// Parses a line; `nil` if it names no block.
     init?(_ line: [UInt8]) {
         guard let place = line.contains(UInt8(ascii: "\t")) ? Self.tabbed(line) : Self.json(line) else { return nil }
         sortKey = CDXJLine.sortKey(of: line[...])
         (offset, length, filename, digest) = place
     }
 
-    /// Whether a line is empty, `!meta`, or names a block inside of `blocksLength` bytes.
+    /// Returns whether a line is empty, `!meta`, or names a block within `blocksLength` bytes.
     static func isHarmless(_ line: [UInt8], blocksLength: UInt64) -> Bool {
         if line.isEmpty || line.starts(with: "!meta".utf8) { return true }
         guard let end = ZipNumLine(line)?.end else { return false }
         return end <= blocksLength
     }
 
-    /// The name of the gzipped index that a `!meta` line tells.
+    /// Returns the name of the gzipped index in a `!meta` line.
     static func filename(inHeader line: [UInt8]) -> String? {
         guard line.starts(with: "!meta".utf8), let start = line.firstIndex(of: UInt8(ascii: "{")),
             case .success(let value) = parsed(line[start...])

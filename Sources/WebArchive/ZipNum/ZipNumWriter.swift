@@ -1,6 +1,7 @@
 import Crypto
 
-/// Writes a ZipNum pair: a sorted index in gzipped blocks, and an `.idx` that names them. CDXJ 0.1.0, "ZipNum".
+/// Writes a ZipNum index: sorted lines in gzipped blocks, and an `.idx` file that lists the blocks. CDXJ 0.1.0,
+/// "ZipNum".
 public final class ZipNumWriter {
     private let blocks: FileOutput
     private let idx: FileOutput
@@ -9,9 +10,9 @@ public final class ZipNumWriter {
     private var firstKey: ArraySlice<UInt8> = []
     private var lineCount = 0
 
-    /// Lines in a block; what py-wacz and cdxj-indexer write.
+    /// The number of lines in a block, as in py-wacz and cdxj-indexer.
     private static let blockLines = 300
-    /// Bytes of lines that end a block early, so that a reader's limit is never met.
+    /// The size that ends a block early, so that it never exceeds a reader's limit.
     private static let blockBytes = 4 << 20
 
     private init(folder: String, stem: String, blocksName: String?) throws(WebArchiveError) {
@@ -22,20 +23,21 @@ public final class ZipNumWriter {
         try idx.write("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \(name)}\n".utf8)
     }
 
-    /// Writes every usable entry of a package, sorted, into `<stem>.cdx.gz` and `<stem>.idx`.
+    /// Writes all valid entries of an archive, sorted, to `<stem>.cdx.gz` and `<stem>.idx`.
     ///
-    /// The JSON of each line stays as it was; a key is made anew when it is no SURT. Memory stays flat: lines are
-    /// sorted in temporary files beside the result. Nothing is synced to disk, and after an error both files are incomplete.
+    /// The JSON of each line stays unchanged. Keys that aren't SURTs are replaced. Lines are sorted in constant memory,
+    /// with temporary files in the same folder. Nothing is synced to disk, and after an error both files are
+    /// incomplete.
     ///
     /// - Parameters:
-    ///   - wacz: The package; it is only read.
-    ///   - folder: A folder that exists; files of the same names are replaced.
-    ///   - stem: The names without their endings.
-    ///   - blocksName: What the `.idx` calls the other file, when that is to be renamed.
-    ///   - progress: Gets the bytes read of the package's indexes (of its WARC files when it has none), now and then;
-    ///     throws to stop.
-    /// - Returns: The entries written.
-    /// - Throws: What `progress` and `CaptureReader.next()` throw; `io` or `noSpace` when a file cannot be written.
+    ///   - wacz: The archive, which isn't changed.
+    ///   - folder: An existing folder. Files with the same names are replaced.
+    ///   - stem: The file names without their extensions.
+    ///   - blocksName: The name of the gzipped index in the `.idx` file, if you rename it later.
+    ///   - progress: Called regularly with the bytes read from the archive's indexes, or from its WARC files if it has
+    ///     no index; throws to stop.
+    /// - Returns: The number of entries written.
+    /// - Throws: The errors of `progress` and `CaptureReader.next()`; `io` or `noSpace` if a file can't be written.
     public static func write(
         from wacz: WACZFile, to folder: String, stem: String, blocksName: String? = nil,
         progress: (_ bytesRead: UInt64) throws -> Void = { _ in }

@@ -48,7 +48,7 @@ enum CDXQueries {
         try text(run(query, [("a", wacz)], limits: limits)).split(separator: "\n").map(String.init)
     }
 
-    /// What a query cannot be asked for; `nil` when it can.
+    /// What a query can't be asked for; `nil` when it can.
     static func problem(_ query: String) -> CDXQueryProblem? {
         do throws(CDXQueryProblem) {
             _ = try CDXQuery(parameters: parameters(query))
