@@ -1,4 +1,4 @@
-// Lists the pages of an archive, or writes the body of one of its captures. Needs nothing but the format library.
+// Lists the pages of an archive, or writes the body of one of its captures. Uses only the WebArchive library.
 //
 //     swift run ReadArchive ARCHIVE.wacz [URL]
 
@@ -33,9 +33,9 @@ struct ReadArchive {
 
     static func write(_ url: String, of path: String) throws {
         let wacz = try WACZFile.open(path: path)
-        // Revisits name an earlier payload and have none; anything else that was captured has one.
+        // Revisits have no payload, but refer to an earlier one. All other captures have one.
         guard let entry = try wacz.closestCapture(toURL: url, at: nil, where: { !$0.isRevisit }) else {
-            return print("\(url) was not captured")
+            return print("\(url) wasn't captured")
         }
         let content = try RecordContent(wacz.record(of: entry))
         let codings = content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? []

@@ -1,1 +1,1 @@
-"""Writes WARC and WACZ files: `Scripts/make-fixtures`, other scripts and the tests in Python all use this package."""
+"""Writes WARC and WACZ files for `Scripts/make-fixtures`, other scripts, and the Python tests."""

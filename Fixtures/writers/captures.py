@@ -1,4 +1,4 @@
-"""Writes WARCs of described captures, and their index, with warcio and cdxj-indexer: the same bytes for the same input."""
+"""Writes WARC files and indexes of described captures with warcio and cdxj-indexer. The output is reproducible."""
 
 import gzip
 import io
@@ -24,7 +24,7 @@ REASONS = {200: "OK", 204: "No Content", 301: "Moved Permanently", 404: "Not Fou
 
 
 class PageText(HTMLParser):
-    """The title of a page and the text that a reader sees."""
+    """Extracts the title and the visible text of a page."""
 
     def __init__(self, html):
         super().__init__()
@@ -48,7 +48,7 @@ class PageText(HTMLParser):
 
 
 class WARC:
-    """One WARC file in memory, a gzip member for each record."""
+    """A WARC file in memory, with one gzip member per record."""
 
     def __init__(self, name, time):
         self.name, self.buffer, self.count, self.seen = name, io.BytesIO(), 0, {}
@@ -71,7 +71,7 @@ class WARC:
         return record.rec_headers
 
     def add_capture(self, capture, body):
-        """Writes the answer and the request of one capture. `body` is what was sent before any encoding."""
+        """Writes the response and request records of a capture. `body` is the body before any encoding."""
         url, time = capture["url"], capture["time"]
         parts = urlsplit(url)
         target = parts.path + (f"?{parts.query}" if parts.query else "")
@@ -119,7 +119,7 @@ class WARC:
         return self.buffer.getvalue()
 
     def add_to(self, package):
-        """Puts the WARC into a package, and a plain index of it."""
+        """Adds the WARC file and a plain index of it to an archive."""
         package.add(f"archive/{self.name}", self.bytes())
         package.add("indexes/index.cdx", b"".join(index_lines([self])))
 
@@ -129,7 +129,7 @@ def split(data, size):
 
 
 def index_lines(warcs):
-    """The CDXJ lines of some WARCs, as the indexer of pywb and py-wacz writes them, sorted by bytes."""
+    """Returns the CDXJ lines of WARC files, as written by the indexer of pywb and py-wacz, sorted bytewise."""
     lines = []
     for warc in warcs:
         output = io.StringIO()

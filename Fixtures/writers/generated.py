@@ -1,4 +1,4 @@
-"""Writes archives of generated captures, of any size, in little memory. Needs only Python itself.
+"""Writes generated archives of any size in little memory. Needs only the Python standard library.
 
     cd Fixtures; python3 -m writers.generated large FILE SIZE_IN_BYTES [BYTES_PER_CAPTURE]
     cd Fixtures; python3 -m writers.generated million FILE [COUNT] [deflated]
@@ -34,9 +34,9 @@ class Capture:
 
 
 def write(file, title, captures, pages=(), index="zipnum", is_gzipped=False):
-    """Writes a WACZ of captures that come in the order of their keys. `pages` are (URL, title); the first is the main page.
+    """Writes a WACZ of captures, which must be sorted by key. `pages` are (URL, title); the first is the main page.
 
-    The index is "zipnum", one "deflated" file, which no reader can search in place, or one "unsorted" file.
+    The index is "zipnum", a "deflated" file, which can't be searched in place, or an "unsorted" file.
     """
     warc = "data.warc.gz" if is_gzipped else "data.warc"
     with Package(file, title, main_page=(pages[0][0], TIME) if pages else None) as package, tempfile.TemporaryFile() as lines:
@@ -77,8 +77,8 @@ def record_of(capture, digest, is_gzipped):
 
 
 def write_large(file, size, bytes_each=1 << 20, is_sorted=True, seed=7):
-    """An archive of about `size` bytes that do not compress. Its first page is at the beginning of the WARC, its last at the end, so
-    that a visit to both reads both ends of the file. Files of another `seed` differ.
+    """Writes an archive of about `size` incompressible bytes. Its first page is at the start of the WARC file and its last page
+    at the end, so that opening both reads both ends of the file. Another `seed` gives a different file.
     """
     filler = random.Random(seed).randbytes(bytes_each)
 
@@ -99,7 +99,7 @@ def write_large(file, size, bytes_each=1 << 20, is_sorted=True, seed=7):
 
 
 def write_million(file, count=1_000_000, index="zipnum"):
-    """An archive of very many small captures. Half are of one host, two for each URL; the rest are spread over a thousand hosts."""
+    """Writes an archive of many small captures. Half are of one host, two for each URL; the others are of a thousand hosts."""
     write(file, f"{count:,} captures", million_captures(count), [(next(million_captures(count)).url, "The first page")], index, True)
 
 

@@ -1,4 +1,4 @@
-"""Writes WACZ packages, ZipNum indexes and page lists, the same bytes for the same input. Needs only Python itself."""
+"""Writes reproducible WACZ files, ZipNum indexes and page lists. Needs only the Python standard library."""
 
 import contextlib
 import gzip
@@ -18,9 +18,9 @@ def sha256(data):
 
 
 def response_head(url, mime, length, time=TIME, status="200 OK", fields=b"", digest=None):
-    """What comes before the body of a WARC response record: the record's header and the HTTP header. After the body come CR LF CR LF.
+    """Returns the WARC header and HTTP head of a response record. The body and CR LF CR LF must follow.
 
-    `length` is that of the body, `fields` are further HTTP fields, `digest` is that of the payload.
+    `length` is the length of the body, `fields` are additional HTTP fields, and `digest` is the payload digest.
     """
     http = f"HTTP/1.1 {status}\r\nContent-Type: {mime}\r\nContent-Length: {length}\r\n".encode() + fields + b"\r\n"
     identifier = hashlib.md5(f"{url} {time}".encode()).hexdigest()
@@ -37,7 +37,7 @@ def page_list(pages, identifier="pages", title="All Pages"):
 
 
 def write_zipnum(lines, file, block=300):
-    """Writes sorted CDXJ lines into a file, `block` of them in each gzip member. Returns the .idx, which lists the members."""
+    """Writes sorted CDXJ lines to a file, `block` lines per gzip member. Returns the .idx, which lists the members."""
     lines, offset = iter(lines), 0
     idx = ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n']
     while part := list(itertools.islice(lines, block)):
@@ -50,7 +50,7 @@ def write_zipnum(lines, file, block=300):
 
 
 class Package:
-    """A WACZ, written from its beginning to its end. It is complete when its `with` block ends."""
+    """A WACZ file, written from start to end. It's complete when the `with` block ends."""
 
     def __init__(self, file, title, description="", created=TIME, main_page=None):
         """`main_page` is a URL and a time."""
@@ -75,14 +75,14 @@ class Package:
         self.zip.close()
 
     def add(self, name, data, deflated=False, listed=None):
-        """Adds a file. `listed`, for a package that does not tell the truth, is what datapackage.json describes instead."""
+        """Adds a file. If `listed` is given, datapackage.json describes these bytes instead."""
         self.zip.writestr(zip_entry(name, self.created, deflated), data)
         data = data if listed is None else listed
         self.list(name, sha256(data), len(data))
 
     @contextlib.contextmanager
     def open(self, name, deflated=False):
-        """A file of any size, to be written in parts."""
+        """Returns a file of any size, to be written in parts."""
         with self.zip.open(zip_entry(name, self.created, deflated), "w", force_zip64=True) as file:
             hashed = Hashed(file)
             yield hashed
@@ -93,7 +93,7 @@ class Package:
 
 
 class Hashed:
-    """A file that is written, with its SHA-256 and size."""
+    """An output file that tracks its SHA-256 and size."""
 
     def __init__(self, file):
         self.file, self.sha256, self.size = file, hashlib.sha256(), 0

@@ -1,21 +1,21 @@
 import Foundation
 import FuzzReaders
 
-// Runs libFuzzer on the reader that FUZZ_READER names: `FUZZ_READER=zip Fuzzer [OPTION…] [FOLDER…|FILE…]`.
-// With FUZZ_DAMAGE=1 it reads each FILE instead, cut behind each byte and with each byte changed.
+// Runs libFuzzer with the reader in FUZZ_READER: `FUZZ_READER=zip Fuzzer [OPTION…] [FOLDER…|FILE…]`.
+// With FUZZ_DAMAGE=1, it reads each FILE instead, cut after each byte and with each byte changed.
 
 enum Chosen {
     static let reader: FuzzReader = {
         let name = ProcessInfo.processInfo.environment["FUZZ_READER"] ?? ""
         guard let reader = FuzzReader(rawValue: name) else {
             let names = FuzzReader.allCases.map(\.rawValue).joined(separator: " ")
-            FileHandle.standardError.write(Data("FUZZ_READER is \"\(name)\", give one of: \(names)\n".utf8))
+            FileHandle.standardError.write(Data("FUZZ_READER is \"\(name)\"; use one of: \(names)\n".utf8))
             exit(2)
         }
         return reader
     }()
 
-    /// Ends the program when a property is broken, as libFuzzer takes for a crash.
+    /// Crashes if a property is broken, so that libFuzzer reports it.
     static func read(_ bytes: [UInt8], _ origin: String = "") {
         do {
             try reader.read(bytes)
@@ -25,7 +25,7 @@ enum Chosen {
     }
 }
 
-/// libFuzzer's entry, from `FuzzerInterface.h` of compiler-rt.
+/// The entry point of libFuzzer, from `FuzzerInterface.h` in compiler-rt.
 @_silgen_name("LLVMFuzzerRunDriver")
 func runFuzzer(
     _ count: UnsafeMutablePointer<CInt>,

@@ -1,14 +1,14 @@
 import WebArchive
 
 extension FuzzReader {
-    /// Bytes that one input is decoded to, at most.
+    /// The maximum number of bytes to decode from an input.
     private static let decodedMax: UInt64 = 1 << 20
 
     static func readGzip(_ bytes: [UInt8]) throws {
         let whole = Decoded { GzipStream(PieceStream(bytes, piece: .max)) }
         for piece in [1, 7, 4096] {
             let inPieces = Decoded { GzipStream(PieceStream(bytes, piece: piece)) }
-            try require(inPieces.agrees(with: whole), "in pieces of \(piece) bytes it inflates to something else")
+            try require(inPieces.agrees(with: whole), "in pieces of \(piece) bytes, it inflates to different bytes")
         }
         for format in [Inflater.Format.rawDeflate, .gzip, .zlib] {
             try orRefuse { try inflate(bytes, format) }
@@ -25,7 +25,7 @@ extension FuzzReader {
             }
             consumed += step.consumed
             produced += step.produced
-            try require(consumed <= bytes.count, "more was consumed than there is")
+            try require(consumed <= bytes.count, "more bytes were consumed than exist")
             if step.isFinished || step.consumed + step.produced == 0 { return }
         }
     }
@@ -37,25 +37,27 @@ extension FuzzReader {
         while let item = try scanner.next() {
             try require(item.record.offset >= end, "two records overlap")
             end = item.record.offset + item.length
-            try require(end <= UInt64(bytes.count), "a record ends behind the end of the file")
+            try require(end <= UInt64(bytes.count), "a record ends after the end of the file")
             try orRefuse {
                 let again = try reader.record(at: item.record.offset, length: item.length)
-                try require(again.headers == item.record.headers, "the record has other fields when it is looked up")
+                try require(again.headers == item.record.headers, "a lookup of the record returns different fields")
             }
             try orRefuse { try check(item.record) }
         }
     }
 
-    /// Reads a record as replay does.
+    /// Reads a record like replay does.
     static func check(_ record: WARCRecord) throws {
         _ = (record.timestamp, record.targetURI, record.payloadDigest.map { WARCDigest($0) }, record.isRevisit)
         let content = try RecordContent(record)
         let body = try content.openBody().readAll(limit: decodedMax)
         try require(UInt64(body.count) <= content.storedBodyLength, "the body is longer than the record")
-        if let length = content.bodyLength { try require(UInt64(body.count) == length, "the body has another length") }
+        if let length = content.bodyLength {
+            try require(UInt64(body.count) == length, "the body has a different length")
+        }
         for offset in Set([1, body.count / 2, body.count]) where offset <= body.count {
             let rest = try content.openBody(from: UInt64(offset)).readAll(limit: decodedMax)
-            try require(rest.elementsEqual(body[offset...]), "the body differs from byte \(offset) on")
+            try require(rest.elementsEqual(body[offset...]), "the body read from byte \(offset) differs")
         }
         guard let head = content.head, let codings = ContentCoding.applied(in: head.fields) else { return }
         _ = try ContentDecoder.decode(content.openBody(), codings).readAll(limit: decodedMax)
@@ -66,7 +68,7 @@ extension FuzzReader {
         let content = try RecordContent(record)
         guard let head = content.head else { return }
         try require(head.length <= bytes.count, "the head is longer than the message")
-        try require(head.status.map { (100...999).contains($0) } ?? true, "the status has not three digits")
+        try require(head.status.map { (100...999).contains($0) } ?? true, "the status doesn't have three digits")
         for field in head.fields.fields {
             try require(!(field.name + field.value).utf8.contains(0x0A), "a field has more than one line")
             try require(!head.fields.all(field.name).isEmpty, "a field cannot be found by its name")
@@ -83,11 +85,11 @@ extension FuzzReader {
         try require(whole.bytes.count <= bytes.count, "more bytes than were sent")
         for step in [1, 5] {
             let inSteps = Decoded(step: step) { try body(of: plain) }
-            try require(inSteps.agrees(with: whole), "read \(step) bytes at a time it is something else")
+            try require(inSteps.agrees(with: whole), "read \(step) bytes at a time, it differs")
         }
         let compressed = SmallPackage.gzipped(plain)
         try require(
-            Decoded { try body(of: compressed) }.agrees(with: whole), "in a gzipped record it is something else")
+            Decoded { try body(of: compressed) }.agrees(with: whole), "in a gzipped record, it differs")
     }
 
     private static func body(of warc: [UInt8]) throws -> any ByteStream {
@@ -106,32 +108,32 @@ extension FuzzReader {
     static func readContentCodings(_ bytes: [UInt8]) throws {
         guard let first = bytes.first else { return }
         let all = ContentCoding.allCases
-        // Two bits for each coding, and two for how many there are.
+        // Two bits for each coding, and two for their number.
         let codings = (0...Int(first & 3)).map { all[Int(first >> (2 + 2 * ($0 % 3))) & 3] }
         let input = Array(bytes.dropFirst())
         let whole = Decoded { ContentDecoder.decode(PieceStream(input, piece: .max), codings) }
         let inSteps = Decoded(step: 3) { ContentDecoder.decode(PieceStream(input, piece: .max), codings) }
-        try require(inSteps.agrees(with: whole), "read 3 bytes at a time it is something else")
+        try require(inSteps.agrees(with: whole), "read 3 bytes at a time, it differs")
         guard codings.count == 1 else { return }
         let inPieces = Decoded { ContentDecoder.decode(PieceStream(input, piece: 5), codings) }
-        // A body that can't be decoded from its first bytes on is passed on as it is; how many those are depends on the pieces.
-        let isPassedOn = whole.error == nil && whole.bytes == input && inPieces.error != nil
-        try require(isPassedOn || inPieces.agrees(with: whole), "in pieces of 5 bytes it decodes to something else")
+        // A body that can't be decoded from the start stays unchanged. How much of it is tried depends on the pieces.
+        let isUnchanged = whole.error == nil && whole.bytes == input && inPieces.error != nil
+        try require(isUnchanged || inPieces.agrees(with: whole), "in pieces of 5 bytes, it decodes to different bytes")
     }
 
-    /// What a stream gives up to its end, its error or the limit.
+    /// The bytes of a stream up to its end, an error or the limit.
     private struct Decoded {
         var bytes: [UInt8] = []
         var error: WebArchiveError.Code?
 
-        /// Whether both give the same. Which of several errors comes first, and how many bytes before it, depends on the pieces.
+        /// Returns whether both are equal. The first error, and the bytes before it, may depend on the pieces.
         func agrees(with other: Decoded) -> Bool {
             if error == nil, other.error == nil { return bytes == other.bytes }
             let reachedLimit = max(bytes.count, other.bytes.count) == Int(FuzzReader.decodedMax)
             return (error == nil) == (other.error == nil) || reachedLimit
         }
 
-        /// - Parameter step: Bytes that are asked for at a time.
+        /// - Parameter step: The number of bytes to read at a time.
         init(step: Int = 64 << 10, _ open: () throws -> any ByteStream) {
             do {
                 let stream = try open()
@@ -152,7 +154,7 @@ extension FuzzReader {
     }
 }
 
-/// Bytes in memory, given out in pieces.
+/// Bytes in memory that are returned in pieces.
 private final class PieceStream: ByteStream {
     let name = "fuzz"
     private let bytes: [UInt8]

@@ -1,11 +1,11 @@
 import WebArchive
 
 extension FuzzReader {
-    /// Entries of one input that are read, at most.
+    /// The maximum number of entries to read from an input.
     private static let entriesMax = 32
-    /// Bytes of an entry that are read, at most.
+    /// The maximum number of bytes to read from an entry.
     private static let contentMax: UInt64 = 1 << 20
-    /// URLs of one index that are looked up, at most.
+    /// The maximum number of URLs to look up in an index.
     private static let lookupsMax = 4
 
     static func readZIP(_ bytes: [UInt8]) throws {
@@ -14,20 +14,22 @@ extension FuzzReader {
         try require(directory.entries.count <= bytes.count / 46, "more entries than the file has room for")
         for entry in directory.entries.prefix(entriesMax) {
             if let found = directory.entry(named: entry.name) {
-                try require(!found.isUnsafe && !found.isDirectory, "an entry was found that must not be used")
-                try require(found.name == entry.name, "another entry was found")
+                try require(!found.isUnsafe && !found.isDirectory, "an unsafe entry or a folder was found")
+                try require(found.name == entry.name, "a different entry was found")
             }
             try orRefuse {
                 let range = try directory.dataRange(of: entry)
-                try require(range.upperBound <= source.size, "an entry ends behind the end of the file")
+                try require(range.upperBound <= source.size, "an entry ends after the end of the file")
                 let content = try directory.contents(of: entry, limit: contentMax)
-                try require(UInt64(content.count) <= min(contentMax, entry.uncompressedSize), "more than was declared")
+                try require(
+                    UInt64(content.count) <= min(contentMax, entry.uncompressedSize),
+                    "the content is larger than declared")
             }
         }
         let wacz = try WACZFile.open(source)
         try orRefuse {
             guard let tail = try wacz.simplifiedDirectory() else { return }
-            try require(tail.offset <= source.size, "the plainer end begins behind the end of the file")
+            try require(tail.offset <= source.size, "the simplified directory begins after the end of the file")
             let plainer = Array(bytes.prefix(Int(tail.offset))) + tail.bytes
             _ = try ZIPDirectory(source: MemoryByteSource(plainer, name: "plainer.wacz"))
         }
@@ -41,7 +43,7 @@ extension FuzzReader {
                 let wacz = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "fuzz.wacz"))
                 _ = (wacz.mainPage?.timestamp, wacz.digest?.signer)
                 let listed = wacz.dataPackage?.resources.count ?? 0
-                try require(listed <= bytes.count, "more is listed than there are bytes")
+                try require(listed <= bytes.count, "more entries are listed than bytes exist")
                 try check(wacz)
             }
         }
@@ -57,14 +59,14 @@ extension FuzzReader {
             while let page = try reader.next() { pages.append(page) }
             try require(pages.count <= bytes.count { $0 == 0x0A } + 1, "more pages than lines")
             try require(pages.allSatisfy { !$0.url.isEmpty }, "a page has no URL")
-            try require(reader.bytesRead <= UInt64(bytes.count), "more bytes were read than there are")
-            if deflates { try require(pages == plain, "a deflated list has other pages") }
+            try require(reader.bytesRead <= UInt64(bytes.count), "more bytes were read than exist")
+            if deflates { try require(pages == plain, "a deflated list has different pages") }
             plain = pages
         }
     }
 
     static func readCDXJ(_ bytes: [UInt8]) throws {
-        // The second one can't be searched, so that lookups read it from the first line to the last.
+        // The second one can't be searched, so lookups read it completely.
         let files = [("indexes/index.cdxj", bytes)]
         let plain = try WACZFile.open(MemoryByteSource(SmallPackage.wacz(files), name: "plain.wacz"))
         let deflated = try WACZFile.open(
@@ -73,7 +75,7 @@ extension FuzzReader {
         var urls: [String] = []
         while let (entry, location) = try reader.next() {
             if !reader.isReadingRecords {
-                try require((1...bytes.count).contains(location.line), "a line that the index does not have")
+                try require((1...bytes.count).contains(location.line), "the location is a line that doesn't exist")
             }
             if urls.count < lookupsMax, !urls.contains(entry.url) { urls.append(entry.url) }
             try orRefuse { try check(plain.record(of: entry)) }
@@ -82,7 +84,7 @@ extension FuzzReader {
             let searched = try Set(plain.captures(ofURL: url))
             let scanned = try Set(deflated.captures(ofURL: url))
             try require(searched.isSubset(of: scanned), "a search finds what a scan doesn't for \(url)")
-            // A search can't find a line whose key isn't one of the URL's.
+            // A search can't find a line whose key doesn't match the URL.
             let keys = SURT.candidates(for: url)
             let missed = scanned.subtracting(searched).filter { $0.method == nil && keys.contains($0.urlKey) }
             try require(missed.isEmpty, "a search misses what a scan finds for \(url)")
@@ -91,7 +93,7 @@ extension FuzzReader {
         try check(plain)
     }
 
-    /// With the signature of gzip in the input, the index begins there. Otherwise each part behind a NUL byte becomes a block.
+    /// The index begins at the gzip signature in the input. Without one, each part after a NUL byte becomes a block.
     static func readZipNum(_ bytes: [UInt8]) throws {
         var idx = bytes
         var blocks: [UInt8] = []
@@ -122,13 +124,13 @@ extension FuzzReader {
         let keys = SURT.candidates(for: url)
         for entry in try wacz.captures(ofURL: url) {
             let isOfURL = SURT.matches(entry.url, url) || keys.contains(entry.urlKey)
-            try require(isOfURL || keys.contains(SURT.key(for: entry.url)), "a capture of another URL")
+            try require(isOfURL || keys.contains(SURT.key(for: entry.url)), "the capture has a different URL")
         }
         let cursor = wacz.captures(matching: CaptureQuery(url: url, matchType: .prefix))
         while try cursor.next() != nil {}
     }
 
-    /// What an import does with every package.
+    /// Checks an archive like an import does.
     private static func check(_ wacz: WACZFile) throws {
         let inspection = try wacz.inspect()
         try require(inspection.captureCount >= 0 && inspection.pageCount >= 0, "a count is negative")

@@ -7,16 +7,16 @@ extension FuzzReader {
     static func readSURT(_ bytes: [UInt8]) throws {
         let url = String(decoding: bytes, as: UTF8.self)
         let candidates = SURT.candidates(for: url)
-        try require(candidates.contains(SURT.key(for: url)), "the usual key is not among the candidates")
+        try require(candidates.contains(SURT.key(for: url)), "the usual key isn't among the candidates")
         try require(candidates.count <= 64, "\(candidates.count) candidates")
-        try require(Set(candidates).count == candidates.count, "a candidate comes twice")
+        try require(Set(candidates).count == candidates.count, "a candidate is repeated")
         if let reference = SURT.pythonKey(for: url) {
-            try require(candidates.contains(reference), "the key of Python's surt is not among the candidates")
+            try require(candidates.contains(reference), "the key of Python's surt isn't among the candidates")
             try require(reference.utf8.count <= 64 + 16 * url.utf8.count, "the key is much longer than the URL")
         }
-        try require(SURT.matches(url, url), "a URL does not match itself")
+        try require(SURT.matches(url, url), "a URL doesn't match itself")
         let upper = url.hasPrefix("http:") ? "HTTP:" + url.dropFirst(5) : url
-        try require(SURT.matches(url, upper) == SURT.matches(upper, url), "matching has a direction")
+        try require(SURT.matches(url, upper) == SURT.matches(upper, url), "matching isn't symmetric")
     }
 
     static func readRange(_ bytes: [UInt8]) throws {
@@ -27,9 +27,9 @@ extension FuzzReader {
             guard let ranges = try ByteRange.parse(field, size: size) else { return }
             try require((1...ByteRange.countMax).contains(ranges.count), "\(ranges.count) ranges")
             for range in ranges {
-                try require(range.first <= range.last && range.last < size, "a range outside of the body")
-                try require(range.length <= size, "a range longer than the body")
-                try require(range.contentRange(size: size).hasSuffix("/\(size)"), "another size")
+                try require(range.first <= range.last && range.last < size, "a range is outside the body")
+                try require(range.length <= size, "a range is longer than the body")
+                try require(range.contentRange(size: size).hasSuffix("/\(size)"), "the size differs")
             }
         } catch is RangeNotSatisfiable {
         }
@@ -52,8 +52,8 @@ extension FuzzReader {
         while let line = try run.next() {
             count += 1
             try require(
-                count <= min(query.limit ?? .max, queriedLines.count), "more lines than there are or are wanted")
-            try require(line.last == 0x0A, "a line has no end")
+                count <= min(query.limit ?? .max, queriedLines.count), "more lines than exist or were requested")
+            try require(line.last == 0x0A, "a line has no line ending")
         }
     }
 
@@ -65,7 +65,7 @@ extension FuzzReader {
         }
     }
 
-    /// An archive of twelve captures.
+    /// An archive with twelve captures.
     private static let queried = CDXQuerySource(name: "fuzz") { () throws(WebArchiveError) in
         let index = Array(queriedLines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined().utf8)
         let package = SmallPackage.wacz([("indexes/index.cdxj", index)])
@@ -78,6 +78,6 @@ extension FuzzReader {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let manifest = try BackupManifest.read(at: path)
         try manifest.write(to: path)
-        try require(try BackupManifest.read(at: path) == manifest, "written and read again it is another one")
+        try require(try BackupManifest.read(at: path) == manifest, "it differs after writing and reading it")
     }
 }

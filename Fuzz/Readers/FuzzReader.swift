@@ -1,9 +1,9 @@
 import ArchiveStore
 import WebArchive
 
-/// A reader of untrusted bytes, as the fuzzers and the tests run it.
+/// A reader of untrusted bytes, which fuzzers and tests run.
 package enum FuzzReader: String, CaseIterable, Sendable {
-    /// A ZIP, and the WACZ that it may be.
+    /// A ZIP, and the WACZ in it.
     case zip
     /// `datapackage.json`, `datapackage-digest.json` and `webarchive.yaml`.
     case datapackage
@@ -11,7 +11,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case pages
     /// A plain index.
     case cdxj
-    /// An `.idx` with the gzipped index right behind it.
+    /// An `.idx` file, followed by its gzipped index.
     case zipnum
     /// Gzip members.
     case gzip
@@ -21,20 +21,20 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case httpHead = "http-head"
     /// A chunked body.
     case chunked
-    /// A body with content codings; its first byte chooses them.
+    /// A body with content codings, which the first byte selects.
     case contentCodings = "content-codings"
-    /// A URL of which keys are made.
+    /// A URL to make keys of.
     case surt
     /// The size of a body, a line feed, and a `Range` field.
     case range
-    /// The query of a CDX request.
+    /// The query string of a CDX request.
     case cdxParameters = "cdx-parameters"
     /// The `backup.json` of a backup.
     case backupManifest = "backup-manifest"
 
-    /// Lets the reader read `bytes`, and checks what must hold whatever they are. The reader may refuse them.
+    /// Reads `bytes`, and checks properties that must be true for any input. The reader may refuse the input.
     ///
-    /// - Throws: `BrokenProperty`, or an error that is none of the readers' own.
+    /// - Throws: `BrokenProperty`, or an unexpected error.
     package func read(_ bytes: [UInt8]) throws {
         try orRefuse {
             switch self {
@@ -57,17 +57,17 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     }
 }
 
-/// What must hold of a reader's answer, and didn't.
+/// A property that isn't true for a reader's result.
 package struct BrokenProperty: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// - Throws: `BrokenProperty` when `condition` is false.
+/// - Throws: `BrokenProperty` if `condition` is false.
 func require(_ condition: Bool, _ property: @autoclosure () -> String) throws {
     guard condition else { throw BrokenProperty(description: property()) }
 }
 
-/// Runs `body`; a reader's own error ends it and is no fault.
+/// Runs `body`, and ignores the errors with which readers refuse an input.
 func orRefuse(_ body: () throws -> Void) throws {
     do {
         try body()

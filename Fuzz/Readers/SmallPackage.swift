@@ -1,12 +1,12 @@
 import CZlib
 
-/// A ZIP made in memory around the bytes that a reader is to read.
+/// A ZIP in memory that contains the input of a reader.
 struct SmallPackage {
     private var bytes: [UInt8] = []
     private var directory: [UInt8] = []
     private var count: UInt16 = 0
 
-    /// A WACZ with one WARC record and the files given.
+    /// Returns a WACZ with one WARC record and the given files.
     static func wacz(_ files: [(name: String, content: [UInt8])], deflates: Bool = false) -> [UInt8] {
         var package = SmallPackage()
         package.add("archive/data.warc", record)
@@ -14,7 +14,7 @@ struct SmallPackage {
         return package.finished()
     }
 
-    /// The WARC file of every package here.
+    /// The WARC file of each archive.
     static let record = Array(
         ("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/\r\n"
             + "WARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: application/http;msgtype=response\r\n"
@@ -34,13 +34,13 @@ struct SmallPackage {
         count += 1
     }
 
-    /// The entries with the directory and its end record.
+    /// Returns the entries with the directory and its end record.
     func finished() -> [UInt8] {
         bytes + directory + field(UInt32(0x0605_4B50)) + field(UInt32(0)) + field(count) + field(count)
             + field(UInt32(directory.count)) + field(UInt32(bytes.count)) + field(UInt16(0))
     }
 
-    /// One gzip member.
+    /// Returns one gzip member.
     static func gzipped(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
 
     private static func deflated(_ bytes: [UInt8], windowBits: Int32) -> [UInt8] {

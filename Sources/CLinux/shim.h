@@ -1,4 +1,4 @@
-// Linux system calls that the C library declares only under _GNU_SOURCE, which Swift's own import of it doesn't set.
+// Declarations that the C library has only with _GNU_SOURCE, which Swift's import doesn't set.
 #pragma once
 #include <spawn.h>
 #include <sys/types.h>
@@ -19,9 +19,9 @@ extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, o
 
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
-/// POSIX_SPAWN_SETSID: the new process leads a session of its own.
+/// POSIX_SPAWN_SETSID: starts the process in a new session.
 enum { CLINUX_POSIX_SPAWN_SETSID = 0x80 };
 
-/// RWF_NOWAIT: answer EAGAIN when the bytes aren't in the page cache, instead of waiting for the disk.
+/// RWF_NOWAIT: fail with EAGAIN instead of waiting for the disk if the bytes aren't in the page cache.
 enum { CLINUX_RWF_NOWAIT = 0x00000008 };
 #endif

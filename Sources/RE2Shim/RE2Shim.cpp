@@ -13,7 +13,7 @@ struct re2_shim_pattern {
     RE2 expression;
 };
 
-static void tell(const std::string &text, char *problem, size_t problem_size) {
+static void report(const std::string &text, char *problem, size_t problem_size) {
     if (problem == nullptr || problem_size == 0) return;
     size_t count = std::min(text.size(), problem_size - 1);
     std::memcpy(problem, text.data(), count);
@@ -25,10 +25,10 @@ re2_shim_pattern *re2_shim_compile(const char *pattern, size_t length, int64_t m
         RE2::Options options;
         options.set_log_errors(false);
         options.set_max_mem(memory_max);
-        re2_shim_pattern *made = new re2_shim_pattern(re2::StringPiece(pattern, length), options);
-        if (made->expression.ok()) return made;
-        tell(made->expression.error(), problem, problem_size);
-        delete made;
+        re2_shim_pattern *compiled = new re2_shim_pattern(re2::StringPiece(pattern, length), options);
+        if (compiled->expression.ok()) return compiled;
+        report(compiled->expression.error(), problem, problem_size);
+        delete compiled;
     } catch (...) {
         if (problem != nullptr && problem_size > 0) problem[0] = 0;
     }
@@ -44,7 +44,7 @@ int re2_shim_matches_start(const re2_shim_pattern *pattern, const char *text, si
     }
 }
 
-int re2_shim_groups(const re2_shim_pattern *pattern, const char *text, size_t length, ptrdiff_t *places, int groups_max) {
+int re2_shim_groups(const re2_shim_pattern *pattern, const char *text, size_t length, ptrdiff_t *ranges, int groups_max) {
     try {
         re2::StringPiece whole(text, length);
         int count = std::min(pattern->expression.NumberOfCapturingGroups(), groups_max);
@@ -53,8 +53,8 @@ int re2_shim_groups(const re2_shim_pattern *pattern, const char *text, size_t le
         for (int group = 0; group < count; group++) {
             const re2::StringPiece &piece = found[group + 1];
             ptrdiff_t start = piece.data() == nullptr ? 0 : piece.data() - text;
-            places[2 * group] = start;
-            places[2 * group + 1] = start + static_cast<ptrdiff_t>(piece.size());
+            ranges[2 * group] = start;
+            ranges[2 * group + 1] = start + static_cast<ptrdiff_t>(piece.size());
         }
         return count;
     } catch (...) {

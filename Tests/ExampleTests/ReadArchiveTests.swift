@@ -32,7 +32,7 @@ struct ReadArchiveTests {
     @Test func whatWasNotCapturedIsNoError() async throws {
         let result = try await run(sample, "https://fieldguide.example/none")
         #expect(result.code == 0)
-        #expect(result.output == "https://fieldguide.example/none was not captured\n")
+        #expect(result.output == "https://fieldguide.example/none wasn't captured\n")
     }
 
     @Test func aFileThatIsNoArchiveIsAnErrorInWords() async throws {

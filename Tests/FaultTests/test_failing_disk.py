@@ -105,7 +105,7 @@ FAILURES = [
     ("write", "/incoming/copy-", "the disk failed while writing"),
     ("fsync", "/incoming/copy-", "the disk failed while flushing to disk"),
     ("read", "/incoming/copy-", "the disk failed while reading"),
-    ("read", "/new.wacz", "the file cannot be read: input/output error"),
+    ("read", "/new.wacz", "the file can't be read: input/output error"),
     ("rename", "/files/", "the disk failed while moving into place"),
     ("write", ".json.new", "the disk failed while writing"),
     ("fsync", ".json.new", "the disk failed while flushing to disk"),

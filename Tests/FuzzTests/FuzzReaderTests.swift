@@ -3,9 +3,9 @@ import FuzzReaders
 import TestSupport
 import Testing
 
-/// What the fuzzers begin with and what they found, read without libFuzzer.
+/// Runs the readers over the fuzzers' seeds and known crashes, without libFuzzer.
 struct FuzzReaderTests {
-    /// Damaged copies of one file, about; the largest files aren't damaged at every byte. `make fuzz` does that.
+    /// The approximate number of damaged copies per file. Only `make fuzz` damages large files at every byte.
     private static let copiesMax = 200
 
     private static func files(_ folder: String) throws -> [(name: String, bytes: [UInt8])] {
@@ -23,16 +23,16 @@ struct FuzzReaderTests {
     }
 
     @Test(arguments: FuzzReader.allCases)
-    func everySeedAndEveryKeptCrashIsAnErrorOrAValue(_ reader: FuzzReader) throws {
+    func seedsAndKnownCrashesAreHandled(_ reader: FuzzReader) throws {
         #expect(try Self.files("Fuzz/corpus/\(reader.rawValue)").count >= 3)
         for (name, bytes) in try Self.seeds(reader) {
             #expect(throws: Never.self, "\(name)") { try reader.read(bytes) }
         }
     }
 
-    /// Each reader has a process of its own, whose memory is its alone.
+    /// Runs each reader in a separate process to measure its memory.
     @Test(arguments: FuzzReader.allCases)
-    func everyTruncationAndFlipIsAnErrorOrAValueAndTakesLittleMemory(_ reader: FuzzReader) async {
+    func damagedSeedsAreHandledInLittleMemory(_ reader: FuzzReader) async {
         await #expect(processExitsWith: .success) { [name = reader.rawValue as String] in
             let reader = try #require(FuzzReader(rawValue: name))
             let seeds = try Self.seeds(reader)
@@ -50,18 +50,18 @@ struct FuzzReaderTests {
     }
 
     private static let memoryMax = 32 << 20
-    /// AddressSanitizer keeps what was given back.
+    /// Whether AddressSanitizer is active, which delays freeing memory.
     private static let isSanitized = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil
 
-    /// A misspelled folder would never be read.
+    /// Detects misspelled folders, which would never be read.
     @Test(arguments: ["Fuzz/corpus", "Fuzz/crashes"])
-    func everyFolderIsAReaders(_ folder: String) throws {
+    func everyFolderBelongsToAReader(_ folder: String) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Checkout.path(folder))
         #expect(Set(names).subtracting(FuzzReader.allCases.map(\.rawValue) + ["README.md"]).isEmpty)
     }
 
-    /// The tests above rest on this: a broken property is thrown, a refusal isn't.
-    @Test func aRefusalIsNotAFault() throws {
+    /// The tests above rely on this: a broken property throws, a refusal doesn't.
+    @Test func refusalIsNotAFailure() throws {
         try FuzzReader.zip.read([])
         try FuzzReader.zip.read(Array("no ZIP".utf8))
         try FuzzReader.cdxParameters.read(Array("limit=x".utf8))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs code that blocks on a thread of its own, so that the few threads of Swift's pool stay free for the server under test.
+/// Runs blocking code on a separate thread, so that the few threads of Swift's pool stay free for the tested server.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         let thread = Thread { continuation.resume(with: Result { try body() }) }
@@ -9,7 +9,7 @@ package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> 
     }
 }
 
-/// Waits until something that happens elsewhere has happened; `false` when it hasn't within the time.
+/// Waits until a condition is true. Returns `false` if it isn't in time.
 package func eventually(
     within limit: Duration = .seconds(120), _ condition: @Sendable () throws -> Bool
 ) async throws -> Bool {
@@ -17,27 +17,27 @@ package func eventually(
     while true {
         if try condition() { return true }
         if ContinuousClock.now > deadline { return false }
-        // Only the pause between two looks: no result depends on how long it takes.
+        // The interval between checks doesn't affect the result.
         try await Task.sleep(for: .milliseconds(5))
     }
 }
 
-/// As `eventually`, for code on a thread of its own: blocks, and throws when the time is over.
+/// Blocks until a condition is true, and throws if it isn't in time. Use it on a separate thread.
 package func waitUntil(within seconds: Double = 300, _ condition: () throws -> Bool) throws {
     let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
     while try !condition() {
         if ContinuousClock.now > deadline { throw WaitedInVain(description: "not within \(seconds) s") }
-        // Only the pause between two looks: no result depends on how long it takes.
+        // The interval between checks doesn't affect the result.
         usleep(500)
     }
 }
 
-/// Something that a test waited for, and that didn't happen.
+/// The error of a condition that didn't become true in time.
 package struct WaitedInVain: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// A small generator with a fixed seed, so that a failure can be repeated.
+/// A random number generator with a fixed seed, so that failures are reproducible.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -53,7 +53,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Bytes that tell their place: no two stretches of the same length are likely to be equal.
+/// Returns bytes in which any two parts of the same length are likely to differ.
 package func patternBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
     let words = (count + 7) / 8
@@ -64,7 +64,7 @@ package func patternBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     return bytes.withUnsafeBytes { Array(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
 }
 
-/// Whether two runs of bytes are equal; unlike `==`, quick also for many megabytes without optimisation.
+/// Returns whether two arrays are equal. Unlike `==`, it's fast for many megabytes even in debug builds.
 package func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return one.withUnsafeBytes { first in

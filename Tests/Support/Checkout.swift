@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where the tests find the rest of the checkout.
+/// Paths in the checkout.
 package enum Checkout {
-    /// Its folder, from the place of this file in it.
+    /// The folder of the checkout, found from the path of this file.
     package static let folder: String = {
         let file = URL(fileURLWithPath: #filePath)
         return file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -13,7 +13,7 @@ package enum Checkout {
     /// An archive of `Fixtures/`, for example `sample.wacz` or `damaged/no-index.wacz`.
     package static func fixture(_ name: String) -> String { path("Fixtures/\(name)") }
 
-    /// The built program: `REPLAYHOST_BINARY`, else the one that was built with the tests.
+    /// The program to test: `REPLAYHOST_BINARY`, or the one built with the tests.
     package static var binary: String {
         ProcessInfo.processInfo.environment["REPLAYHOST_BINARY"] ?? path(".build/debug/replayhost")
     }

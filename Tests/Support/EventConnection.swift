@@ -1,14 +1,14 @@
 import Foundation
 
-/// A listener to server-sent events. HTML, "Server-sent events": fields are lines, an empty line ends an event.
+/// A client for server-sent events. HTML, "Server-sent events": fields are lines, and an empty line ends an event.
 package final class EventConnection {
-    /// An event as it came.
+    /// A received event.
     package struct Event: Sendable {
         package let name: String
         package let data: String
         package let id: String?
 
-        /// The data as JSON; empty when it is none.
+        /// The data as a JSON object; empty if it isn't one.
         package var object: [String: Any] {
             (try? JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any]) ?? [:]
         }
@@ -18,7 +18,7 @@ package final class EventConnection {
     private var lines: [String] = []
     private var rest = ""
 
-    /// - Parameter lastID: The id of the last event that was received on another connection.
+    /// - Parameter lastID: The ID of the last event received on another connection.
     package init(port: Int, lastID: String? = nil) throws {
         connection = try HTTPConnection(port: port)
         let fields = lastID.map { [("Last-Event-ID", $0)] } ?? []
@@ -26,7 +26,7 @@ package final class EventConnection {
         head = try connection.readAnswerHead()
     }
 
-    /// The next event; `nil` at the end of the stream. Comments and the delay of reconnection are passed over.
+    /// Returns the next event, or `nil` at the end of the stream. Skips comments and the reconnection delay.
     package func next() throws -> Event? {
         var fields: [String: String] = [:]
         while let line = try nextLine() {
@@ -42,13 +42,13 @@ package final class EventConnection {
         return nil
     }
 
-    /// The first event that satisfies `condition`; `nil` when the stream ends before.
+    /// Returns the first event that satisfies `condition`, or `nil` if the stream ends before.
     package func next(where condition: (Event) -> Bool) throws -> Event? {
         while let event = try next() { if condition(event) { return event } }
         return nil
     }
 
-    /// Goes away without a word.
+    /// Resets the connection.
     package func abort() { connection.abort() }
 
     private func nextLine() throws -> String? {

@@ -1,11 +1,11 @@
 import Foundation
 
 extension GeneratedArchive {
-    /// Writes the archive with `hole` bytes of nothing between its files and its directory, which take no room on the disk: large to
-    /// read, quick to write.
+    /// Writes the archive with a sparse hole of `hole` bytes before its directory, which is slow to read but fast to
+    /// write.
     package func write(withHole hole: Int, to path: String) throws {
         let bytes = bytes()
-        // APPNOTE.TXT 6.3.10, §4.3.16: the end record has no comment here, and says where the directory begins.
+        // APPNOTE.TXT 6.3.10, §4.3.16: the end record, without a comment, contains the offset of the directory.
         let end = bytes.count - 22
         let offset = (0..<4).reduce(0) { $0 | Int(bytes[end + 16 + $1]) << (8 * $1) }
         let moved = UInt32(offset + hole).littleEndian

@@ -1,10 +1,10 @@
 import CZlib
 
 extension GeneratedArchive {
-    /// Lines in a block of a gzipped index.
+    /// The number of lines in a block of a gzipped index.
     private static let blockLines = 2
 
-    /// The index files, from lines that are sorted.
+    /// Returns the index files for sorted lines.
     func indexEntries(_ lines: [String]) -> [Entry] {
         let text = Array(lines.joined().utf8)
         switch layout {
@@ -20,7 +20,7 @@ extension GeneratedArchive {
         }
     }
 
-    /// CDXJ 0.1.0, "ZipNum". `digest` is what the first block is said to have.
+    /// Returns a ZipNum index. CDXJ 0.1.0, "ZipNum". `digest` is the declared digest of the first block.
     private func zipNum(_ lines: [String], isIDXDeflated: Bool = false, digest: String? = nil) -> [Entry] {
         var blocks: [UInt8] = []
         var idx = "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n"
@@ -39,7 +39,7 @@ extension GeneratedArchive {
 
     static func gzip(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
 
-    /// With zlib's own `deflate`.
+    /// Compresses with zlib's `deflate`.
     static func deflated(_ bytes: [UInt8], windowBits: Int32) -> [UInt8] {
         var stream = z_stream()
         deflateInit2_(

@@ -1,7 +1,8 @@
 import CZlib
 
-/// A WACZ made for a test: one WARC with one large record and one small record for each page; all entries stored, but for
-/// those that `layout` compresses.
+/// A generated WACZ with one WARC file, which contains a large record and a small record for each page.
+///
+/// Entries are uncompressed, except those that `layout` compresses.
 package struct GeneratedArchive: Sendable {
     package struct Page: Sendable {
         package var url: String
@@ -13,34 +14,34 @@ package struct GeneratedArchive: Sendable {
         }
     }
 
-    /// In what form the index is there.
+    /// The layout of the index.
     package enum Layout: String, Sendable, CaseIterable {
         case plain
         case unsorted
         case missing
         case deflated
-        /// Gzipped as a whole, without an `.idx`.
+        /// Completely gzipped, without an `.idx` file.
         case gzipped
-        /// Gzipped in blocks, with an `.idx`.
+        /// Gzipped in blocks, with an `.idx` file.
         case zipNum
-        /// The same; the ZIP compresses the `.idx`, as py-wacz does.
+        /// Like `zipNum`, with the `.idx` file compressed in the ZIP, as in py-wacz.
         case zipNumDeflated
-        /// The same as `zipNum`; the digest of the first block is another.
+        /// Like `zipNum`, with a wrong digest of the first block.
         case zipNumOtherDigest
-        /// The same as `zipNum`; the `.idx` is no text.
+        /// Like `zipNum`, with an `.idx` file that isn't text.
         case zipNumGarbage
     }
 
     package var title: String?
     package var pages: [Page]
-    /// Bytes of the payload that makes the archive large.
+    /// The size of the large record's payload.
     package var payloadSize: Int
-    /// Makes archives of equal shape differ.
+    /// The seed that makes otherwise equal archives differ.
     package var seed: UInt64
     package var layout: Layout
-    /// Names and hashes of other files, as `relation.requires` has them.
+    /// The names and hashes of other files in `relation.requires`.
     package var requirements: [(filename: String, hash: String?)] = []
-    /// Whether the package lists its files, without hashes; otherwise that is what is wrong with it.
+    /// Whether `datapackage.json` lists the files, without hashes. If not, this is a finding.
     package var listsResources = false
 
     package init(
@@ -54,7 +55,7 @@ package struct GeneratedArchive: Sendable {
         self.seed = seed
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     package func bytes() -> [UInt8] {
         var warc: [UInt8] = []
         var index: [String] = []
@@ -86,12 +87,12 @@ package struct GeneratedArchive: Sendable {
         return record.bytes()
     }
 
-    /// `pages/pages.jsonl` with these lines behind its header.
+    /// Returns `pages/pages.jsonl` with these lines after its header.
     static func pageList(_ lines: String = "") -> Entry {
         Entry("pages/pages.jsonl", Array(("{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n" + lines).utf8))
     }
 
-    /// `datapackage.json`.
+    /// Returns `datapackage.json`.
     static func dataPackage(
         title: String? = nil, requirements: [(filename: String, hash: String?)], resources: [String] = []
     ) -> Entry {
@@ -126,7 +127,7 @@ package struct GeneratedArchive: Sendable {
         }
     }
 
-    /// A package that holds other files, as they are or deflated, and names them with their hashes if these are given.
+    /// Returns a multi-WACZ with the given files, optionally deflated, which lists their hashes if given.
     package static func packageOfPackages(
         title: String? = nil, _ members: [(name: String, bytes: [UInt8], sha256: String?)], areDeflated: Bool = false
     ) -> [UInt8] {
@@ -142,7 +143,7 @@ package struct GeneratedArchive: Sendable {
                 + [Entry("datapackage.json", Array(package.utf8))])
     }
 
-    /// A ZIP. APPNOTE.TXT 6.3.10, §4.3.
+    /// Returns a ZIP. APPNOTE.TXT 6.3.10, §4.3.
     static func zip(_ entries: [Entry]) -> [UInt8] {
         var file: [UInt8] = []
         var directory: [UInt8] = []

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Text that people or programs see, compared to a file. `RECORD_GOLDEN=1` writes the file instead; read the diff then.
+/// Compares output with a recorded file. `RECORD_GOLDEN=1` writes the file instead; read the diff then.
 package enum Golden {
-    /// `nil` when the text is the file's; else what differs, in words.
+    /// Returns a description of the difference, or `nil` if the text equals the file.
     package static func difference(_ text: String, file: String) throws -> String? {
         if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1" {
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))

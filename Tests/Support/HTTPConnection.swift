@@ -4,35 +4,35 @@ import Glibc
 import Darwin
 #endif
 
-/// An answer, byte for byte as it came.
+/// A response, byte for byte.
 package struct HTTPAnswer: Sendable {
     package let status: Int
     package let version: String
-    /// In their order, names as they were sent.
+    /// The fields in order, with names as sent.
     package let fields: [(name: String, value: String)]
     package let body: [UInt8]
 
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// All values of a field, joined; `nil` when it isn't there.
+    /// The joined values of a field; `nil` if it's missing.
     package subscript(_ name: String) -> String? {
         let values = fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }
 
-/// What went wrong while talking to a server.
+/// An error of a connection to a server.
 package struct HTTPConnectionError: Error, CustomStringConvertible {
     package let description: String
-    /// Of the system call that failed, where that is known.
+    /// The error number of the failed system call, if known.
     package let number: Int32?
 
     package init(description: String, number: Int32? = nil) { (self.description, self.number) = (description, number) }
 }
 
-/// Waits until nobody listens on a port of `127.0.0.1`.
+/// Waits until no process listens on a port of `127.0.0.1`.
 ///
-/// A server's sockets may outlast it for a moment: a program that another test starts just then has a copy of them until it runs.
+/// A server's sockets may stay open for a moment: a program that another test starts has copies of them until it runs.
 package func becomesRefused(port: Int) async throws -> Bool {
     try await eventually {
         do {
@@ -44,22 +44,22 @@ package func becomesRefused(port: Int) async throws -> Bool {
     }
 }
 
-/// A connection to a server on this computer that sends exactly the bytes it is given. Blocks: use it inside `onThread`.
+/// A connection to a local server that sends exactly the given bytes. It blocks, so use it inside `onThread`.
 package final class HTTPConnection {
     private let descriptor: Int32
     private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 18)
     private var received: [UInt8] = []
     private var position = 0
 
-    /// - Parameter receiveBuffer: Bytes the kernel may keep for a reader that is slow; `nil` for its own choice.
+    /// - Parameter receiveBuffer: The size of the receive buffer in bytes; the system's default if `nil`.
     package init(port: Int, isIPv6: Bool = false, receiveBuffer: Int32? = nil) throws {
-        // Programs that tests start would keep the connection otherwise.
+        // Otherwise, programs started by tests would keep the connection open.
         descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw HTTPConnectionError(description: "no socket, errno \(errno)") }
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        // A server that never answers fails the test instead of holding it.
+        // If the server never responds, the test fails instead of blocking.
         var limit = timeval(tv_sec: 180, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -88,19 +88,19 @@ package final class HTTPConnection {
         }
     }
 
-    /// Sends no more; the server sees the end of what it was sent.
+    /// Ends sending, so that the server sees the end of the data.
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Ends the connection at once, with a reset, as a program that was killed may.
+    /// Resets the connection, as when a program is killed.
     package func abort() {
         var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Reads one answer, without any byte of the next.
+    /// Reads one response, without any byte of the next one.
     ///
-    /// - Parameter isHead: The answer to a HEAD has no body, whatever its length field says. RFC 9112 §6.3.
+    /// - Parameter isHead: Whether it's the response to HEAD, which has no body. RFC 9112 §6.3.
     package func readAnswer(isHead: Bool = false) throws -> HTTPAnswer {
         let head = try readHead()
         let answer = try Self.parse(head)
@@ -117,7 +117,7 @@ package final class HTTPConnection {
         return HTTPAnswer(status: answer.status, version: answer.version, fields: answer.fields, body: body)
     }
 
-    /// One request, one answer.
+    /// Sends a request and reads the response.
     package func ask(
         _ method: String = "GET", _ target: String, host: String, _ fields: [(String, String)] = [], body: [UInt8] = []
     ) throws -> HTTPAnswer {
@@ -125,21 +125,21 @@ package final class HTTPConnection {
         return try readAnswer(isHead: method == "HEAD")
     }
 
-    /// Exactly `count` bytes.
+    /// Reads exactly `count` bytes.
     package func read(_ count: Int) throws -> [UInt8] {
         while received.count - position < count { guard try fill() else { throw cut(wanted: count) } }
         defer { position += count }
         return Array(received[position..<position + count])
     }
 
-    /// Everything until the server ends the connection. A reset counts as an end.
+    /// Reads until the server closes or resets the connection.
     package func readToEnd() throws -> [UInt8] {
         while try fill() {}
         defer { position = received.count }
         return Array(received[position...])
     }
 
-    /// Whether the server has ended the connection with nothing more sent.
+    /// Returns whether the server has closed the connection without sending more.
     package func isAtEnd() throws -> Bool {
         if position < received.count { return false }
         return try !fill()
@@ -147,7 +147,7 @@ package final class HTTPConnection {
 
     private func readHead() throws -> [UInt8] {
         while true {
-            // From the start again after each read: a head is short, and `fill` may move what it has.
+            // Searches from the start after each read: a head is short, and `fill` may move it.
             var searched = position
             while searched + 3 < received.count {
                 if received[searched...(searched + 3)].elementsEqual([13, 10, 13, 10]) {
@@ -166,10 +166,10 @@ package final class HTTPConnection {
         return body
     }
 
-    /// Reads the head of an answer whose body comes bit by bit.
+    /// Reads the head of a response with a streamed body.
     package func readAnswerHead() throws -> HTTPAnswer { try Self.parse(try readHead()) }
 
-    /// The next piece of a chunked body; `nil` at its end. RFC 9112 §7.1.
+    /// Reads the next chunk of a chunked body; `nil` at its end. RFC 9112 §7.1.
     package func readChunk() throws -> [UInt8]? {
         var line: [UInt8] = []
         while !line.suffix(2).elementsEqual([13, 10]) { line += try read(1) }
@@ -180,7 +180,7 @@ package final class HTTPConnection {
         return count == 0 ? nil : bytes
     }
 
-    /// Waits for more bytes; `false` at the end.
+    /// Waits for more bytes. Returns `false` at the end.
     private func fill() throws -> Bool {
         if position > 0, position == received.count {
             received.removeAll(keepingCapacity: true)
@@ -238,7 +238,7 @@ package final class HTTPConnection {
     }
 }
 
-/// A request as text.
+/// Returns the bytes of a request.
 package func request(
     _ method: String = "GET", _ target: String, host: String, _ fields: [(String, String)] = [], body: [UInt8] = []
 ) -> [UInt8] {
@@ -249,12 +249,12 @@ package func request(
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
 }
 
-/// A socket that keeps a port for itself.
+/// A socket that occupies a port.
 package final class TakenPort: Sendable {
     package let port: Int
     private let descriptor: Int32
 
-    /// Listens on one loopback address, at any free port.
+    /// Listens on one loopback IP address, on any free port.
     package init(isIPv6: Bool) throws {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_in6()
@@ -285,13 +285,13 @@ package final class TakenPort: Sendable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         self.descriptor = descriptor
-        // The port has the same place in both kinds of address.
+        // The port has the same offset in both address structures.
         port = Int(in_port_t(bigEndian: name.sin6_port))
     }
 
     deinit { close(descriptor) }
 
-    /// The same, on a port that nobody listens on at the other loopback address.
+    /// Occupies a port that is free on the other loopback IP address.
     package static func alone(isIPv6: Bool) throws -> TakenPort {
         for _ in 0..<20 {
             let taken = try TakenPort(isIPv6: isIPv6)

@@ -4,7 +4,7 @@ import Foundation
 import CLinux
 #endif
 
-/// Whether `asOrdinaryUser` can do what it says.
+/// Whether `asOrdinaryUser` works in this environment.
 package let haveOrdinaryUser: Bool = {
     #if os(Linux)
     true
@@ -13,9 +13,9 @@ package let haveOrdinaryUser: Bool = {
     #endif
 }()
 
-/// Runs `body`, on this thread alone, as a user whom permissions bind: root reads and writes everything.
+/// Runs `body` on this thread as an unprivileged user, because root ignores file permissions.
 ///
-/// - Parameter folder: Belongs to that user meanwhile, with all that is in it.
+/// - Parameter folder: A folder that the user owns meanwhile, with its contents.
 package func asOrdinaryUser<Value>(owning folder: TemporaryFolder, _ body: () throws -> Value) throws -> Value {
     guard geteuid() == 0 else { return try body() }
     #if os(Linux)
@@ -28,7 +28,7 @@ package func asOrdinaryUser<Value>(owning folder: TemporaryFolder, _ body: () th
     try give(to: nobody)
     setfsuid(nobody)
     let result = Result {
-        // What is asked for last is the user that it has.
+        // The last call only queries the current user.
         guard setfsuid(nobody) == Int32(nobody) else { throw POSIXError(.EPERM) }
         return try body()
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The most memory that this process has had at once, in bytes.
+/// Returns the peak memory use of this process, in bytes.
 package func peakMemory() throws -> Int {
     #if os(Linux)
-    // Not `getrusage`: what it says includes the process that started this one.
+    // Not `getrusage`, which includes the parent process.
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let words = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: \.isWhitespace)
     guard let words, let kibibytes = Int(words[1]) else { throw CocoaError(.fileReadCorruptFile) }

@@ -8,11 +8,11 @@ import Glibc
 import Darwin
 #endif
 
-/// What a program did.
+/// The result of a program.
 package struct ProgramResult: Sendable {
-    /// The exit code; 128 and the signal's number when a signal ended it, as shells say it.
+    /// The exit code; as in shells, 128 plus the signal number if a signal ended it.
     package let code: Int32
-    /// Whether a signal ended it, rather than itself.
+    /// Whether a signal ended the program.
     package let wasKilled: Bool
     package let output: String
     package let errors: String
@@ -21,10 +21,9 @@ package struct ProgramResult: Sendable {
     package var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
 }
 
-/// A program that runs.
+/// A running program.
 ///
-/// Not Foundation's `Process`: with more than a thousand files open, as tests have that run side by side, it reads past the end of
-/// the list of them and crashes.
+/// It doesn't use Foundation's `Process`, which crashes with more than a thousand open files, as in parallel tests.
 package final class ProgramRun: Sendable {
     private let input: FileHandle
     private let output: Collector
@@ -35,11 +34,11 @@ package final class ProgramRun: Sendable {
     package let processID: Int32
     private static let sanitizers: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS"]
 
-    /// Between the making of a pipe and its being kept from other programs, none is started.
+    /// A lock that prevents starting programs before the ends of a new pipe are close-on-exec.
     private static let starting = NSLock()
 
-    /// - Parameter environment: Set over a small fixed one, so that nobody's own settings change what is tested. Only those of a
-    ///   sanitizer are passed on: `make sanitize` runs programs that have one.
+    /// - Parameter environment: Added to a small fixed environment, so that local settings don't affect tests. Only
+    ///   sanitizer options are inherited, for `make sanitize`.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], folder: String? = nil
     ) throws {
@@ -66,7 +65,7 @@ package final class ProgramRun: Sendable {
         thread.start()
     }
 
-    /// Writes to its standard input. A program that went away meanwhile is no error.
+    /// Writes to the program's standard input. Ignores that the program may have ended.
     package func write(_ bytes: some Sequence<UInt8>) {
         signal(SIGPIPE, SIG_IGN)
         try? input.write(contentsOf: Data(bytes))
@@ -76,7 +75,7 @@ package final class ProgramRun: Sendable {
 
     package func send(_ number: Int32) { kill(processID, number) }
 
-    /// The first line of standard output that satisfies `condition`; `nil` when the program ended without one.
+    /// Waits for the first line of standard output that satisfies `condition`; `nil` if the program ends without one.
     package func outputLine(where condition: @escaping @Sendable (String) -> Bool) -> String? {
         output.line(where: condition)
     }
@@ -85,9 +84,9 @@ package final class ProgramRun: Sendable {
         errors.line(where: condition)
     }
 
-    /// Waits until something that the program does is done; blocks.
+    /// Blocks until the program has satisfied a condition.
     ///
-    /// - Throws: When the program has ended without it, or it takes too long.
+    /// - Throws: `WaitedInVain` if the program ends before, or takes too long.
     package func waitUntil(
         within seconds: Double = 300, _ condition: () throws -> Bool
     ) throws {
@@ -99,7 +98,7 @@ package final class ProgramRun: Sendable {
         }
     }
 
-    /// Waits for its end; kills it when that takes too long.
+    /// Waits until the program ends, and kills it if it takes too long.
     package func wait(within seconds: Double = 300) -> ProgramResult {
         if ended.wait(timeout: .now() + seconds) == .timedOut {
             send(SIGKILL)
@@ -113,7 +112,7 @@ package final class ProgramRun: Sendable {
     }
 }
 
-/// A program just started, with our ends of its pipes.
+/// A started program, with this process's ends of its pipes.
 private struct StartedProgram {
     let processID: Int32
     let input: FileHandle
@@ -138,7 +137,7 @@ private struct StartedProgram {
         for (end, number) in [(stdin.reading, 0), (stdout.writing, 1), (stderr.writing, 2)] {
             posix_spawn_file_actions_adddup2(&actions, end, Int32(number))
         }
-        // Signals as a shell leaves them, whatever the tests do with their own.
+        // The default signal handling, independent of that in the tests.
         var signals = sigset_t()
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
@@ -158,11 +157,11 @@ private struct StartedProgram {
         processID = pid
     }
 
-    /// Two ends that other programs don't get.
+    /// Returns the ends of a pipe that other programs don't inherit.
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
         #if os(Linux)
-        // In one step: a program that the tests start elsewhere between two steps would keep an end open, and a reader waiting.
+        // Sets the flag atomically: a program started in between would keep an end open, and a reader waiting.
         let failure = pipe2(&ends, O_CLOEXEC)
         #else
         let failure = systemPipe(&ends)
@@ -182,11 +181,11 @@ private struct StartedProgram {
 }
 
 #if !os(Linux)
-/// The system's `pipe`, under a name that no method hides.
+/// Calls the system's `pipe`, which a method hides.
 private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }
 #endif
 
-/// Runs a program to its end, off Swift's own threads.
+/// Runs a program to its end, outside Swift's thread pool.
 package func run(
     _ program: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:],
     folder: String? = nil
@@ -200,10 +199,10 @@ package func run(
 }
 
 extension TemporaryFolder {
-    /// Writes a program that can be started, and returns its path.
+    /// Writes an executable program and returns its path.
     ///
-    /// Another program writes it. If this one did, a child that is started just then would have it open for writing until it has
-    /// become its own program, and Linux starts nothing that is open for writing (`ETXTBSY`).
+    /// Another process writes it. If this one did, a child started at the same time would keep it open for writing, and
+    /// Linux doesn't run programs that are open for writing (`ETXTBSY`).
     @discardableResult
     package func writeProgram(_ text: String, to name: String) async throws -> String {
         let path = path(name)
@@ -214,13 +213,13 @@ extension TemporaryFolder {
     }
 }
 
-/// The SHA-256 of a file by another implementation than ours: OpenSSL's.
+/// Returns the SHA-256 of a file, calculated by OpenSSL.
 package func sha256ByOpenSSL(_ path: String) async throws -> String {
     let result = try await run("/usr/bin/openssl", ["dgst", "-sha256", "-r", path])
     return String(result.output.prefix(64))
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a separate thread.
 private final class Collector: Sendable {
     private struct State {
         var bytes = Data()
@@ -231,11 +230,11 @@ private final class Collector: Sendable {
 
     init(_ handle: FileHandle) {
         let thread = Thread { [self] in
-            // Closed when it is at its end.
+            // Closes the handle at its end.
             defer { try? handle.close() }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
-                // `read(2)` hands over what is there; `FileHandle.read(upToCount:)` would wait for all of it.
+                // `read(2)` returns the available bytes; `FileHandle.read(upToCount:)` would wait for all of them.
                 let count = read(handle.fileDescriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 condition.lock()

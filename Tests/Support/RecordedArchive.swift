@@ -1,18 +1,18 @@
-/// A WACZ made for a test out of chosen records: what was asked for, when, and what the server answered.
+/// A generated WACZ with given records.
 package struct RecordedArchive: Sendable {
     package struct Record: Sendable {
         package var type = "response"
         package var url: String
-        /// 14 digits.
+        /// The time of the capture, as 14 digits.
         package var timestamp = "20240102030405"
-        /// Status line and fields, without the empty line; empty for a record without an HTTP message.
+        /// The status line and header fields, without the empty line; empty for a record without an HTTP message.
         package var head = "HTTP/1.1 200 OK\r\nContent-Type: text/html"
         package var body: [UInt8]
-        /// Further fields of the WARC record.
+        /// Additional fields of the WARC record.
         package var fields: [String] = []
-        /// What the index says of the record, beside URL and place.
+        /// Members of the index entry other than URL and location.
         package var index = "\"mime\":\"text/html\",\"status\":\"200\""
-        /// The key in the index; that of a plain address when `nil`.
+        /// The key in the index; if `nil`, that of a plain URL.
         package var key: String?
 
         package init(_ url: String, _ body: String = "", timestamp: String = "20240102030405", status: Int = 200) {
@@ -23,7 +23,7 @@ package struct RecordedArchive: Sendable {
             index = "\"mime\":\"text/html\",\"status\":\"\(status)\""
         }
 
-        /// The same record after a change.
+        /// Returns a changed copy of the record.
         package func with(_ change: (inout Record) -> Void) -> Record {
             var changed = self
             change(&changed)
@@ -34,7 +34,7 @@ package struct RecordedArchive: Sendable {
     package var records: [Record]
     /// Whether each record is a gzip member.
     package var isCompressed: Bool
-    /// SHA-256 of another file that this one needs, in hex.
+    /// The SHA-256 of another file that this one needs, in hexadecimal.
     package var requires: String?
 
     package init(_ records: [Record], isCompressed: Bool = true, requires: String? = nil) {
@@ -43,7 +43,7 @@ package struct RecordedArchive: Sendable {
         self.requires = requires
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     package func bytes() -> [UInt8] {
         let name = isCompressed ? "data.warc.gz" : "data.warc"
         var warc: [UInt8] = []
@@ -68,7 +68,7 @@ package struct RecordedArchive: Sendable {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
-    /// The SURT of an address with a plain host name and no `www`.
+    /// Returns the SURT of a URL with a plain host name and without `www`.
     private static func key(_ url: String) -> String {
         let rest = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? ""
         let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -78,7 +78,7 @@ package struct RecordedArchive: Sendable {
 }
 
 extension RecordedArchive.Record {
-    /// The record as it is in a WARC file.
+    /// Returns the record as in a WARC file.
     func bytes() -> [UInt8] {
         func part(_ from: Int, _ to: Int) -> Substring { timestamp.dropFirst(from).prefix(to - from) }
         let date = "\(part(0, 4))-\(part(4, 6))-\(part(6, 8))T\(part(8, 10)):\(part(10, 12)):\(part(12, 14))Z"

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A folder of a test's own, deleted with its contents when the last reference goes away.
+/// A temporary folder, which is deleted with its contents when the last reference is released.
 package final class TemporaryFolder: Sendable {
-    /// Absolute, without links, no slash at its end.
+    /// The absolute path, without links or a trailing slash.
     package let path: String
 
     package init() throws {
@@ -13,11 +13,11 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // A test that leaves something unreadable behind has failed already or says so itself.
+        // A test that leaves an unreadable file has failed already.
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The path of something in it.
+    /// Returns the path of an item in the folder.
     package func path(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Writes a file, with the folders above it, and returns its path.
@@ -34,12 +34,12 @@ package final class TemporaryFolder: Sendable {
     package func write(_ text: String, to name: String) throws -> String { try write(Array(text.utf8), to: name) }
 }
 
-/// Names in a folder, sorted; empty when there is no such folder.
+/// Returns the sorted names in a folder, or an empty array if it doesn't exist.
 package func names(in folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 }
 
-/// All bytes of a file.
+/// Returns the contents of a file.
 package func contents(of path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(fileURLWithPath: path)))
 }

@@ -11,7 +11,7 @@ import Foundation
 private let ten = MemoryByteSource(Array(0..<10), name: "ten")
 
 struct ByteSourceTests {
-    @Test func exactReadIsExactOrThrows() throws {
+    @Test func exactReadReturnsAllBytesOrThrows() throws {
         #expect(try ten.read(at: 7, count: 3) == [7, 8, 9])
         #expect(try ten.read(at: 10, count: 0) == [])
         #expect(code { _ = try ten.read(at: 7, count: 4) } == .truncated)
@@ -19,7 +19,7 @@ struct ByteSourceTests {
         #expect(code { _ = try ten.read(at: 0, count: .max) } == .truncated)
     }
 
-    @Test func windowShowsNothingOutside() throws {
+    @Test func subrangeNeverReadsOutside() throws {
         let window = try SubrangeByteSource(ten, offset: 2, length: 3)
         #expect(try window.read(at: 0, count: 3) == [2, 3, 4])
         #expect(code { _ = try window.read(at: 1, count: 3) } == .truncated)
@@ -27,11 +27,11 @@ struct ByteSourceTests {
     }
 
     @Test(arguments: [(0, 11), (10, 1), (.max, 1), (1, .max)] as [(UInt64, UInt64)])
-    func windowOutsideOfItsBaseIsRefused(_ offset: UInt64, _ length: UInt64) {
+    func subrangeOutsideItsBaseIsRefused(_ offset: UInt64, _ length: UInt64) {
         #expect(code { _ = try SubrangeByteSource(ten, offset: offset, length: length) } == .truncated)
     }
 
-    @Test func fileIsReadAtAnyOffset() throws {
+    @Test func readsFileAtAnyOffset() throws {
         let path = FileManager.default.temporaryDirectory.path + "/webarchive-\(UUID().uuidString)"
         try #require(FileManager.default.createFile(atPath: path, contents: Data(0..<10)))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -45,12 +45,12 @@ struct ByteSourceTests {
         #expect(try file.read(at: .max, into: buffer) == 0)
     }
 
-    @Test func fileThatBecameShorterIsNotTakenForItsEnd() throws {
+    @Test func readingAShrunkenFileThrows() throws {
         let path = FileManager.default.temporaryDirectory.path + "/webarchive-\(UUID().uuidString)"
         try #require(FileManager.default.createFile(atPath: path, contents: Data(0..<10)))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let file = try FileByteSource(path: path, name: "shown")
-        // Not atomically: the same file, written again.
+        // Not atomic, so that it overwrites the same file.
         try Data(0..<4).write(to: URL(fileURLWithPath: path))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 20, alignment: 1)
         defer { buffer.deallocate() }
@@ -61,7 +61,7 @@ struct ByteSourceTests {
     }
 
     @Test(arguments: ["/nonexistent/x.wacz", "/"])
-    func whatIsNoFileIsRefusedWithoutItsPath(_ path: String) {
+    func pathThatIsNotAFileIsRefusedWithoutShowingIt(_ path: String) {
         let error = #expect(throws: WebArchiveError.self) { _ = try FileByteSource(path: path, name: "x.wacz") }
         #expect(error?.code == .io)
         #expect(error?.description.hasPrefix("x.wacz: ") == true)
@@ -89,7 +89,7 @@ struct InflaterTests {
     }
 
     @Test(arguments: [1, 7, 10_000])
-    func everyFormatIsInflatedAndStopsAtItsEnd(_ chunk: Int) throws {
+    func inflatesEveryFormatAndStopsAtItsEnd(_ chunk: Int) throws {
         let formats: [(Inflater.Format, [UInt8])] = [
             (.rawDeflate, Deflater.raw(text)), (.gzip, Deflater.gzip(text)), (.zlib, Deflater.zlib(text)),
         ]
@@ -100,15 +100,15 @@ struct InflaterTests {
         }
     }
 
-    @Test func damageIsFoundByTheChecksum() {
+    @Test func checksumDetectsDamage() {
         var packed = Deflater.gzip(text)
         packed[packed.count - 6] ^= 1
         #expect(code { _ = try inflated(packed, .gzip, chunk: 10_000) } == .badGzip)
     }
 
-    /// Expected: what Python's zlib gives of the same bytes, all 4,000.
+    /// Python's zlib returns all 4,000 bytes for the same input.
     @Test(arguments: [1, 3, 5000])
-    func aMemberThatIsCutGivesAllThatItHolds(_ step: Int) throws {
+    func truncatedMemberReturnsAllItsBytes(_ step: Int) throws {
         let stream = GzipStream(SourceStream(MemoryByteSource(Array(Deflater.gzip(text).dropLast(8)), name: "x")))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 1)
         defer { buffer.deallocate() }
@@ -120,19 +120,19 @@ struct InflaterTests {
         #expect(out == text)
     }
 
-    @Test func gzipMembersFollowEachOther() throws {
+    @Test func readsConsecutiveGzipMembers() throws {
         let bytes = Deflater.gzip(Array("one\n".utf8)) + Deflater.gzip(Array("two\n".utf8)) + [0, 0, 0, 0]
         let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")))
         #expect(try stream.readAll(limit: 100) == Array("one\ntwo\n".utf8))
     }
 
-    @Test func junkBehindAGzipMemberIsDamage() {
+    @Test func junkAfterAGzipMemberIsDamage() {
         let bytes = Deflater.gzip(Array("one\n".utf8)) + Array("junk".utf8)
         let stream = GzipStream(SourceStream(MemoryByteSource(bytes, name: "x")))
         #expect(code { _ = try stream.readAll(limit: 100) } == .badGzip)
     }
 
-    @Test func boundedStreamStops() {
+    @Test func boundedStreamThrowsAtItsLimit() {
         var limits = Limits.standard
         limits.inflatedBytesAlwaysAllowed = 9
         let stream = BoundedStream(SourceStream(ten), compressed: 0, limits: limits)
@@ -167,7 +167,7 @@ struct LineReaderTests {
         #expect(code { _ = try lines(String(repeating: "x", count: 1000)) } == nil)
     }
 
-    @Test func lineAcrossBuffersIsWhole() throws {
+    @Test func readsLineAcrossBuffers() throws {
         let long = String(repeating: "y", count: 700_000)
         #expect(try lines("\(long)\nz", lineMax: 1_000_000) == ["1@0:\(long)", "2@700001:z"])
     }

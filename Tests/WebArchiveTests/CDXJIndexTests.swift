@@ -6,7 +6,7 @@ private func key(_ number: Int) -> String { "org,example)/\(String(number + 10_0
 
 private func source(_ text: String) -> MemoryByteSource { MemoryByteSource(Array(text.utf8), name: "index.cdx") }
 
-/// Keys of the first lines from `target` on.
+/// Returns the keys of the first lines from `target` on.
 private func keys(_ index: CDXJIndex, from target: String, count: Int = 3) throws(WebArchiveError) -> [String] {
     let cursor = try index.cursor(from: Array(target.utf8))
     var keys: [String] = []
@@ -18,9 +18,9 @@ private func keys(_ index: CDXJIndex, from target: String, count: Int = 3) throw
 }
 
 struct CDXJIndexTests {
-    /// The first line that isn't below a target, by the simplest means there are.
+    /// Compares a search with a linear one.
     @Test(arguments: [1, 2, 10, 300, 1000])
-    func searchFindsTheFirstLineThatIsNotBelow(_ count: Int) throws {
+    func searchFindsFirstLineNotBelowTarget(_ count: Int) throws {
         let lines = (0..<count).map {
             "\(key($0 / 3 * 2)) 2023010100000\($0 % 3) {\"x\":\"\(String(repeating: "y", count: $0 % 90))\"}"
         }
@@ -40,7 +40,7 @@ struct CDXJIndexTests {
         }
     }
 
-    @Test func linesLongerThanTheWindowAreFound() throws {
+    @Test func findsLinesLongerThanTheWindow() throws {
         let pad = String(repeating: "p", count: 30_000)
         let lines = (0..<200).map {
             "\(key($0))\($0.isMultiple(of: 3) ? "?\(pad)" : "") 2023 {\"x\":\"\($0.isMultiple(of: 5) ? pad : "")\"}"
@@ -52,7 +52,7 @@ struct CDXJIndexTests {
         #expect(try keys(index, from: key(200)) == [])
     }
 
-    @Test func overlongLinesArePassedOver() throws {
+    @Test func skipsLinesThatAreTooLong() throws {
         var limits = Limits.standard
         limits.indexLineBytesMax = 1000
         let lines = (0..<100).map {
@@ -75,7 +75,7 @@ struct CDXJIndexTests {
         }
     }
 
-    @Test func lookupsReadFewTimes() throws {
+    @Test func lookupsNeedFewReads() throws {
         let count = 1_000_000
         let counter = CountingByteSource(GeneratedLines(count: count))
         let wacz = try IndexBuilder.open([]).using(indexes: [.sorted(SortedCDXJIndex(counter))])
@@ -104,7 +104,7 @@ struct ZipNumIndexTests {
         try ZipNumIndex(idx: source(idx), blocks: MemoryByteSource(blocks, name: "index.cdx.gz"), limits: limits)
     }
 
-    @Test func keyThatBeginsInTheBlockBeforeIsFoundWhole() throws {
+    @Test func findsAllLinesOfAKeyThatBeginsInThePreviousBlock() throws {
         let (idx, blocks) = IndexBuilder.zipNum(Self.lines, blockLines: 3)
         let index = CDXJIndex.zipNum(try open(idx, blocks))
         for number in 0..<10 {
@@ -113,8 +113,8 @@ struct ZipNumIndexTests {
         }
     }
 
-    // SHA-256 of a block is that which cdxj-indexer 1.5.0 writes; here the fixture has it. A wrong one is told.
-    @Test func digestThatDiffersIsAnError() throws {
+    // cdxj-indexer 1.5.0 writes the SHA-256 of each block.
+    @Test func wrongBlockDigestIsAnError() throws {
         let (idx, blocks) = IndexBuilder.zipNum(Self.lines, blockLines: 50) { _ in
             "sha256:\(String(repeating: "0", count: 64))"
         }
@@ -124,7 +124,7 @@ struct ZipNumIndexTests {
         #expect(error?.problem.contains("digest") == true)
     }
 
-    @Test func digestThatDiffersMakesLookupsScan() throws {
+    @Test func wrongBlockDigestMakesLookupsScan() throws {
         let lines = (0..<20).map { IndexBuilder.line("org,a)/\($0 + 10)", "2023", url: "http://a.org/\($0 + 10)") }
         let (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 5) { _ in
             "sha256:\(String(repeating: "1", count: 64))"
@@ -135,7 +135,7 @@ struct ZipNumIndexTests {
             Issue.record("the index must be scanned")
             return
         }
-        #expect(reason.description == "indexes/: the block is not the one whose digest its .idx has")
+        #expect(reason.description == "indexes/: the block doesn't match its digest in the .idx file")
         let inspection = try wacz.inspect()
         #expect(inspection.searchableIndexes.map { $0.reason?.code } == [.blockDigest])
         #expect(inspection.sequentialReason?.code == .blockDigest)
@@ -144,14 +144,14 @@ struct ZipNumIndexTests {
         #expect(findings.map(\.location) == ["indexes/index.cdx.gz"])
     }
 
-    /// The ends tell a pair from parts of it and from parts of another, without reading what is between.
-    @Test func indexThatWasCutIsNoticedByItsEnds() throws {
+    /// The first and last block reveal truncated and mismatched files without reading the blocks between them.
+    @Test func endsRevealATruncatedOrMismatchedIndex() throws {
         let (idx, blocks) = IndexBuilder.zipNum(Self.lines, blockLines: 3)
         let (tabbed, tabbedBlocks) = IndexBuilder.zipNum(Self.lines, blockLines: 4, usesTabs: true)
         try open(idx, blocks).checkEnds()
         try open(tabbed, tabbedBlocks).checkEnds()
         try open(String(idx.dropLast()), blocks).checkEnds()
-        // Before the number of the block, which nobody reads.
+        // Before the number of the block, which isn't read.
         let cut = String(tabbed[..<(tabbed.lastIndex(of: "\t") ?? tabbed.endIndex)].dropLast())
         for (name, idx, blocks) in [
             ("first line gone", idx.split(separator: "\n").dropFirst(2).joined(separator: "\n"), blocks),
@@ -166,7 +166,7 @@ struct ZipNumIndexTests {
         }
     }
 
-    @Test func lastLineIsFoundHoweverLong() throws {
+    @Test func findsLastLineOfAnyLength() throws {
         let pad = String(repeating: "p", count: 30_000)
         for tail in ["", "\n", "\n\n", "\r\n", "\n!meta 0 {}\n"] {
             for last in ["b 2 {}", "b 2 {\"x\":\"\(pad)\"}"] {
@@ -180,7 +180,7 @@ struct ZipNumIndexTests {
         }
     }
 
-    @Test func plainCopyOfACompressedIDXStandsInForIt() throws {
+    @Test func plainCopyReplacesACompressedIDX() throws {
         let lines = (0..<50).map { IndexBuilder.line(key($0), "2023", url: "http://example.org/\($0)") }
         let (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 4)
         let entries = [
@@ -204,7 +204,7 @@ struct ZipNumIndexTests {
         #expect(code { _ = try stored.using(plainIDX: source(idx)) } == .badIndex)
     }
 
-    @Test func lookupsInNoIndexFindNothing() throws {
+    @Test func lookupsWithoutIndexesFindNothing() throws {
         let wacz = try IndexBuilder.open([]).using(indexes: [])
         #expect(try wacz.indexAccess() == .search)
         #expect(try wacz.captures(ofURL: "http://example.org/two").isEmpty)
@@ -212,7 +212,7 @@ struct ZipNumIndexTests {
         try wacz.checkLookups()
     }
 
-    @Test func blockBombIsRefusedWithoutBeingInflated() throws {
+    @Test func blockBombIsRefusedWithoutInflatingIt() throws {
         var limits = Limits.standard
         limits.indexBlockBytesMax = 1 << 20
         let bomb = Deflater.gzip([UInt8](repeating: 0x61, count: 64 << 20))
@@ -228,7 +228,7 @@ struct ZipNumIndexTests {
         "\u{0}\u{1}",
         "a 2023\tother\t0\tx", "a 2023 {\"offset\": -1, \"length\": 5}",
     ])
-    func idxThatMisleadsIsAnError(_ idx: String) throws {
+    func invalidIDXLineIsAnError(_ idx: String) throws {
         let (_, blocks) = IndexBuilder.zipNum(Self.lines, blockLines: 50)
         let index = try open(idx + "\n", blocks)
         let found = code { _ = try keys(.zipNum(index), from: "b") }
@@ -237,7 +237,7 @@ struct ZipNumIndexTests {
         #expect(checked != nil)
     }
 
-    @Test func idxThatLeavesBlocksOutIsNotSearched() throws {
+    @Test func idxWithMissingBlocksIsNotSearched() throws {
         let lines = (0..<40).map { IndexBuilder.line("org,a)/\($0 + 10)", "2023", url: "http://a.org/\($0 + 10)") }
         let (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 5)
         for dropped in 1...8 {
@@ -249,7 +249,7 @@ struct ZipNumIndexTests {
         }
     }
 
-    @Test func cacheIsBoundedInNumberAndBytes() throws {
+    @Test func cacheIsBoundedInCountAndBytes() throws {
         var limits = Limits.standard
         limits.cachedIndexBlocksMax = 4
         limits.cachedIndexBlockBytesMax = 1000
@@ -272,13 +272,13 @@ struct ZipNumIndexTests {
     }
 }
 
-/// How much memory damage may cost is tested in `FuzzReaderTests` (`cdxj` and `zipnum`).
+/// `FuzzReaderTests` (`cdxj` and `zipnum`) tests the memory use of damaged indexes.
 struct CDXJDamageTests {
     private static let lines = (0..<8).map {
         IndexBuilder.line("org,a)/\($0 / 2 + 10)", "202301010000\($0 + 10)", url: "http://a.org/\($0 / 2 + 10)")
     }
 
-    /// Whatever the damage: what a scan gives, more when the scan is cut short, or an error.
+    /// Checks that a search finds everything that a scan finds, or throws.
     private func check(_ entries: [ZIPBuilder.Entry], _ urls: [String], inspects: Bool) {
         var limits = Limits.standard
         limits.indexBlockBytesMax = 1 << 20
@@ -295,14 +295,14 @@ struct CDXJDamageTests {
             }
             let searched = Result { try wacz.captures(ofURL: url) }
             guard case .success(let expected) = scanned, case .success(let found) = searched else { continue }
-            // A changed byte may leave a line that sorts and reads well, but is elsewhere than its URL says.
+            // A changed byte may leave a valid line whose key no longer matches its URL.
             let isMoved = expected.contains { !SURT.candidates(for: $0.url).contains($0.urlKey) }
             #expect(found.starts(with: expected) || Set(found).isSuperset(of: expected) || isMoved)
         }
         if inspects { _ = code(of: { _ = try wacz.inspect() }) }
     }
 
-    @Test func everyTruncationAndFlipIsAnErrorOrAValue() {
+    @Test func truncationsAndBitFlipsNeverCrash() {
         let (idx, blocks) = IndexBuilder.zipNum(Self.lines, blockLines: 3)
         let plain = Array(Self.lines.joined(separator: "\n").utf8)
         var generator = SeededGenerator(state: 7)

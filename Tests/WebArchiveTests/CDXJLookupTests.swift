@@ -4,7 +4,7 @@ import Testing
 
 private typealias Entry = ZIPBuilder.Entry
 
-/// Asks for every URL, and expects what a reading of the whole index finds.
+/// Looks up every URL, and expects the same result as reading the whole index.
 private func expectSearchEqualsScan(_ wacz: WACZFile, _ urls: some Sequence<String>, _ name: String) throws {
     let all = try entries(wacz)
     for url in urls {
@@ -32,7 +32,7 @@ struct CDXJLookupTests {
         ("org,example:8080)", "http://example.org:8080"), ("net,other)", "http://www.other.net"),
     ]
 
-    /// 200 sorted lines: duplicates over several blocks, several times a URL, methods, other schemes, a bad line.
+    /// 200 sorted lines: duplicates across blocks, URLs with several times, methods, other schemes, an invalid line.
     private static let lines: [String] = {
         var lines: [String] = []
         func add(_ key: String, _ url: String, _ times: [String], _ more: String = "") {
@@ -83,7 +83,7 @@ struct CDXJLookupTests {
     ]
 
     @Test(arguments: IndexBuilder.layouts(CDXJLookupTests.lines).map(\.name))
-    func everyLayoutGivesTheSame(_ name: String) throws {
+    func allLayoutsGiveTheSameResult(_ name: String) throws {
         let layout = try #require(IndexBuilder.layouts(Self.lines).first { $0.name == name })
         let wacz = try IndexBuilder.open(layout.entries)
         try expectSearchEqualsScan(wacz, Self.urls, name)
@@ -93,7 +93,7 @@ struct CDXJLookupTests {
         #expect(try wacz.inspect().isSearchable == isSearch)
     }
 
-    @Test func expectedCapturesAreFound() throws {
+    @Test func findsExpectedCaptures() throws {
         let wacz = try IndexBuilder.open(IndexBuilder.layouts(Self.lines)[4].entries)
         func count(_ url: String) throws -> Int { try wacz.captures(ofURL: url).count }
         #expect(try count("http://example.org/") == 33)
@@ -109,7 +109,7 @@ struct CDXJLookupTests {
     }
 
     @Test(arguments: ["index.cdx", "index.cdx.gz"])
-    func severalIndexesAreOne(_ second: String) throws {
+    func searchesSeveralIndexesAsOne(_ second: String) throws {
         let half = Self.lines.count / 2
         let first = Entry("indexes/a.cdx", Self.lines[..<half].joined(separator: "\n"))
         let rest = Array(Self.lines[half...])
@@ -138,7 +138,7 @@ struct CDXJLookupTests {
         #expect(inspection.searchableIndexes.map { $0.reason?.code } == [.unsorted])
     }
 
-    @Test func brokenOrderOnTheWayEndsTheSearch() throws {
+    @Test func unsortedLinesFoundDuringASearchCauseAScan() throws {
         var limits = Limits.standard
         limits.sortCheckBytesMax = 0
         let lines = (0..<5000).reversed().map { IndexBuilder.line("k\($0 + 10_000)", "2023", url: "http://k/\($0)") }
@@ -146,7 +146,7 @@ struct CDXJLookupTests {
         #expect(try wacz.captures(ofURL: "http://k/77", assumesSorted: true).isEmpty == false)
     }
 
-    @Test func closestIsByTimeAndTheLaterOfTwo() throws {
+    @Test func closestPrefersTheLaterOfTwo() throws {
         let times = ["20231231235950", "20240101000010", "20240101000030", "20250101000000"]
         let lines = times.map { IndexBuilder.line("org,a)/", $0, url: "http://a.org/") }
         let posted = IndexBuilder.line(
@@ -176,7 +176,7 @@ struct CDXJLookupTests {
         (.domain, "org", ["org,"]), (.domain, "absent.example", ["example,absent"]),
         (.host, "other.net", ["net,other)"]),
     ])
-    func listsFollowTheMatchType(_ type: CaptureQuery.MatchType, _ url: String, _ prefixes: [String]) throws {
+    func cursorFollowsTheMatchType(_ type: CaptureQuery.MatchType, _ url: String, _ prefixes: [String]) throws {
         let lines = Self.lines.filter { !$0.hasPrefix("http") }
         let expected = lines.filter { line in prefixes.contains { line.hasPrefix($0) } && !line.contains("/bad ") }
             .map { $0.prefix { $0 != "{" }.dropLast() }
@@ -190,7 +190,7 @@ struct CDXJLookupTests {
         }
     }
 
-    /// The beginnings of keys are the first halves of what pywb 2.10.0's `calc_search_range(url, "prefix")` gives.
+    /// The prefixes are the start keys of `calc_search_range(url, "prefix")` in pywb 2.10.0.
     @Test(arguments: [
         ("http://example.org/a", "org,example)/a"), ("http://example.org/a/", "org,example)/a/"),
         ("http://example.org/a?", "org,example)/a?"), ("http://example.org/A?", "org,example)/a?"),
@@ -198,7 +198,7 @@ struct CDXJLookupTests {
         ("http://example.org/a?b=1", "org,example)/a?b=1"), ("http://example.org/a?b=1?", "org,example)/a?b=1?"),
         ("http://example.org", "org,example)/"),
     ])
-    func prefixesAreThoseOfPywb(_ url: String, _ prefix: String) throws {
+    func prefixesMatchPywb(_ url: String, _ prefix: String) throws {
         let keys = ["", "?x", "a", "a/", "a/b", "a?b=1", "a?b=12", "a?b=1?", "a?c", "ab"].map { "org,example)/\($0)" }
         let lines = keys.map { IndexBuilder.line($0, "20230101000000", url: "http://example.org/") }
         let wacz = try IndexBuilder.open([Entry("indexes/index.cdx", lines.joined(separator: "\n"))])
@@ -211,7 +211,7 @@ struct CDXJLookupTests {
         #expect(answer == expected)
     }
 
-    @Test func listStopsEarlyAndMergesIndexes() throws {
+    @Test func cursorStopsEarlyAndMergesIndexes() throws {
         let even = stride(from: 0, to: 1000, by: 2).map {
             IndexBuilder.line("k)/\($0 + 1000)", "2023", url: "http://k/\($0)")
         }
@@ -233,7 +233,7 @@ struct CDXJFixtureTests {
     private var folder: String { fixtures ?? "" }
 
     @Test(arguments: CDXJFixtureTests.layouts)
-    func everyLayoutGivesTheSame(_ layout: String) throws {
+    func allLayoutsGiveTheSameResult(_ layout: String) throws {
         let wacz = try WACZFile.open(path: "\(folder)/ours/small\(layout).wacz")
         let isSearch = try wacz.indexAccess() == .search
         #expect(isSearch == !["-deflate", "-gz"].contains(layout))
@@ -241,7 +241,7 @@ struct CDXJFixtureTests {
         #expect(try entries(wacz) == plain)
         let urls = Set(plain.map(\.url) + ["http://edge.test/absent", "http://edge.test/post?__wb_method=POST&q=one"])
         #expect(urls.count > 100)
-        // Where each lookup is a scan, some say as much as all.
+        // If each lookup is a scan, a sample is enough.
         try expectSearchEqualsScan(wacz, isSearch ? Array(urls) : Array(urls.sorted().prefix(20)), layout)
         #expect(try wacz.inspect().isSearchable == isSearch)
     }
@@ -256,7 +256,7 @@ struct CDXJFixtureTests {
 
     // Lines 1, 15, 29 … of `cdxj-indexer -s -p` 1.5.0 (PyPI) over the three WARCs of small-plain.wacz.
     @Test(arguments: ["-plain", "-zipnum"])
-    func positionsAreThoseOfCdxjIndexer(_ layout: String) throws {
+    func recordPositionsMatchCdxjIndexer(_ layout: String) throws {
         let wacz = try WACZFile.open(path: "\(folder)/ours/small\(layout).wacz")
         let expected: [(String, String, String, UInt64, UInt64)] = [
             ("http://edge.test/", "20261120232735", "small-00000.warc.gz", 11053, 1219),
@@ -281,7 +281,7 @@ struct CDXJFixtureTests {
         }
     }
 
-    @Test func keysAreThoseOfTheIndexer() throws {
+    @Test func keysMatchTheIndexer() throws {
         let wacz = try WACZFile.open(path: "\(folder)/ours/small-plain.wacz")
         try wacz.forEachIndexEntry { entry, _ in
             #expect(SURT.pythonKey(for: entry.requestURL) == entry.urlKey)

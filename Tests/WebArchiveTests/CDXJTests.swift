@@ -12,14 +12,14 @@ struct CDXJEntryTests {
     @Test(arguments: [
         #""offset":"12","length":"34""#, #""offset":12,"length":34"#, #""offset": 12 , "length" : "34" "#,
     ])
-    func numbersMayBeStrings(_ members: String) throws {
+    func acceptsNumbersAsStrings(_ members: String) throws {
         let entry = try entry(#"org,a)/ 20240102030405 {"url":"http://a/","filename":"f.warc",\#(members)}"#)
         #expect(entry.offset == 12)
         #expect(entry.length == 34)
         #expect(entry.range == 12..<46)
     }
 
-    @Test func everyMemberIsRead() throws {
+    @Test func readsEveryMember() throws {
         let line =
             #"org,a)/?__wb_method=POST&x=1 20240102030405678 {"url":"http://a/\u00fc","mime":"text/html","status":"200","#
             + #""digest":"sha1:X","length":"5","offset":"0","filename":"f.warc","method":"POST","requestBody":"x=1","#
@@ -35,7 +35,7 @@ struct CDXJEntryTests {
     }
 
     @Test(arguments: ["", #","mime":"","status":"-""#, #","mime":"-","status":"""#, #","mime":null,"status":null"#])
-    func absentMimeAndStatusAreNone(_ members: String) throws {
+    func missingMimeAndStatusAreNil(_ members: String) throws {
         let found = try entry("k 20240102030405 {\(required)\(members)}")
         #expect(found.mime == nil)
         #expect(found.status == nil)
@@ -43,7 +43,7 @@ struct CDXJEntryTests {
         #expect(!found.isRevisit)
     }
 
-    @Test func hugeNumbersDoNotTrap() throws {
+    @Test func hugeNumbersDoNotOverflow() throws {
         let line =
             #"k 20240102030405 {"url":"http://a/","filename":"f","offset":"18446744073709551615","length":18446744073709551615}"#
         let found = try entry(line)
@@ -57,7 +57,7 @@ struct CDXJEntryTests {
         "k 20240102030405 {\(required),}", "k 20240102030405 {\(required) \"a\":1}", "k 20241302030405 {\(required)}",
         "k 20240102030405 {\"url\":\"\\u12\"}",
     ])
-    func badLineIsASyntaxProblem(_ line: String) {
+    func invalidLineIsASyntaxProblem(_ line: String) {
         #expect { _ = try entry(line) } throws: { error in
             guard case .syntax? = error as? CDXJProblem else { return false }
             return true
@@ -70,7 +70,7 @@ struct CDXJEntryTests {
         #"{"url":"http://a/","filename":"f","offset":18446744073709551616}"#,
         #"{"url":"http://a/","filename":"f","offset":1,"length":"x"}"#,
     ])
-    func lineThatSaysTooLittleIsIncomplete(_ json: String) {
+    func lineWithMissingMembersIsIncomplete(_ json: String) {
         #expect { _ = try entry("k 20240102030405 \(json)") } throws: { error in
             guard case .incomplete? = error as? CDXJProblem else { return false }
             return true
@@ -82,7 +82,7 @@ struct CDXJEntryTests {
         #expect(throws: CDXJProblem.self) { _ = try entry("k 20240102030405 {\(required),\"x\":\(deep)}") }
     }
 
-    @Test func bytesThatAreNotUTF8AreTold() {
+    @Test func reportsBytesThatAreNotUTF8() {
         var line = Array("k 20240102030405 {\"url\":\"http://a/X\",\"filename\":\"f\",\"offset\":1}".utf8)
         if let position = line.firstIndex(of: UInt8(ascii: "X")) { line[position] = 0xE9 }
         #expect(throws: CDXJProblem.encoding) { _ = try CDXJEntry(line: line, depthMax: 64) }
@@ -99,28 +99,28 @@ struct CDXJSequentialReaderTests {
         return (lines, log.findings.map { "\($0.code) \($0.location)" })
     }
 
-    @Test func metaAndHeaderLinesAndBlankLinesArePassedOver() throws {
+    @Test func skipsHeadersAndBlankLines() throws {
         let text = " CDX N b a m s k r M S V g\n!meta 0 {}\n\nk 20240102030405 {\(required)}\n"
         let found = try read(text)
         #expect(found.lines == [4])
         #expect(found.codes.isEmpty)
     }
 
-    @Test func badLineIsNamedAndTheOthersAreRead() throws {
+    @Test func reportsInvalidLineAndReadsTheOthers() throws {
         let found = try read("a 2024 {\(required)}\nb 2024 {\nc 2024 {\(required)}\n")
         #expect(found.lines == [1, 3])
         #expect(found.codes == ["index-bad-line indexes/index.cdx line 2"])
     }
 
-    @Test func unsortedIndexIsToldOnce() throws {
+    @Test func reportsUnsortedIndexOnce() throws {
         let found = try read("b 2024 {\(required)}\na 2024 {\(required)}\nb 2024 {\(required)}\na 2024 {\(required)}\n")
         #expect(found.lines.count == 4)
         #expect(found.codes == ["index-unsorted indexes/index.cdx line 2"])
     }
 
-    /// The replay engine loads all lines of a plain index, so that their order doesn't matter to it.
+    /// The replay engine loads all lines of a plain index, so their order doesn't matter.
     @Test(arguments: [("index.cdx", false), ("index.cdxj", false), ("index.cdx.gz", true)])
-    func onlyACompressedIndexLosesCapturesByItsOrder(_ name: String, _ losesCaptures: Bool) throws {
+    func onlyUnsortedCompressedIndexesLoseCaptures(_ name: String, _ losesCaptures: Bool) throws {
         let text = "b 2024 {\(required)}\na 2024 {\(required)}\n"
         let reader = CDXJSequentialReader(
             SourceStream(MemoryByteSource(Array(text.utf8), name: "x")), file: "indexes/\(name)", limits: .standard)
@@ -136,7 +136,7 @@ struct CDXJSequentialReaderTests {
         #expect(found.codes.isEmpty)
     }
 
-    @Test func findingsOfOneCodeAreCounted() throws {
+    @Test func countsFindingsWithTheSameCode() throws {
         var limits = Limits.standard
         limits.findingsPerCodeMax = 2
         let found = try read(String(repeating: "bad\n", count: 10), limits: limits)
@@ -144,7 +144,7 @@ struct CDXJSequentialReaderTests {
         #expect(found.codes.last == "index-bad-line indexes/index.cdx line 1 and others")
     }
 
-    @Test func longLineIsSkipped() throws {
+    @Test func skipsLongLine() throws {
         var limits = Limits.standard
         limits.indexLineBytesMax = 100
         let long = "a 2024 {\"x\":\"\(String(repeating: "y", count: 200))\",\(required)}\n"
@@ -166,7 +166,7 @@ struct CaptureTimestampTests {
             ("2024", 1_704_067_200_000, "2024-01-01T00:00:00Z"),
             ("202405", 1_714_521_600_000, "2024-05-01T00:00:00Z"), ("20240", 1_704_067_200_000, "2024-01-01T00:00:00Z"),
         ] as [(String, Int64, String)])
-    func digitsAreATime(_ digits: String, _ milliseconds: Int64, _ rfc3339: String) {
+    func parsesDigits(_ digits: String, _ milliseconds: Int64, _ rfc3339: String) {
         let time = CaptureTimestamp(digits: digits)
         #expect(time?.millisecondsSince1970 == milliseconds)
         #expect(time?.rfc3339 == rfc3339)
@@ -177,7 +177,7 @@ struct CaptureTimestampTests {
         "", "202", "20241301000000", "20240230000000", "20230229000000", "20240101250000", "2024010100000a",
         "202401010000000000",
     ])
-    func digitsThatAreNoTimeAreNone(_ digits: String) {
+    func invalidDigitsAreNil(_ digits: String) {
         #expect(CaptureTimestamp(digits: digits) == nil)
     }
 
@@ -187,7 +187,7 @@ struct CaptureTimestampTests {
         ("2024-01-02 03:04:05", "20240102030405000"), ("2024-01-02", "20240102000000000"),
         ("2024-01-02t03:04:05.5z", "20240102030405500"),
     ])
-    func rfc3339IsATime(_ text: String, _ digits: String) {
+    func parsesRFC3339(_ text: String, _ digits: String) {
         let time = CaptureTimestamp(rfc3339: text)
         #expect(time != nil)
         #expect(time == CaptureTimestamp(digits: digits))
@@ -196,16 +196,16 @@ struct CaptureTimestampTests {
     @Test(arguments: [
         "", "2024", "2024-1-2", "2024-01-02T", "2024-01-02T03:04", "2024-01-02T03:04:05X", "2024-13-02T03:04:05Z",
     ])
-    func textThatIsNoRFC3339IsNone(_ text: String) {
+    func invalidRFC3339IsNil(_ text: String) {
         #expect(CaptureTimestamp(rfc3339: text) == nil)
     }
 
     @Test(arguments: ["1704164645000", "1704164645", "20240102030405", "2024-01-02T03:04:05Z"])
-    func pageTimesComeInManyForms(_ text: String) {
+    func parsesPageTimesInAllFormats(_ text: String) {
         #expect(CaptureTimestamp(pageTime: text)?.digits14 == "20240102030405")
     }
 
-    @Test func closestIsByTimeNotByDigits() {
+    @Test func closestComparesTimesNotDigits() {
         let wanted = CaptureTimestamp(digits: "20240101000000")
         // As numbers, 20231231235959 is 8,869,764,041 away and 20240201000000 only 100,000,000.
         #expect(
@@ -214,15 +214,16 @@ struct CaptureTimestampTests {
     }
 
     @Test(arguments: [["20240101000010", "20240101000030"], ["20240101000030", "20240101000010"]])
-    func tieGoesToTheLater(_ candidates: [String]) {
+    func tieGoesToTheLaterTime(_ candidates: [String]) {
         let wanted = CaptureTimestamp(digits: "20240101000020")
         #expect(wanted?.closest(in: candidates) { CaptureTimestamp(digits: $0) } == "20240101000030")
     }
 }
 
 struct SURTTests {
-    // `http://www.example.com/` is keyed so in the index of py-wacz's own test archive. The others follow the rules that
-    // `keyOfThePythonModuleIsACandidate` takes from the reference, but for the trailing slash, which most writers keep.
+    // The key of `http://www.example.com/` is in the index of py-wacz's own test archive. The others follow the rules
+    // that `candidatesIncludeSURTModuleKeys` takes from the reference, but for the trailing slash, which most writers
+    // keep.
     @Test(arguments: [
         ("https://example.org/", "org,example)/"), ("http://www.example.com/", "com,example)/"),
         ("http://archive.org/goo?a=2&b&a=1", "org,archive)/goo?a=1&a=2&b"), ("http://archive.org:80/", "org,archive)/"),
@@ -233,21 +234,21 @@ struct SURTTests {
         ("http://user:pw@example.org/x", "org,example)/x"), ("http://[::1]:8080/", "[::1]:8080)/"),
         ("urn:text:http://x/", "urn:text:http://x/"), ("file:///screenshot.png", "file:///screenshot.png"), ("", ""),
     ])
-    func keyIsWhatMostWritersWrite(_ url: String, _ key: String) {
+    func keyMatchesMostIndexers(_ url: String, _ key: String) {
         #expect(SURT.key(for: url) == key)
     }
 
-    // From the tests of the Internet Archive's `surt` module, which drops a trailing slash.
+    // From the tests of the Internet Archive's `surt` module, which drops trailing slashes.
     @Test(arguments: [
         ("http://www.archive.org/", "org,archive)/"), ("http://archive.org/goo/", "org,archive)/goo"),
         ("http://archive.org/goo/?", "org,archive)/goo"), ("http://archive.org/goo/?b&a", "org,archive)/goo?a&b"),
         ("http://archive.org/goo/?a=2&b&a=1", "org,archive)/goo?a=1&a=2&b"),
     ])
-    func keyOfThePythonModuleIsACandidate(_ url: String, _ key: String) {
+    func candidatesIncludeSURTModuleKeys(_ url: String, _ key: String) {
         #expect(SURT.candidates(for: url).contains(key))
     }
 
-    @Test func candidatesHoldTheOtherSpellings() {
+    @Test func candidatesIncludeOtherSpellings() {
         #expect(
             SURT.candidates(for: "http://www.a.org/x/")
                 == ["org,a)/x/", "org,a,www)/x/", "org,a)/x", "org,a,www)/x"])
@@ -261,7 +262,7 @@ struct SURTTests {
         ("http://www.a.org/", "http://a.org/", false), ("http://a.org:8080/", "http://a.org/", false),
         ("urn:a", "urn:a", true), ("urn:a", "urn:b", false),
     ])
-    func matchingFoldsLittle(_ left: String, _ right: String, _ expected: Bool) {
+    func matchesOnlyEquivalentURLs(_ left: String, _ right: String, _ expected: Bool) {
         #expect(SURT.matches(left, right) == expected)
         #expect(SURT.matches(right, left) == expected)
     }

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Damage, bounds and memory.
+/// Damage, limits and memory.
 struct CDXQueryFaultTests {
     private static func lines(_ count: Int) -> [String] {
         (0..<count).map {
@@ -17,7 +17,7 @@ struct CDXQueryFaultTests {
         }
     }
 
-    /// An index whose order is sampled only, and breaks behind the first lines.
+    /// An index whose order is only sampled, and is wrong after the first lines.
     private static func unsorted(_ count: Int) throws -> (wacz: WACZFile, sorted: [String]) {
         var limits = Limits.standard
         limits.sortCheckBytesMax = 0
@@ -28,7 +28,7 @@ struct CDXQueryFaultTests {
         return (wacz, sorted)
     }
 
-    @Test func brokenOrderInTheMiddleOfAnAnswerIsAnError() throws {
+    @Test func unsortedLinesAfterTheFirstLineAreAnError() throws {
         let (wacz, sorted) = try Self.unsorted(200)
         let run = try CDXQueries.run("url=*.org&fl=offset", [("a", wacz)])
         var given = 0
@@ -36,14 +36,14 @@ struct CDXQueryFaultTests {
             while try run.next() != nil { given += 1 }
         }
         #expect(error?.code == .badIndex)
-        #expect(error?.hint?.contains("ask again") == true)
+        #expect(error?.hint?.contains("run the query again") == true)
         #expect((1...101).contains(given))
-        // The index is scanned from now on.
+        // From now on, the index is scanned.
         #expect(try CDXQueries.lines("url=*.org", wacz).map(Self.key) == sorted.map(Self.key))
     }
 
     @Test(arguments: ["&sort=reverse", "&closest=2024", "&pageSize=1&page=0&limit=300&sort=reverse"])
-    func brokenOrderBeforeTheFirstLineStartsTheRunAnew(_ more: String) throws {
+    func unsortedLinesBeforeTheFirstLineRestartTheRun(_ more: String) throws {
         let (wacz, sorted) = try Self.unsorted(200)
         let expected = more.contains("reverse") ? sorted.reversed() : sorted
         #expect(try CDXQueries.lines("url=*.org\(more)", wacz).map(Self.key) == expected.map(Self.key))
@@ -51,7 +51,7 @@ struct CDXQueryFaultTests {
 
     private static func key(_ line: String) -> String { String(line.prefix { $0 != " " }) }
 
-    @Test func aDamagedBlockIsAnErrorAndThenAScan() throws {
+    @Test func damagedBlockIsAnErrorAndCausesAScan() throws {
         let sorted = Self.lines(60)
         let (idx, blocks) = IndexBuilder.zipNum(sorted, blockLines: 20)
         var damaged = blocks
@@ -64,8 +64,8 @@ struct CDXQueryFaultTests {
         #expect(after == Array(sorted.map(Self.key).prefix(after.count)))
     }
 
-    /// A line that ends early is no line in any layout.
-    @Test func badLinesAreLeftOut() throws {
+    /// A truncated line is skipped in every layout.
+    @Test func skipsInvalidLines() throws {
         var lines = Self.lines(20)
         lines[3] = "org,a)/100003 20230101000000 {\"url\":"
         lines[5] = "org,a)/100005"
@@ -76,8 +76,8 @@ struct CDXQueryFaultTests {
         }
     }
 
-    /// Every byte of the index flipped, and the index cut behind every byte: an answer or an error. Memory: `FuzzReaderTests` (`cdxj`).
-    @Test func damageToAnIndexNeverCrashes() throws {
+    /// Flips every byte of the index, and cuts it after every byte. `FuzzReaderTests` (`cdxj`) tests the memory use.
+    @Test func damagedIndexNeverCrashes() throws {
         let index = Array(Self.lines(3).joined(separator: "\n").utf8)
         for place in index.indices {
             var flipped = index
@@ -92,8 +92,8 @@ struct CDXQueryFaultTests {
         }
     }
 
-    /// RE2's time is linear in the text whatever the pattern; in a backtracking matcher this wouldn't end.
-    @Test(.enabled(if: Libraries.haveRE2)) func aPatternThatBacktracksElsewhereEndsHere() throws {
+    /// RE2 takes linear time for every pattern. A backtracking matcher would never end here.
+    @Test(.enabled(if: Libraries.haveRE2)) func backtrackingPatternsTakeLinearTime() throws {
         let line = IndexBuilder.line(
             "org,a)/", "20230101000000", url: "http://a.org/",
             more: ",\"x\":\"\(String(repeating: "a", count: 5000))!\"")
@@ -105,7 +105,7 @@ struct CDXQueryFaultTests {
     }
 
     @Test(arguments: ["sort=reverse", "closest=20220101000000", "sort=reverse&limit=1500", "closest=2022&limit=1500"])
-    func sortingWithLittleMemoryGivesTheSame(_ order: String) throws {
+    func sortingInLittleMemoryGivesTheSameResult(_ order: String) throws {
         let lines = (0..<3000).map {
             IndexBuilder.line(
                 "org,a)/\(100_000 + $0)", "20230101\(100_000 + $0 * 7919 % 86_400)".replacing("7", with: "1"),
@@ -122,12 +122,12 @@ struct CDXQueryFaultTests {
             "url=*.org&\(order)", [("a", IndexBuilder.open(entries, limits: limits))], limits: limits,
             folder: folder.path)
         let first = try #require(try run.next())
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing to leave behind")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "no temporary file remains")
         let text = String(decoding: first, as: UTF8.self) + (try CDXQueries.text(run))
         #expect(text.split(separator: "\n").map(String.init) == expected)
     }
 
-    @Test func sortingWithoutAFolderSaysSo() throws {
+    @Test func sortingWithoutATemporaryFolderThrows() throws {
         var limits = Limits.standard
         limits.sortedBytesMax = 1000
         let wacz = try IndexBuilder.open([.init("indexes/index.cdx", Self.lines(100).joined(separator: "\n"))])
@@ -135,14 +135,14 @@ struct CDXQueryFaultTests {
         #expect(code { _ = try run.next() } == .io)
     }
 
-    @Test func aRunCanBeStopped() throws {
+    @Test func runCanBeCancelled() throws {
         let wacz = try IndexBuilder.open([.init("indexes/index.cdx", Self.lines(5000).joined(separator: "\n"))])
         let run = try CDXQueries.run("url=*.org&filter==status:1", [("a", wacz)], progress: { false })
         #expect(code { _ = try run.next() } == .cancelled)
     }
 
-    /// The index exists only where it is read: 12.8 MB, of which the first line needs a few kilobytes.
-    @Test func theFirstLineComesAtOnceAndNothingIsCut() throws {
+    /// The index has 12.8 MB and is generated as it's read. The first line needs only a few kilobytes of it.
+    @Test func firstLineComesEarlyAndResultIsComplete() throws {
         let count = 100_000
         let source = CountingByteSource(GeneratedLines(count: count))
         var limits = Limits.standard

@@ -13,7 +13,7 @@ struct CDXQueryMergeTests {
         return try IndexBuilder.open([.init("indexes/index.cdx", text)])
     }
 
-    @Test func linesComeByKeyAndTimeAndNameTheirArchive() throws {
+    @Test func linesAreSortedAndNameTheirArchive() throws {
         let sources = [
             ("one", try Self.archive(2, 3)), ("two", try Self.archive(1, 2)),
             ("three", try Self.archive(2, 2, sorted: false)),
@@ -32,13 +32,13 @@ struct CDXQueryMergeTests {
                 """)
     }
 
-    /// pywb names them `source` and `source-coll`; `nosource=true` leaves them out.
+    /// As in pywb, the fields are `source` and `source-coll`, and `nosource=true` omits them.
     @Test(arguments: [
         ("", true, ", \"source\": \"one\", \"source-coll\": \"one\"}"),
         ("&nosource=true", true, "\"filename\": \"data.warc.gz\"}"),
         ("", false, "\"filename\": \"data.warc.gz\"}"), ("&fl=source", false, "{\"source\": \"one\"}"),
     ])
-    func sourcesAreNamedWhereAskedFor(_ more: String, _ named: Bool, _ end: String) throws {
+    func linesNameSourcesOnRequest(_ more: String, _ named: Bool, _ end: String) throws {
         let run = try CDXQueries.run(
             "url=a.org/1000\(more)", [("one", Self.archive(1, 1))], namesSources: named)
         let text = try CDXQueries.text(run)
@@ -46,7 +46,7 @@ struct CDXQueryMergeTests {
         #expect(text.contains("source") == end.contains("source"))
     }
 
-    @Test func filtersOrderAndLimitsAreOverAllArchives() throws {
+    @Test func filtersOrderAndLimitsApplyToAllArchives() throws {
         let sources = try (0..<5).map { ("s\($0)", try Self.archive($0, 4, sorted: $0 != 3)) }
         func lines(_ query: String) throws -> [String] {
             try CDXQueries.text(CDXQueries.run("url=*.org&output=text&fl=urlkey,source&" + query, sources))
@@ -59,7 +59,7 @@ struct CDXQueryMergeTests {
         #expect(try lines("collapse=urlkey").map { $0.suffix(2) } == ["s0", "s0", "s0", "s0"])
     }
 
-    @Test func archivesAreOpenedOnlyWhenTheRunBegins() throws {
+    @Test func archivesAreOpenedWhenTheRunStarts() throws {
         let wacz = try Self.archive(1, 1)
         let run = CDXQueryRun(
             try CDXQuery(parameters: [("url", "http://a.org/1000")]),
@@ -71,7 +71,7 @@ struct CDXQueryMergeTests {
         #expect(code { _ = try run.next() } == .io)
     }
 
-    @Test func noArchiveGivesAnEmptyAnswer() throws {
+    @Test func queryWithoutArchivesReturnsNothing() throws {
         #expect(try CDXQueries.text(CDXQueries.run("url=a.org", [])) == "")
         #expect(try CDXQueries.text(CDXQueries.run("url=a.org&output=link", [])) == "")
         #expect(

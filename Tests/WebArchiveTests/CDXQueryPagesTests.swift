@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebArchive
 
-/// `page`, `pageSize` and `showNumPages`: blocks of 300 lines, whatever the index.
+/// `page`, `pageSize` and `showNumPages`, with blocks of 300 lines for every index.
 struct CDXQueryPagesTests {
     private static func lines(_ count: Int) -> [String] {
         (0..<count).map {
@@ -15,10 +15,10 @@ struct CDXQueryPagesTests {
     @Test(arguments: [
         (0, "", 0, 0, 10), (1, "", 1, 1, 10), (300, "", 1, 1, 10), (301, "", 1, 2, 10), (3000, "", 1, 10, 10),
         (3001, "", 2, 11, 10), (1000, "&pageSize=1", 4, 4, 1), (1000, "&pageSize=3", 2, 4, 3),
-        // As in pywb, filters and limits count for nothing here.
+        // As in pywb, filters and limits don't change the number of pages.
         (1000, "&pageSize=1&filter==status:200&limit=2&from=2024", 4, 4, 1), (1000, "&pageSize=2&page=7", 2, 4, 2),
     ])
-    func pagesAreCounted(_ count: Int, _ more: String, _ pages: Int, _ blocks: Int, _ size: Int) throws {
+    func countsPages(_ count: Int, _ more: String, _ pages: Int, _ blocks: Int, _ size: Int) throws {
         var lines = Self.lines(count)
         lines.append(IndexBuilder.line("org,b)/", "20230101000000", url: "http://b.org/"))
         for (name, entries) in IndexBuilder.layouts(lines) {
@@ -28,7 +28,7 @@ struct CDXQueryPagesTests {
         }
     }
 
-    @Test func pagesTogetherAreTheWholeAnswer() throws {
+    @Test func pagesTogetherEqualTheWholeResult() throws {
         for (name, entries) in IndexBuilder.layouts(Self.lines(1000)) {
             let wacz = try IndexBuilder.open(entries)
             let whole = try CDXQueries.lines("url=a.org/*&filter==status:200", wacz)
@@ -49,12 +49,12 @@ struct CDXQueryPagesTests {
 
     /// pywb: "Page 10 invalid: First Page is 0, Last Page is 9", status 400.
     @Test(arguments: [
-        (1000, "pageSize=1&page=4", "the first is 0, the last 3"),
-        (900, "pageSize=1&page=3", "the first is 0, the last 2"),
-        (1000, "page=1", "the first is 0, the last 0"), (0, "page=1", "the first is 0, the last 0"),
-        (10, "pageSize=9223372036854775807&page=9223372036854775807", "the first is 0, the last 0"),
+        (1000, "pageSize=1&page=4", "the first page is 0, the last is 3"),
+        (900, "pageSize=1&page=3", "the first page is 0, the last is 2"),
+        (1000, "page=1", "the first page is 0, the last is 0"), (0, "page=1", "the first page is 0, the last is 0"),
+        (10, "pageSize=9223372036854775807&page=9223372036854775807", "the first page is 0, the last is 0"),
     ])
-    func aPageThatDoesNotExistIsAProblem(_ count: Int, _ more: String, _ hint: String) throws {
+    func missingPageIsAProblem(_ count: Int, _ more: String, _ hint: String) throws {
         let lines = Self.lines(count) + [IndexBuilder.line("org,b)/", "20230101000000", url: "http://b.org/")]
         let run = try CDXQueries.run(
             "url=a.org/*&\(more)",
@@ -64,7 +64,7 @@ struct CDXQueryPagesTests {
         #expect(problem?.hint == hint)
     }
 
-    @Test func theFirstPageOfNothingIsEmpty() throws {
+    @Test func firstPageOfAnEmptyResultIsEmpty() throws {
         let wacz = try IndexBuilder.open([.init("indexes/index.cdx", Self.lines(1).joined())])
         #expect(try CDXQueries.lines("url=b.org/*&page=0", wacz).isEmpty)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebArchive
 
-/// Answers of another program: pywb 2.10.0 over the index of `ours/small-plain.wacz`, with
+/// Results of pywb 2.10.0 for the index of `ours/small-plain.wacz`, with
 /// `output=text&fl=urlkey,timestamp,url,mime,status,digest,length,offset,filename`: lines, and SHA-256 of the text.
 struct CDXQueryReferenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -63,12 +63,12 @@ struct CDXQueryReferenceTests {
         Case("url=http://edge.test/q%3Fb%3D2%26a%3D1", 5, "7eb62a855706c8a6"),
     ]
 
-    /// The same captures, indexed in seven ways.
+    /// The same captures with seven index layouts.
     static let layouts =
         ["plain", "deflate", "gz", "zipnum", "cdxj", "1.2.0"].map { "small-\($0).wacz" } + ["small.wacz"]
 
     @Test(.enabled(if: fixtures != nil), arguments: cases.filter { Libraries.haveWhatIsNeeded(for: $0.query) })
-    func answersAreThoseOfPywbWhateverTheLayout(_ c: Case) throws {
+    func resultsMatchPywbInEveryLayout(_ c: Case) throws {
         let folder = try #require(fixtures)
         for layout in Self.layouts {
             let wacz = try WACZFile.open(path: "\(folder)/ours/\(layout)")
@@ -89,7 +89,7 @@ struct CDXQueryReferenceTests {
             "url=*.test&collapse=digest&collapse=timestamp:12", "url=*.test&page=0&pageSize=1",
             "url=*.test&output=json&fl=url",
         ])
-    func everyLayoutGivesTheSame(_ query: String) throws {
+    func allLayoutsGiveTheSameResult(_ query: String) throws {
         let folder = try #require(fixtures)
         var answers: Set<String> = []
         for layout in Self.layouts {

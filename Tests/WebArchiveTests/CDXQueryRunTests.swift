@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebArchive
 
-/// Answers over small archives made here. What is expected follows from pywb's rules and from `docs/cdx.md`.
+/// Queries over small generated archives. Expected results follow pywb and `docs/cdx.md`.
 struct CDXQueryRunTests {
     static let lines = [
         line("org,example)/", "20230101000000", "http://example.org/", "200", "text/html", "AAA"),
@@ -29,7 +29,7 @@ struct CDXQueryRunTests {
 
     struct Case: Sendable, CustomTestStringConvertible {
         let query: String
-        /// Timestamps of the answer, of which days are enough here.
+        /// The days in the timestamps of the result.
         let days: [Int]
         var testDescription: String { query }
 
@@ -46,7 +46,7 @@ struct CDXQueryRunTests {
         Case("url=http://example.org&matchType=host", [1, 2, 3, 5, 4, 7]),
         Case("url=*.example.org", [1, 2, 3, 5, 4, 6, 7]), Case("url=*.org", [1, 2, 3, 5, 4, 6, 7, 8]),
         Case("url=http://example.org/?*", []),
-        // Times: a beginning stands for all of its period, and milliseconds belong to their second.
+        // Times: a partial time means its whole period, and milliseconds belong to their second.
         Case("url=*.org&from=20230103", [3, 5, 4, 6, 7, 8]), Case("url=*.org&to=20230103", [1, 2, 3]),
         Case("url=*.org&to=20230103000000", [1, 2, 3]), Case("url=*.org&to=20230103000000122", [1, 2]),
         Case("url=*.org&from=20230103000000123&to=20230103000000123", [3]), Case("url=*.org&to=2022", []),
@@ -62,7 +62,7 @@ struct CDXQueryRunTests {
         Case("url=*.org&filter=extra:x&filter==d:BBB", [3]), Case("url=*.org&filter=nothing:x", []),
         Case("url=*.org&filter=CCC", [4]), Case("url=*.org&filter=~org,example,", [6]),
         Case("url=*.org&filter==source:a&limit=1", [1]), Case("url=*.org&filter=~timestamp:2023010[67]", [6, 7]),
-        // Collapsing: neighbours only, and several one after another.
+        // Collapsing applies to neighbors only.
         Case("url=*.org&collapse=digest", [1, 3, 5, 4, 6, 7, 8]),
         Case("url=*.org&collapse=urlkey", [1, 5, 4, 6, 7, 8]),
         Case("url=*.org&collapse=timestamp:7", [1]), Case("url=*.org&collapse=urlkey:12", [1, 6, 7, 8]),
@@ -74,15 +74,15 @@ struct CDXQueryRunTests {
         Case("url=*.org&sort=reverse&limit=3", [8, 7, 6]),
         Case("url=*.org&reverse=1&filter=mime:html&limit=2", [8, 7]),
         Case("url=*.org&closest=20230104000000", [4, 3, 5, 6, 2, 7, 1, 8]),
-        // A shortened time is the end of its period.
+        // A partial time means the end of its period.
         Case("url=*.org&closest=20230104", [5, 4, 6, 3, 7, 2, 8, 1]),
         Case("url=example.org&closest=2022&limit=1", [1]), Case("url=example.org&closest=2025&limit=1", [3]),
-        // Half way between two: the later first.
+        // Halfway between two, the later one comes first.
         Case("url=example.org&closest=20230101120000&limit=2", [2, 1]),
     ]
 
     @Test(arguments: cases.filter { Libraries.haveWhatIsNeeded(for: $0.query) })
-    func linesAreThoseThatFit(_ c: Case) throws {
+    func returnsMatchingLines(_ c: Case) throws {
         for (name, entries) in IndexBuilder.layouts(Self.lines) {
             let answer = try CDXQueries.lines(c.query, IndexBuilder.open(entries))
             let days = answer.compactMap { $0.split(separator: " ").dropFirst().first?.dropFirst(6).prefix(2) }
@@ -90,7 +90,7 @@ struct CDXQueryRunTests {
         }
     }
 
-    /// docs/cdx.md, "Output": order and spelling of pywb, numbers as strings, everything else that the line has.
+    /// docs/cdx.md, "Output": order and spelling of pywb, numbers as strings, and all other members.
     @Test(arguments: [
         (
             "output=cdxj",
@@ -111,12 +111,12 @@ struct CDXQueryRunTests {
         ("output=cdxj&fl=url,urlkey", "org,example)/a 20230105000000 {\"url\": \"http://example.org/a/\"}\n"),
         ("fl=none", "org,example)/a 20230105000000 {}\n"),
     ])
-    func formsAreThoseOfPywb(_ query: String, _ expected: String) throws {
+    func outputFormatsMatchPywb(_ query: String, _ expected: String) throws {
         let wacz = try Self.open(Self.lines)
         #expect(try CDXQueries.text(CDXQueries.run("url=http://example.org/a&" + query, [("a", wacz)])) == expected)
     }
 
-    @Test func linksLeadToMementos() throws {
+    @Test func linksPointToMementos() throws {
         let run = try CDXQueries.run(
             "url=example.org&output=link&limit=2", [("a", Self.open(Self.lines))], namesSources: true,
             mementoURL: { "http://localhost/c/\($0)/\($1)mp_/\($2)>" })
@@ -135,11 +135,11 @@ struct CDXQueryRunTests {
         ("19941106084937", "Sun, 06 Nov 1994 08:49:37 GMT"), ("20000229235959", "Tue, 29 Feb 2000 23:59:59 GMT"),
         ("19691231235959", "Wed, 31 Dec 1969 23:59:59 GMT"), ("20240102030405678", "Tue, 02 Jan 2024 03:04:05 GMT"),
     ])
-    func datesAreThoseOfHTTP(_ digits: String, _ date: String) {
+    func formatsHTTPDates(_ digits: String, _ date: String) {
         #expect(CaptureTimestamp(digits: digits)?.httpDate == date)
     }
 
-    @Test func whatWouldBreakALineIsEscaped() throws {
+    @Test func escapesCharactersThatBreakLines() throws {
         let line =
             "org,example)/x\u{7F} 20230101000000 {\"url\":\"http://example.org/x y\",\"filename\":\"a b\\n\\u00e9\\\\.warc\",\"offset\":1,\"note\":\"tab\there\",\"list\":[1, \"two\"],\"yes\":true,\"none\":null}"
         let wacz = try Self.open([line])
@@ -156,8 +156,8 @@ struct CDXQueryRunTests {
         #expect(try text("output=link").hasPrefix("<http://example.org/x%20y>; rel"))
     }
 
-    /// Every line that a lookup of the URL finds, whatever its key, and every line with the URL's key.
-    @Test func exactQueriesFindWhatLookupsFind() throws {
+    /// An exact query finds all lines that a lookup finds, and all lines with the URL's key.
+    @Test func exactQueriesFindTheSameAsLookups() throws {
         let lines = [
             IndexBuilder.line("http://plain.example/", "20230101000000", url: "http://plain.example/"),
             IndexBuilder.line("org,example)/post", "20230101000000", url: "http://example.org/post"),

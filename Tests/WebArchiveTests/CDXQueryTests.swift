@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebArchive
 
-/// The parameters of pywb 2.10's CDX server, and what is wrong about wrong ones.
+/// The parameters of pywb 2.10's CDX server, and the problems of invalid ones.
 struct CDXQueryTests {
     struct URLCase: Sendable, CustomTestStringConvertible {
         let parameters: String
@@ -26,19 +26,19 @@ struct CDXQueryTests {
         URLCase("url=http://example.org/a*", "http://example.org/a", .prefix),
         URLCase("url=example.org*", "http://example.org", .prefix),
         URLCase("url=*.example.org", "http://example.org", .domain), URLCase("url=*.org", "http://org", .domain),
-        // With a match type, an asterisk is one.
+        // With a match type, an asterisk is part of the URL.
         URLCase("url=http://example.org/*&matchType=exact", "http://example.org/*", .exact),
         URLCase("url=http://example.org/a&matchType=prefix", "http://example.org/a", .prefix),
         URLCase("url=example.org&matchType=host", "http://example.org", .host),
         URLCase("url=example.org&matchType=domain", "http://example.org", .domain),
     ])
-    func wildcardsAndMatchTypes(_ c: URLCase) throws {
+    func readsWildcardsAndMatchTypes(_ c: URLCase) throws {
         let query = try CDXQuery(parameters: CDXQueries.parameters(c.parameters))
         #expect(query.captures.url == c.url)
         #expect(query.captures.matchType == c.matchType)
     }
 
-    @Test(.enabled(if: Libraries.haveRE2)) func everythingIsRead() throws {
+    @Test(.enabled(if: Libraries.haveRE2)) func readsAllParameters() throws {
         let text =
             "url=http://a.org/&from=2024&to=20240203&limit=5&sort=reverse&output=json&page=2&pageSize=3&showNumPages=true"
             + "&nosource=1&filter=!=status:200&filter=~url:.*x&fl=url,timestamp&collapse=digest&unknown=1&from="
@@ -57,7 +57,7 @@ struct CDXQueryTests {
         #expect(query.collapses.count == 1)
     }
 
-    @Test func withoutMoreEverythingIsGivenAsCDXJ() throws {
+    @Test func defaultIsAllLinesAsCDXJ() throws {
         let query = try CDXQuery(parameters: [("url", "http://a.org/")])
         #expect(query.limit == nil)
         #expect(query.page == nil)
@@ -66,13 +66,13 @@ struct CDXQueryTests {
         #expect(!query.countsPages)
     }
 
-    /// pywb: `closest` sorts without `sort=closest`, and wins over `reverse`; `reverse` is another `sort=reverse`.
+    /// pywb: `closest` implies `sort=closest` and overrides `reverse`; `reverse` means `sort=reverse`.
     @Test(arguments: [
         ("closest=2024", "20241231235959"), ("closest=2024&sort=closest", "20241231235959"),
         ("closest=2024&sort=reverse", "20241231235959"),
         ("closest=2&reverse=1", "29991231235959"), ("closest=20240203040506", "20240203040506"),
     ])
-    func closestSorts(_ text: String, _ digits: String) throws {
+    func closestSetsTheOrder(_ text: String, _ digits: String) throws {
         let query = try CDXQuery(parameters: CDXQueries.parameters("url=a.org&" + text))
         #expect(query.order == .closest(try #require(CaptureTimestamp(digits: digits))))
     }
@@ -81,7 +81,7 @@ struct CDXQueryTests {
         ("reverse=1", CDXQuery.Order.descending), ("reverse=true", .descending), ("reverse=0", .ascending),
         ("sort=reverse&reverse=0", .descending), ("limit=0", .ascending),
     ])
-    func reverseIsAFlagToo(_ text: String, _ order: CDXQuery.Order) throws {
+    func reverseIsAlsoAFlag(_ text: String, _ order: CDXQuery.Order) throws {
         let query = try CDXQuery(parameters: CDXQueries.parameters("url=a.org&" + text))
         #expect(query.order == order)
         #expect(query.limit == nil)
@@ -106,7 +106,7 @@ struct CDXQueryTests {
         ("url=a.org&showPagedIndex=1", "showPagedIndex"), ("url=a.org&allowFuzzy=1", "allowFuzzy"),
         ("url=a.org&resumeKey=x", "resumeKey"), ("url=a.org&offset=3", "offset"), ("url=a.org&sources=b", "sources"),
     ])
-    func whatCannotBeMeantIsAProblem(_ text: String, _ parameter: String) throws {
+    func invalidParametersAreProblems(_ text: String, _ parameter: String) throws {
         let problem = try #require(CDXQueries.problem(text))
         #expect(problem.parameter == parameter)
         #expect(!problem.hint.isEmpty)
@@ -116,11 +116,11 @@ struct CDXQueryTests {
         "url=a.org&url=a.org", "url=a.org&allowFuzzy=0", "url=a.org&resolveRevisits=false", "url=a.org&limit=",
         "url=a.org&nonsense=1", "url=a.org&output=", "url=a.org&filter=", "url=a.org&page=0",
     ])
-    func whatChangesNothingIsAllowed(_ text: String) throws {
+    func acceptsParametersWithoutEffect(_ text: String) throws {
         #expect(CDXQueries.problem(text) == nil)
     }
 
-    @Test func numbersAndSizesHaveBounds() throws {
+    @Test func limitsNumbersAndSizes() throws {
         let limits = Limits.standard
         let many = "url=a.org" + String(repeating: "&filter=x", count: limits.queryRepetitionsMax)
         #expect(CDXQueries.problem(many) == nil)
@@ -133,26 +133,26 @@ struct CDXQueryTests {
         #expect(CDXQueries.problem("url=a.org&fl=" + fields)?.parameter == "fl")
     }
 
-    @Test func problemsSayWhatIsPossible() throws {
+    @Test func problemsHaveHints() throws {
         #expect(
             CDXQueries.problem("url=a.org&limit=ten")?.description
-                == "limit \"ten\": this is not a whole number; give 0 or more")
+                == "limit \"ten\": not a whole number; use 0 or more")
         #expect(
             CDXQueries.problem("url=a.org&output=xml")?.description
-                == "output \"xml\": this is not known; give one of cdxj, json, link, text")
+                == "output \"xml\": unknown value; use one of cdxj, json, link, text")
     }
 
-    @Test(.enabled(if: Libraries.haveRE2)) func aPatternThatCannotBeUsedSaysWhy() {
+    @Test(.enabled(if: Libraries.haveRE2)) func invalidPatternIsExplained() {
         #expect(
             CDXQueries.problem("url=a.org&filter=~url:(")?.what
-                == "filter \"~url:(\": the regular expression cannot be used: missing ): (")
+                == "filter \"~url:(\": the regular expression can't be used: missing ): (")
     }
 
-    @Test(.enabled(if: !Libraries.haveRE2)) func withoutRE2EveryPatternIsRefusedInWords() {
+    @Test(.enabled(if: !Libraries.haveRE2)) func withoutRE2PatternsAreRefusedWithAMessage() {
         #expect(
             CDXQueries.problem("url=a.org&filter=~url:a")?.description
-                == "filter \"~url:a\": the regular expression cannot be used: this program was built without RE2, "
-                + "which would match it; use a filter without \"~\"")
+                == "filter \"~url:a\": the regular expression can't be used: this build doesn't include RE2; "
+                + "use a filter without \"~\"")
         #expect(CDXQueries.problem("url=a.org&filter=url:a") == nil)
     }
 }

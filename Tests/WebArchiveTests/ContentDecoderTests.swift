@@ -13,7 +13,7 @@ struct ContentDecoderTests {
         var testDescription: String { coding.rawValue }
     }
 
-    /// Made by Python's zlib and gzip, and by the programs `brotli` 1.0.9 and `zstd` 1.5.4; the last are two frames.
+    /// Data from Python's zlib and gzip, and from `brotli` 1.0.9 and `zstd` 1.5.4. The last case has two frames.
     static let allCases = [
         Case(
             coding: .gzip,
@@ -55,30 +55,30 @@ struct ContentDecoderTests {
     }
 
     @Test(arguments: cases)
-    func whatOtherProgramsEncodedIsDecoded(_ c: Case) throws {
+    func decodesOutputOfOtherPrograms(_ c: Case) throws {
         #expect(String(decoding: try Self.decoded(c.bytes, [c.coding]), as: UTF8.self) == Self.text)
         #expect(String(decoding: try Self.decoded(c.bytes, [c.coding], step: 4096), as: UTF8.self) == Self.text)
     }
 
-    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func codingsAreUndoneFromTheLastToTheFirst() throws {
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func decodesCodingsInReverseOrder() throws {
         let twice = Deflater.gzip(Self.allCases[3].bytes)
         #expect(String(decoding: try Self.decoded(twice, [.br, .gzip]), as: UTF8.self) == Self.text)
     }
 
     @Test(arguments: ContentCoding.allCases)
-    func whatWasNeverEncodedIsPassedOn(_ coding: ContentCoding) throws {
+    func unencodedBodiesStayUnchanged(_ coding: ContentCoding) throws {
         let plain = "<!doctype html><title>Plain</title>" + String(repeating: "text ", count: 2000)
         #expect(String(decoding: try Self.decoded(Array(plain.utf8), [coding]), as: UTF8.self) == plain)
         #expect(try Self.decoded([], [coding]).isEmpty)
     }
 
     @Test(arguments: cases)
-    func aBodyThatEndsEarlyIsAnError(_ c: Case) throws {
+    func truncatedBodyIsAnError(_ c: Case) throws {
         let cut = Array(c.bytes.dropLast(c.coding == .gzip ? 4 : 6))
         #expect(code { _ = try Self.decoded(cut, [c.coding], step: 4096) } == .truncated)
     }
 
-    /// How much memory damage may cost is tested in `FuzzReaderTests` (`content-codings`).
+    /// `FuzzReaderTests` (`content-codings`) tests the memory use.
     @Test(arguments: cases)
     func damageNeverCrashes(_ c: Case) throws {
         for position in c.bytes.indices {
@@ -89,55 +89,55 @@ struct ContentDecoderTests {
         }
     }
 
-    /// RFC 9659: as a content coding a window has at most 8 MB. A frame head that asks for 2 GB: RFC 8878 §3.1.1.
-    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func aWindowOfGigabytesIsRefused() {
+    /// RFC 9659 limits windows of the content coding to 8 MB. This frame header needs 2 GB: RFC 8878 §3.1.1.
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func hugeWindowIsRefused() {
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA8, 0x01, 0x00, 0x00]
         #expect(code { _ = try Self.decoded(frame, [.zstd]) } == .badEncoding)
     }
 
-    /// A reader would never come back, and nothing would end it.
-    @Test func dataThatHoldsNothingIsRefused() {
+    /// A reader would block without an end.
+    @Test func endlessDataWithoutContentIsRefused() {
         let members = [UInt8](Array(repeating: Deflater.gzip([]), count: 2000).joined())
         #expect(code { _ = try Self.decoded(members, [.gzip]) } == .badEncoding)
         #expect(code { _ = try Self.decoded(Deflater.gzip(members), [.gzip, .gzip]) } == .badEncoding)
-        // A member whose name goes on: RFC 1952 §2.3.1, flag FNAME.
+        // A member with an endless name: RFC 1952 §2.3.1, flag FNAME.
         let named: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + Array(repeating: 65, count: 20 << 20)
         #expect(code { _ = try Self.decoded(named, [.gzip], step: 4096) } == .badEncoding)
     }
 
-    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func framesThatHoldNothingAreRefused() {
-        // Skippable frames of zstd, each of a megabyte. RFC 8878 §3.1.2.
+    @Test(.enabled(if: Libraries.haveBrotliAndZstd)) func endlessEmptyFramesAreRefused() {
+        // Skippable zstd frames of 1 MB. RFC 8878 §3.1.2.
         let frame: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 16, 0] + Array(repeating: 0, count: 1 << 20)
         let frames = [UInt8](Array(repeating: frame, count: 20).joined())
         #expect(code { _ = try Self.decoded(frames, [.zstd], step: 4096) } == .badEncoding)
     }
 
     @Test(arguments: missing)
-    func aCodingWithoutItsLibraryIsAnErrorThatSaysSo(_ c: Case) throws {
+    func codingWithoutItsLibraryIsRefusedWithAMessage(_ c: Case) throws {
         let error = #expect(throws: WebArchiveError.self) { _ = try Self.decoded(c.bytes, [c.coding]) }
         #expect(error?.code == .unsupported)
         #expect(error?.problem.contains(" \(c.coding.rawValue),") == true)
     }
 
-    @Test func whatCanBeDecodedIsKnownBefore() {
+    @Test func isDecodableMatchesTheBuild() {
         let expected: [ContentCoding] =
             Libraries.haveBrotliAndZstd ? [.gzip, .deflate, .br, .zstd] : [.gzip, .deflate]
         #expect(ContentCoding.allCases.filter(\.isDecodable) == expected)
     }
 
-    /// Text is ASCII, or UTF-8 that may be cut anywhere; a control character is in no text.
+    /// Text is ASCII, or UTF-8 cut anywhere, without control characters.
     @Test(arguments: [
         ("text\r\n\tmore", true), ("\u{FEFF}<a>", true), ("über", true), ("a\0b", false), ("\u{B}", false),
         ("\u{7F}", false),
     ])
-    func textIsKnownByItsBeginning(_ text: String, _ isText: Bool) {
+    func recognizesTextByItsStart(_ text: String, _ isText: Bool) {
         #expect(UTF8Text.begins(Array(text.utf8)) == isText)
         #expect(UTF8Text.begins(Array("text \u{1F600}".utf8.dropLast())))
         #expect(!UTF8Text.begins([0x61, 0xFF, 0x61, 0x61, 0x61, 0x61]))
         for c in Self.allCases where c.coding == .br { #expect(!UTF8Text.begins(c.bytes)) }
     }
 
-    @Test func moreCodingsThanAnyServerUsesStayAsTheyAre() {
+    @Test func tooManyCodingsAreNotDecoded() {
         let many = Array(repeating: "gzip", count: 10_000).joined(separator: ",")
         #expect(ContentCoding.applied(in: HeaderFields([.init(name: "Content-Encoding", value: many)])) == nil)
     }
@@ -147,7 +147,7 @@ struct ContentDecoderTests {
             ("gzip", [.gzip]), ("br, gzip", [.br, .gzip]), ("X-GZIP", [.gzip]), ("identity", []), ("", []),
             ("zstd;q=1", [.zstd]), ("compress", nil), ("gzip, dcb", nil),
         ] as [(String, [ContentCoding]?)])
-    func fieldsNameCodings(_ field: String, _ expected: [ContentCoding]?) {
+    func readsCodingsFromFields(_ field: String, _ expected: [ContentCoding]?) {
         let fields = HeaderFields([.init(name: "content-encoding", value: field)])
         #expect(ContentCoding.applied(in: fields) == expected)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WebArchive
 
-/// Every capture of every archive that others published is found by its own URL.
+/// Looks up every capture of every published archive by its URL.
 @Suite(.enabled(if: fixtures != nil, "REPLAYHOST_FIXTURES is not set"))
 struct FixtureLookupTests {
     static let files: [String] = {
@@ -10,13 +10,13 @@ struct FixtureLookupTests {
         return (enumerator?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".wacz") }.sorted()
     }()
 
-    @Test func thereAreMany() {
+    @Test func fixturesArePresent() {
         #expect(Self.files.count > 70)
     }
 
     @Test(arguments: FixtureLookupTests.files)
-    func everyIndexLineIsFoundByItsOwnURL(_ file: String) throws {
-        // What can't be opened or read is a test of its own.
+    func findsEveryIndexLineByItsURL(_ file: String) throws {
+        // Other tests cover archives that can't be opened.
         guard let wacz = try? WACZFile.open(path: "\(fixtures ?? "")/\(file)") else { return }
         var entries: [CDXJEntry] = []
         do {
@@ -27,7 +27,7 @@ struct FixtureLookupTests {
         } catch {
             return
         }
-        // Where each lookup is a scan, some say as much as all.
+        // If each lookup is a scan, a sample is enough.
         let isSearch = try wacz.indexAccess() == .search
         for entry in isSearch ? entries[...] : entries.prefix(20) {
             #expect(try wacz.captures(ofURL: entry.url).contains(entry), "\(entry.url)")

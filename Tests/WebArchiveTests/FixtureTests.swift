@@ -7,14 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The folder with archives that others published, or `nil` with a line that says so.
+/// The folder with published archives. If it isn't set, prints that tests are skipped.
 let fixtures: String? = {
     if let folder = ProcessInfo.processInfo.environment["REPLAYHOST_FIXTURES"] { return folder }
     print("skipped: tests of published archives, as REPLAYHOST_FIXTURES is not set")
     return nil
 }()
 
-/// One line of `hostile/EXPECTED.tsv`.
+/// A line of `hostile/EXPECTED.tsv`.
 struct HostileCase: Sendable, CustomTestStringConvertible {
     let file: String
     let expected: String
@@ -30,16 +30,16 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         }
     }()
 
-    /// Files whose fault shows only when hashes are verified or the record is read, which opening doesn't do.
+    /// Files whose fault appears only when hashes are verified or the record is read.
     static let faultIsInTheRecord = ["069-", "123-", "125-"]
 }
 
-/// Counts were made with Python 3.11 (zipfile, gzip, json): index lines with a JSON part, page lines with a url.
+/// Counts of index lines with JSON and page lines with a URL, made with Python 3.11 (zipfile, gzip, json).
 struct PublishedCase: Sendable, CustomTestStringConvertible {
     let file: String
     let captures: Int
     let pages: Int
-    /// Index lines that name a WARC which the package doesn't hold.
+    /// The number of index lines whose WARC file is missing.
     var unreachable = 0
     var testDescription: String { file }
 
@@ -71,7 +71,7 @@ struct PublishedCase: Sendable, CustomTestStringConvertible {
         PublishedCase(
             file: "webrecorder__py-wacz/tests/fixtures/invalid_signed_example_1.wacz", captures: 2, pages: 1),
         PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/v1.valid_example_2.wacz", captures: 1, pages: 0),
-        // Its one page is in webarchive.yaml.
+        // Its only page is in webarchive.yaml.
         PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_example_0.wacz", captures: 1, pages: 1),
         PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_example_1.wacz", captures: 1, pages: 1),
         PublishedCase(file: "webrecorder__py-wacz/tests/fixtures/valid_example_2.wacz", captures: 1, pages: 1),
@@ -89,7 +89,7 @@ struct FixtureTests {
     }
 
     @Test(arguments: HostileCase.all)
-    func hostileFileIsTreatedAsExpected(_ c: HostileCase) throws {
+    func hostileFilesGiveTheExpectedResult(_ c: HostileCase) throws {
         let outcome: String
         do {
             let inspection = try WACZFile.open(path: "\(folder)/hostile/\(c.file)").inspect()
@@ -111,7 +111,7 @@ struct FixtureTests {
         ("093-cdx-filename-traversal.wacz", .badIndex), ("123-warc-gzip-corrupt.wacz", .badGzip),
         ("125-warc-length-too-big.wacz", .truncated),
     ])
-    func replayOfDamageIsACleanError(_ file: String, _ expected: WebArchiveError.Code) throws {
+    func readingDamagedRecordsThrows(_ file: String, _ expected: WebArchiveError.Code) throws {
         let wacz = try WACZFile.open(path: "\(folder)/hostile/\(file)")
         let (entry, _) = try #require(try wacz.makeCaptureReader().next())
         let found = code {
@@ -122,15 +122,16 @@ struct FixtureTests {
 
     @Test(arguments: [
         ("002-truncated-00pct.wacz", WebArchiveError.Code.empty, "empty"),
-        ("005-truncated-25pct.wacz", .truncated, "truncated or not a ZIP: no end record in its 857 bytes"),
-        ("012-not-a-zip-html.wacz", .notZIP, "HTML page"), ("013-not-a-zip-warc.wacz", .notZIP, "looks like a WARC"),
-        ("015-not-a-zip-only-eocd.wacz", .noArchiveData, "none of them in archive/"),
+        ("005-truncated-25pct.wacz", .truncated, "the file is incomplete: its ZIP directory is missing"),
+        ("012-not-a-zip-html.wacz", .notZIP, "HTML page"),
+        ("013-not-a-zip-warc.wacz", .notZIP, "looks like a WARC file"),
+        ("015-not-a-zip-only-eocd.wacz", .noArchiveData, "in the ZIP is in archive/"),
         ("019-eocd-offset-past-end.wacz", .corruptZIP, "central directory"),
         ("031-entry-encrypted-flag.wacz", .encrypted, "archive/data.warc.gz: the entry is encrypted"),
         ("039-name-nul.wacz", .unsafeName, "NUL"), ("047-dup-datapackage.wacz", .duplicateName, "datapackage.json"),
         ("053-bomb-datapackage.wacz", .tooLarge, "4294967296"), ("057-bomb-zipnum-block.wacz", .tooLarge, "line 1"),
     ])
-    func refusalSaysWhy(_ file: String, _ expected: WebArchiveError.Code, _ words: String) throws {
+    func refusalsExplainTheReason(_ file: String, _ expected: WebArchiveError.Code, _ words: String) throws {
         let error = #expect(throws: WebArchiveError.self) {
             _ = try WACZFile.open(path: "\(folder)/hostile/\(file)").inspect()
         }
@@ -138,24 +139,24 @@ struct FixtureTests {
         #expect(error?.description.contains(words) == true)
     }
 
-    @Test func bombsCostNoTime() throws {
+    @Test func bombsAreRefusedQuickly() throws {
         let clock = ContinuousClock()
         let start = clock.now
         _ = try? WACZFile.open(path: "\(folder)/hostile/053-bomb-datapackage.wacz").inspect()
         _ = try? WACZFile.open(path: "\(folder)/hostile/057-bomb-zipnum-block.wacz").inspect()
-        // Inflating either whole takes many times as long, also on a slow and busy machine.
+        // Inflating either one completely takes many times as long, even on a slow and busy machine.
         #expect(clock.now - start < .seconds(10))
     }
 
     @Test(arguments: PublishedCase.all)
-    func publishedArchiveHasTheCountsOfOtherTools(_ c: PublishedCase) throws {
+    func countsMatchOtherTools(_ c: PublishedCase) throws {
         let inspection = try WACZFile.open(path: "\(folder)/\(c.file)").inspect()
         #expect(inspection.captureCount == c.captures)
         #expect(inspection.pageCount == c.pages)
     }
 
     @Test(arguments: PublishedCase.all)
-    func everyIndexedRecordOpensAndReadsToItsEnd(_ c: PublishedCase) throws {
+    func readsEveryIndexedRecord(_ c: PublishedCase) throws {
         let wacz = try WACZFile.open(path: "\(folder)/\(c.file)")
         var unreachable = 0
         try wacz.forEachIndexEntry { entry, _ in
@@ -186,7 +187,7 @@ struct FixtureTests {
         #expect(found == .noArchiveData)
     }
 
-    @Test func archivesInAnotherFolderAreRefusedWithAHint() {
+    @Test func misplacedArchiveFolderIsRefusedWithAHint() {
         let error = #expect(throws: WebArchiveError.self) {
             _ = try WACZFile.open(path: "\(folder)/webrecorder__py-wacz/tests/fixtures/example.wacz")
         }

@@ -3,11 +3,11 @@ import Testing
 @testable import WebArchive
 
 @Suite(.enabled(if: Libraries.haveRE2, "the rules are regular expressions")) struct FuzzyTests {
-    @Test func theRulesCanBeRead() throws {
+    @Test func rulesAreValid() throws {
         #expect(try FuzzyRules(json: PackageResources.fuzzy_rules_json).rules.count >= 10)
     }
 
-    /// What wabac.js 2.27.2 and pywb 2.10.0 take for the same, by their own rules.
+    /// URLs that the rules of wabac.js 2.27.2 and pywb 2.10.0 treat as equivalent.
     @Test(arguments: [
         ("https://a.example/x.js?v=1", "https://a.example/x.js?v=2", true),
         ("https://a.example/x.css?123456", "https://a.example/x.css?987", true),
@@ -47,12 +47,12 @@ import Testing
             false
         ),
     ])
-    func rulesSayWhatIsTheSame(_ url: String, _ other: String, _ isSame: Bool) throws {
+    func rulesRecognizeEquivalentURLs(_ url: String, _ other: String, _ isSame: Bool) throws {
         let match = try #require(FuzzyMatch(url, rules: .standard))
         #expect(((match.score(other) ?? 0) >= 1) == isSame)
     }
 
-    @Test func whatIsLeftOpenGoesByLikeness() throws {
+    @Test func otherArgumentsAreComparedBySimilarity() throws {
         let match = try #require(FuzzyMatch("https://a.example/list?page=3&sort=up", rules: .standard))
         let scores = ["page=3&sort=down", "page=4&sort=up", "page=900&sort=up", "page=9&sort=down", "other=1"].map {
             match.score("https://a.example/list?\($0)") ?? -1
@@ -61,8 +61,8 @@ import Testing
         #expect(scores[0] > scores[3])
     }
 
-    /// As wabac.js: a stream in the same quality if there is one, else another of the same video.
-    @Test func anEarlierChoiceOfArgumentsIsBetter() throws {
+    /// As in wabac.js, prefers a stream of the same quality to others of the same video.
+    @Test func earlierArgumentListsScoreHigher() throws {
         let match = try #require(
             FuzzyMatch("https://r1.googlevideo.com/videoplayback?id=7&itag=22&a=1&b=2", rules: .standard))
         let scores = try ["id=7&itag=22", "id=7&itag=18&a=1&b=2"].map {
@@ -74,7 +74,7 @@ import Testing
 
     /// wabac.js compares them as sets for Facebook's calls.
     @Test(arguments: ["[", "%5B"])
-    func itemsOfAListAreComparedInAnyOrder(_ opening: String) throws {
+    func listItemsAreComparedInAnyOrder(_ opening: String) throws {
         let closing = opening == "[" ? "]" : "%5D"
         func url(_ modules: [String]) -> String {
             let items = modules.enumerated().map { "m\(opening)\($0)\(closing)=/\($1)" }
@@ -98,7 +98,7 @@ import Testing
         return try wacz.fuzzyCapture(matching: match, at: nil, assumesSorted: true, check)
     }
 
-    @Test func damageInTheIndexIsPassedByReadingAllOfIt() throws {
+    @Test func damagedIndexIsReadCompletely() throws {
         let lines = (0..<60).map { Self.line("a", $0) }
         var (idx, blocks) = IndexBuilder.zipNum(lines, blockLines: 20)
         blocks[blocks.count * 2 / 3 + 10] ^= 0xFF
@@ -108,7 +108,7 @@ import Testing
         #expect(try wacz.indexAccess(assumesSorted: true) != .search)
     }
 
-    @Test func onlyCandidatesCountTowardsTheirLimit() throws {
+    @Test func onlyCandidatesCountTowardsTheLimit() throws {
         var limits = Limits.standard
         limits.fuzzyCandidateBytesMax = 400
         let lines = (0..<60).map { Self.line("a", $0) } + (0..<6).map { Self.line("b", $0) }
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func linesThatDoNotFitCanBeCancelled() throws {
+    @Test func cancelsWhileSkippingOtherLines() throws {
         let lines = (0..<3000).map { Self.line("a", $0) }
         let text = ZIPBuilder.Entry("indexes/index.cdx", lines.joined(separator: "\n")).with { $0.isDeflated = true }
         var asked = 0
@@ -131,7 +131,7 @@ import Testing
         #expect(found == .cancelled)
     }
 
-    @Test func withoutAQueryOrARuleNothingStandsIn() {
+    @Test func urlsWithoutQueryOrRuleHaveNoSubstitute() {
         #expect(FuzzyMatch("https://a.example/page", rules: .standard) == nil)
     }
 }

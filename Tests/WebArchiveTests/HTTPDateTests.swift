@@ -2,11 +2,11 @@ import Testing
 import WebArchive
 
 struct HTTPDateTests {
-    // 784111777 is what `date -u -d "Sun, 06 Nov 1994 08:49:37 GMT" +%s` says; the three spellings are RFC 9110 §5.6.7's.
+    // 784111777 is from `date -u -d "Sun, 06 Nov 1994 08:49:37 GMT" +%s`, the three spellings from RFC 9110 §5.6.7.
     @Test(arguments: [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
-    func allThreeFormsAreRead(text: String) { #expect(HTTPDate.seconds(of: text) == 784_111_777) }
+    func parsesAllThreeFormats(text: String) { #expect(HTTPDate.seconds(of: text) == 784_111_777) }
 
     // From `date -u -d TEXT +%s` of coreutils.
     @Test(arguments: [
@@ -15,7 +15,7 @@ struct HTTPDateTests {
         (1_735_689_599, "Tue, 31 Dec 2024 23:59:59 GMT"), (2_147_483_648, "Tue, 19 Jan 2038 03:14:08 GMT"),
         (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
     ])
-    func writtenAsIMFFixdateAndReadBack(seconds: Int, text: String) {
+    func writesIMFFixdate(seconds: Int, text: String) {
         #expect(HTTPDate.text(ofSeconds: seconds) == text)
         #expect(HTTPDate.seconds(of: text) == seconds)
     }
@@ -28,5 +28,5 @@ struct HTTPDateTests {
         "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 +8:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT",
         "1994-11-06T08:49:37Z", "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
     ])
-    func otherTextIsNoDate(text: String) { #expect(HTTPDate.seconds(of: text) == nil) }
+    func otherTextsAreNil(text: String) { #expect(HTTPDate.seconds(of: text) == nil) }
 }

@@ -19,16 +19,16 @@ struct HTTPMessageHeadTests {
         ("HTTP/1.0 404 Not Found\n\n", .response(status: 404, reason: "Not Found")),
         ("GET /a b HTTP/1.1\r\n\r\n", .request(method: "GET", target: "/a b")),
     ])
-    func firstLineIsRead(_ text: String, _ expected: HTTPMessageHead.StartLine) throws {
+    func readsStartLine(_ text: String, _ expected: HTTPMessageHead.StartLine) throws {
         #expect(try head(text).startLine == expected)
     }
 
     @Test(arguments: ["", "hello", "HTTP/1.1 abc", "HTTP/1.1", "<html>\r\n\r\n", "HTTP/1.1 99999 x\r\n\r\n"])
-    func whatIsNoHTTPIsRefused(_ text: String) {
+    func otherStartLinesAreRefused(_ text: String) {
         #expect(code { _ = try head(text) } == .badRecord)
     }
 
-    @Test func fieldsKeepOrderCaseAndFolds() throws {
+    @Test func readsFieldsInOrderWithCaseAndFolds() throws {
         let text = "HTTP/1.1 200 OK\r\nSet-Cookie: a\r\nset-cookie:b\r\nX:  one\r\n  two\r\nbroken\r\nY:\r\n\r\nbody"
         let head = try head(text)
         #expect(head.fields.all("SET-COOKIE") == ["a", "b"])
@@ -42,7 +42,7 @@ struct HTTPMessageHeadTests {
         arguments: [
             ("text/html; charset=utf-8", "text/html"), ("Text/HTML", "text/html"), (" ; x", nil), ("", nil),
         ] as [(String, String?)])
-    func mimeHasNoParameters(_ value: String, _ expected: String?) throws {
+    func mimeOmitsParameters(_ value: String, _ expected: String?) throws {
         #expect(try head("HTTP/1.1 200 OK\r\nContent-Type: \(value)\r\n\r\n").mime == expected)
     }
 }
@@ -52,23 +52,23 @@ struct ChunkedDecoderTests {
         // RFC 9112 §7.1, also with an extension, a trailer, upper-case digits and bare line feeds.
         ("4\r\nWiki\r\n5\r\npedia\r\n0\r\n\r\n", "Wikipedia"), ("4;x=y\r\nWiki\r\n0\r\nT: v\r\n\r\n", "Wiki"),
         ("A\r\n0123456789\r\n0\r\n\r\n", "0123456789"), ("4\nWiki\n0\n\n", "Wiki"), ("0\r\n\r\n", ""),
-        // Already put together, though the head says otherwise.
+        // Already decoded, although the head declares chunks.
         ("<html>", "<html>"), ("", ""), ("face the facts", "face the facts"), ("ffff\r\nshort", "ffff\r\nshort"),
     ])
-    func bodyIsTakenApart(_ body: String, _ expected: String) throws {
+    func decodesBody(_ body: String, _ expected: String) throws {
         let decoder = ChunkedDecoder(input(body), bodyLength: UInt64(body.utf8.count))
         #expect(String(decoding: try decoder.readAll(limit: 100), as: UTF8.self) == expected)
         #expect(!decoder.isCutShort)
     }
 
     @Test(arguments: [("4\r\nWiki\r\n5\r\npe", "Wikipe"), ("4\r\nWiki", "Wiki"), ("4\r\nWiki\r\nzz", "Wiki")])
-    func bodyThatStopsGivesWhatIsThere(_ body: String, _ expected: String) throws {
+    func truncatedBodyReturnsItsBytes(_ body: String, _ expected: String) throws {
         let decoder = ChunkedDecoder(input(body), bodyLength: UInt64(body.utf8.count))
         #expect(String(decoding: try decoder.readAll(limit: 100), as: UTF8.self) == expected)
         #expect(decoder.isCutShort)
     }
 
-    @Test func sizeThatOverflowsIsNoChunk() throws {
+    @Test func overflowingSizeIsNotAChunk() throws {
         let body = "ffffffffffffffffff\r\nx"
         let decoder = ChunkedDecoder(input(body), bodyLength: UInt64(body.utf8.count))
         #expect(try decoder.readAll(limit: 100).count == body.utf8.count)

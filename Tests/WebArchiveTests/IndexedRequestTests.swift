@@ -10,7 +10,7 @@ struct IndexedRequestTests {
         let expected: String
     }
 
-    /// What pywb 2.10.0 makes of the same requests.
+    /// The URLs of pywb 2.10.0 for the same requests.
     @Test(arguments: [
         Case(method: "GET", type: nil, body: "", expected: "http://a.example/p"),
         Case(method: "POST", type: nil, body: "", expected: "http://a.example/p?__wb_method=POST"),
@@ -44,29 +44,29 @@ struct IndexedRequestTests {
                 + "file & more\r\n--XX--\r\n",
             expected: "http://a.example/p?__wb_method=POST&a=one+two&f=file+%26+more"),
     ])
-    func requestsBecomeURLs(_ c: Case) {
+    func writesRequestsAsURLs(_ c: Case) {
         let url = IndexedRequest.url(
             "http://a.example/p", method: c.method, contentType: c.type, body: Array(c.body.utf8))
         #expect(url == c.expected)
     }
 
-    /// A URL as a page spells it, and as pywb does (above).
+    /// The spelling of a page, and that of pywb (above).
     @Test(arguments: [
         ("a=100%&b=%41", "a=100%&b=A"), ("b=two+words&c=%C3%A9", "b=two%20words&c=é"), ("x=%ff+x", "x=\u{FFFD}%20x"),
     ])
-    func aBodyInAURLIsFoundAsIndexersSpellIt(body: String, indexed: String) {
+    func findsBodiesInTheSpellingOfIndexers(body: String, indexed: String) {
         let start = "http://a.example/p?__wb_method=POST&"
         let keys = CaptureMatcher(url: start + body).keys
         #expect(Set(keys).isSuperset(of: SURT.canonicalKeys(for: start + indexed)))
     }
 
-    @Test func aQueryIsAppendedTo() {
+    @Test func appendsToAQuery() {
         let url = IndexedRequest.url("http://a.example/?x=1", method: "POST", contentType: "text/html", body: [0, 255])
         #expect(url == "http://a.example/?x=1&__wb_method=POST&__wb_post_data=AP8=")
     }
 
-    /// Python counts code points, and so does pywb: an accent on its own is one.
-    @Test func aLongBodyIsCutWherePywbCutsIt() {
+    /// Python and pywb count code points, including combining accents.
+    @Test func longBodyIsCutLikeInPywb() {
         let body = "a=" + String(repeating: "e\u{301}", count: 5000)
         let url = IndexedRequest.url(
             "http://a.example/p", method: "POST", contentType: "application/x-www-form-urlencoded",
@@ -75,7 +75,7 @@ struct IndexedRequestTests {
         #expect(Array(url.unicodeScalars) == Array("http://a.example/p?__wb_method=POST&\(query)".unicodeScalars))
     }
 
-    @Test func aLongDelimiterCostsNothing() {
+    @Test func longDelimitersAreRefused() {
         let body = [UInt8](repeating: UInt8(ascii: "-"), count: 1 << 20)
         for length in [70, 71, 60_000] {
             let type = "multipart/form-data; boundary=" + String(repeating: "-", count: length)
@@ -84,7 +84,7 @@ struct IndexedRequestTests {
         }
     }
 
-    @Test func deepJSONIsNoReasonToRecurseForEver() {
+    @Test func deepJSONIsNotParsed() {
         let deep = String(repeating: "[", count: 100_000)
         let url = IndexedRequest.url(
             "http://a/", method: "POST", contentType: "application/json", body: Array(deep.utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebArchive
 
-/// What other programs, and terminals, get as JSON.
+/// JSON for other programs and terminals.
 struct JSONTextTests {
     /// RFC 8259 §7: any character may be escaped as `\uXXXX`.
     @Test(arguments: [
@@ -15,12 +15,12 @@ struct JSONTextTests {
         ("\u{206A}", "\"\u{206A}\""), ("\u{1B}[2J\n", #""\u001b[2J\n""#), ("é字😀/", "\"é字😀/\""),
         (#"\"# + "\u{9B}", #""\\\u009b""#),
     ])
-    func controlsAreEscaped(_ text: String, _ json: String) throws {
+    func escapesControlCharacters(_ text: String, _ json: String) throws {
         #expect(String(decoding: try JSONText.encoded(text), as: UTF8.self) == json)
     }
 
-    /// Names of members are strings as well, and every character means what it meant.
-    @Test func valueStaysTheSame() throws {
+    /// Escaping also applies to member names, and doesn't change the value.
+    @Test func escapingKeepsTheValue() throws {
         let scalars = (UInt32(0)...0x2FFF).compactMap(Unicode.Scalar.init)
         let text = String(String.UnicodeScalarView(scalars))
         let value = [text: [text]]
@@ -32,10 +32,10 @@ struct JSONTextTests {
         #expect(left.isEmpty)
     }
 
-    /// Indexes may hold bytes that are no UTF-8.
+    /// Indexes may contain bytes that aren't UTF-8.
     @Test(
         arguments: [[0xC2], [0xE2], [0xE2, 0x80], [0xD8], [0xFF, 0x7E], [0xE2, 0x80, 0x22], [0xC2, 0xC2]] as [[UInt8]])
-    func bytesThatAreNoTextStay(_ bytes: [UInt8]) {
+    func invalidUTF8StaysUnchanged(_ bytes: [UInt8]) {
         #expect(JSONText.escapingControls(bytes) == bytes)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 private typealias Entry = ZIPBuilder.Entry
 
-/// A small archive in which one thing is large, and what reading it throws.
+/// A small archive with one large part, and the error of reading it.
 struct LimitCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let expected: WebArchiveError.Code?
@@ -69,7 +69,7 @@ struct LimitsTests {
             $0.append(LimitCase.deflated("webarchive.yaml", "pages:\n" + String(repeating: "- url: a\n", count: 90)))
         },
     ])
-    func sizesAreBounded(_ c: LimitCase) {
+    func limitsSizes(_ c: LimitCase) {
         var limits = Limits.standard
         limits.resourcesMax = 20
         limits.digestBytesMax = 1000
@@ -79,9 +79,9 @@ struct LimitsTests {
         #expect(found == c.expected)
     }
 
-    // Characters of one to four bytes, and an escape, at the cut.
+    // Characters of one to four bytes, and an escape, at the limit.
     @Test(arguments: ["aaaaaaaaaa", "aaaaaaaaé", "aaaaaaa€€", "aaaaaaa😀", "aaaaaaa\\u20ac\\n"])
-    func longTextsAreCutBetweenCharacters(_ text: String) throws {
+    func cutsLongTextsBetweenCharacters(_ text: String) throws {
         var limits = Limits.standard
         limits.textBytesMax = 8
         let json = "{\"title\":\"\(text)\",\"software\":[\"\(text)\",\"b\"],\"wacz_version\":\"1.1.1\"}"
@@ -95,14 +95,14 @@ struct LimitsTests {
         #expect(page?.url == "u")
     }
 
-    @Test func unknownMembersOfADescriptionAreNotKept() throws {
+    @Test func unknownDescriptionMembersAreDropped() throws {
         let json = #"{"home":{"url":"http://a/","more":{"url":1},"ts":{"ts":{}}},"title":{"url":"x"},"x":[[{}]]}"#
         let package = try DataPackage.parse(Array(json.utf8), file: "x", limits: .standard)
         #expect(package.mainPage == .init(url: "http://a/", date: nil))
         #expect(package.title == nil)
     }
 
-    @Test func longLocationsOfFindingsAreCut() throws {
+    @Test func cutsLongLocationsOfFindings() throws {
         let path = String(repeating: "a", count: 100_000)
         let bytes = ArchiveBuilder.wacz {
             $0[3] = Entry("datapackage.json", "{\"resources\":[{\"path\":\"\(path)\"}]}")
@@ -112,7 +112,7 @@ struct LimitsTests {
         #expect(findings.allSatisfy { $0.location.utf8.count < 2000 })
     }
 
-    @Test func blockOfTooManyLinesIsNotSearched() throws {
+    @Test func blockWithTooManyLinesIsNotSearched() throws {
         var limits = Limits.standard
         limits.indexBlockLinesMax = 3
         let place = try #require(ZipNumLine(Array("a 2024 {\"offset\":0,\"length\":9}".utf8)))

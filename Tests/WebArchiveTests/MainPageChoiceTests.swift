@@ -31,7 +31,7 @@ import Testing
         Case(pages: [#"{"url":"urn:x"}"#, #"{"url":"https://a.example/"}"#], chosen: "https://a.example/"),
     ]
 
-    @Test(arguments: cases) private func shortestPathOfTheSeedsHostThatAnswered(_ c: Case) throws {
+    @Test(arguments: cases) private func choosesShortestSuccessfulPathOnTheSeedHost(_ c: Case) throws {
         var choice = MainPageChoice()
         for line in c.pages {
             let page = try #require(try Page(line: Array(line.utf8), list: .pages, limits: .standard))
@@ -40,7 +40,7 @@ import Testing
         #expect(choice.page?.url == c.chosen)
     }
 
-    @Test func pagesFoundOnTheWayCountOnlyWithoutOthers() throws {
+    @Test func extraPagesCountOnlyWithoutPages() throws {
         let long = try #require(
             try Page(line: Array(#"{"url":"https://a.example/long"}"#.utf8), list: .pages, limits: .standard))
         let found = try #require(

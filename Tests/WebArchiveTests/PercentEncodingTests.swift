@@ -3,17 +3,17 @@ import Testing
 @testable import WebArchive
 
 struct PercentEncodingTests {
-    /// What Python's `surt` 0.3.1 makes of them.
+    /// The results of Python's `surt` 0.3.1.
     @Test(arguments: [
         ("%25%32%35%34%31", "A"), ("%%34%31/%2525", "A/%"), ("%2561", "a"), ("%2", "%2"), ("%zz%", "%zz%"),
         ("%%%41", "%%A"),
     ])
-    func escapesAreDecodedUntilNoneIsLeft(_ text: String, _ expected: String) {
+    func decodesNestedEscapes(_ text: String, _ expected: String) {
         #expect(String(decoding: PercentEncoding.decodedRepeatedly(Array(text.utf8)), as: UTF8.self) == expected)
     }
 
-    /// The same as decoding the whole text again and again.
-    @Test func onePassGivesWhatManyDo() {
+    /// One pass gives the same result as decoding the whole text repeatedly.
+    @Test func onePassEqualsRepeatedDecoding() {
         var generator = SeededGenerator(state: 11)
         let pieces = ["%", "2", "5", "25", "%25", "4", "1", "a", "F", "z", "/"].map { Array($0.utf8) }
         for _ in 0..<5000 {
@@ -41,13 +41,13 @@ struct PercentEncodingTests {
         return output.count == bytes.count ? output : decodedInRounds(output)
     }
 
-    /// Each takes milliseconds when its cost grows with the length, and hours when it grows with the square of the length.
+    /// Each case takes milliseconds in linear time, and hours in quadratic time.
     @Test(arguments: [
         ("http://a.example/", "%25"), ("http://a.example/?", "%25"), ("http://a.example/?", "cfid="),
         ("http://a.example/?x=", "sid="), ("http://a.example/", "/"), ("http://a.example/", "(/)/"),
         ("http://a.example/", "/.aspx"), ("http://a.example/", "/../%2e"), ("http://a.example/?", "&"),
     ])
-    func longURLsCostNoMoreThanTheirLength(_ start: String, _ repeated: String) {
+    func longURLsTakeLinearTime(_ start: String, _ repeated: String) {
         var url = start
         while url.utf8.count < 1 << 20 { url += repeated == "%25" ? "25" : repeated }
         if repeated == "%25" { url = start + "%" + url.dropFirst(start.count) }

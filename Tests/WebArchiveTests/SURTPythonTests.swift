@@ -156,23 +156,23 @@ private enum PythonKeys {
 
 struct SURTPythonTests {
     @Test(arguments: PythonKeys.table)
-    func pythonKeyIsThatOfTheModule(_ url: String, _ key: String) {
+    func pythonKeyMatchesTheModule(_ url: String, _ key: String) {
         #expect(SURT.pythonKey(for: url) == key)
     }
 
     @Test(arguments: PythonKeys.table)
-    func keyOfTheModuleIsACandidate(_ url: String, _ key: String) {
+    func candidatesIncludeThePythonKey(_ url: String, _ key: String) {
         #expect(SURT.candidates(for: url).contains(key))
     }
 
-    // Keys that `getSurt` of warcio.js makes, by the rules of the WHATWG URL standard.
+    // Keys of `getSurt` in warcio.js, which follow the WHATWG URL standard.
     @Test(arguments: [
         ("http://example.org/caf\u{E9}", "org,example)/caf%C3%A9"), ("http://example.org/a/../b/", "org,example)/b/"),
         ("http://example.org/a/%2E%2E/b/.", "org,example)/b/"), ("http://example.org/a//b", "org,example)/a//b"),
         ("http://example.org/a b?c d", "org,example)/a%20b?c%20d"), ("http://example.org/%7Ea", "org,example)/%7ea"),
         ("http://b\u{FC}cher.example/", "example,xn--bcher-kva)/"), ("http://example.org/?b&a", "org,example)/?a&b"),
     ])
-    func keyOfABrowserIsACandidate(_ url: String, _ key: String) {
+    func candidatesIncludeBrowserKeys(_ url: String, _ key: String) {
         #expect(SURT.candidates(for: url).contains(key))
     }
 
@@ -181,7 +181,7 @@ struct SURTPythonTests {
         ("http://example.org/?b&a", "org,example)/?b&a"), ("http://127.0.0.1/", "127.0.0.1)/"),
         ("http://xn--bcher-kva.example/", "example,b\u{FC}cher)/"), ("http://example.org/A?b&A", "org,example)/A?b&A"),
     ])
-    func keyOfARareWriterIsACandidate(_ url: String, _ key: String) {
+    func candidatesIncludeKeysOfRareIndexers(_ url: String, _ key: String) {
         #expect(SURT.candidates(for: url).contains(key))
     }
 
@@ -192,15 +192,15 @@ struct SURTPythonTests {
         #expect(SURT.candidates(for: worst).count <= 40)
     }
 
-    @Test func candidatesOfUsualURLsAreFewer() {
+    @Test func commonURLsHaveFewerCandidates() {
         #expect(SURT.candidates(for: "https://example.org/a?b=1").count == 1)
         #expect(SURT.candidates(for: "https://example.org/a?v=1&w=2").count == 1)
         #expect(SURT.candidates(for: "https://example.org/a?q=a,b&v=1").count <= 3)
     }
 
-    /// Each takes a moment when its cost grows with the length, and minutes when it grows with the square of the length.
+    /// Each case takes milliseconds in linear time, and minutes in quadratic time.
     @Test(arguments: ["a%20&", "&a", "www1", "www.", "=&", "/../", "\u{E9}", "%25", "?/"])
-    func longURLsCostNoMoreThanTheirLength(_ repeated: String) {
+    func longURLsTakeLinearTime(_ repeated: String) {
         for start in ["http://a.example/", "http://a.example/?"] {
             let url = start + String(repeating: repeated, count: (1 << 15) / repeated.utf8.count)
             #expect((1...40).contains(SURT.candidates(for: url).count))
@@ -217,7 +217,7 @@ struct SURTPythonTests {
         ),
         ("porqu\u{E9}nopuedensimplementehablarenespa\u{F1}ol", "porqunopuedensimplementehablarenespaol-fmd56a"),
     ])
-    func lettersAndPunycodeAreOne(_ letters: String, _ code: String) {
+    func convertsBetweenUnicodeAndPunycode(_ letters: String, _ code: String) {
         #expect(Punycode.asciiHost("\(letters).example") == "xn--\(code).example")
         #expect(Punycode.unicodeHost("xn--\(code).example") == "\(letters).example")
         #expect(SURT.matches("http://\(letters).example/", "https://xn--\(code).example/"))
@@ -226,13 +226,13 @@ struct SURTPythonTests {
     @Test(arguments: [
         "xn--", "xn--\u{7F}", "xn--999999999999", "xn--a-zzzzzzzzzzzzzz", "xn--\(String(repeating: "9", count: 5000))",
     ])
-    func badPunycodeIsLeftAlone(_ host: String) {
+    func invalidPunycodeStaysUnchanged(_ host: String) {
         #expect(Punycode.unicodeHost(host) == nil || Punycode.unicodeHost(host) == "")
         #expect(Punycode.asciiHost(host) == host)
     }
 
-    /// How much memory they may cost is tested in `FuzzReaderTests` (`surt`).
-    @Test func oddURLsCostNoCrash() {
+    /// `FuzzReaderTests` (`surt`) tests the memory use.
+    @Test func oddURLsNeverCrash() {
         var generator = SeededGenerator(state: 3)
         let pieces = [
             "http://", "https:", "//", "/", "?", "&", "=", "#", "%", "%2", "%25", "@", ":", "[", "]", ".", "..", "www.",

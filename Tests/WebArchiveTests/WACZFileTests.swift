@@ -9,7 +9,7 @@ private func codes(_ bytes: [UInt8]) throws -> [String] {
 }
 
 struct WACZFileTests {
-    @Test func everyPartIsFound() throws {
+    @Test func findsEveryPart() throws {
         let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())
         #expect(wacz.warcEntries.map(\.name) == ["archive/data.warc.gz"])
         #expect(wacz.indexEntries.map(\.name) == ["indexes/index.cdx"])
@@ -18,7 +18,7 @@ struct WACZFileTests {
         #expect(wacz.openFindings.isEmpty)
     }
 
-    @Test func aCopyIsReadWithoutParsingItAgain() throws {
+    @Test func readsFromACopyWithoutParsing() throws {
         let bytes = ArchiveBuilder.wacz()
         let original = CountingByteSource(MemoryByteSource(bytes, name: "original.wacz"))
         let copy = CountingByteSource(MemoryByteSource(bytes, name: "copy.wacz"))
@@ -35,7 +35,7 @@ struct WACZFileTests {
     }
 
     @Test(arguments: [("http://example.org/two", 1), ("https://EXAMPLE.org/two#x", 1), ("http://example.org/three", 0)])
-    func capturesAreFoundByURL(_ url: String, _ count: Int) throws {
+    func findsCapturesByURL(_ url: String, _ count: Int) throws {
         let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())
         let captures = try wacz.captures(ofURL: url)
         #expect(captures.count == count)
@@ -44,7 +44,7 @@ struct WACZFileTests {
         }
     }
 
-    @Test func deflatedWARCIsReadByLookups() throws {
+    @Test func lookupsReadDeflatedWARC() throws {
         let bytes = ArchiveBuilder.wacz { $0[0].isDeflated = true }
         let wacz = try ArchiveBuilder.open(bytes)
         let capture = try #require(try wacz.captures(ofURL: "http://example.org/two").first)
@@ -52,8 +52,8 @@ struct WACZFileTests {
         #expect(try codes(bytes).contains("warc-deflated"))
     }
 
-    /// 72 MB of zeros: more than `CancellationCheck` lets pass before it asks.
-    @Test func recordFarInsideOfADeflatedWARCIsRefusedOrCancelled() throws {
+    /// 72 MB of zeros, more than `CancellationCheck` allows between two checks.
+    @Test func recordFarInsideADeflatedWARCIsRefusedOrCancelled() throws {
         let zeros = [UInt8](repeating: 0, count: 72 << 20)
         let bytes = ArchiveBuilder.wacz { $0[0] = Entry("archive/data.warc", zeros).with { $0.isDeflated = true } }
         let entry = CDXJEntry(
@@ -66,7 +66,7 @@ struct WACZFileTests {
         _ = source.take()
         let refused = #expect(throws: WebArchiveError.self) { _ = try strict.record(of: entry) }
         #expect(refused?.code == .tooLarge)
-        #expect(refused?.problem.contains("73400320 bytes come before the record, at most 73400319") == true)
+        #expect(refused?.problem.contains("73400320 bytes come before the record, and the limit is 73400319") == true)
         #expect(source.take().bytes < 100, "nothing is inflated")
 
         let wacz = try ArchiveBuilder.open(bytes)
@@ -77,14 +77,14 @@ struct WACZFileTests {
     @Test(arguments: [
         "../indexes/index.cdx", "/archive/data.warc.gz", "", ".", "../archive/data.warc.gz", "DATA.warc.gz",
     ])
-    func filenameOfAnIndexNeverLeadsElsewhere(_ filename: String) throws {
+    func indexFilenamesNeverLeaveTheArchiveFolder(_ filename: String) throws {
         let wacz = try ArchiveBuilder.open(ArchiveBuilder.wacz())
         let entry = CDXJEntry(
             urlKey: "k", timestamp: "2024", url: "http://a/", filename: filename, offset: 0, length: 10)
         #expect(code { _ = try wacz.record(of: entry) } == .badIndex)
     }
 
-    @Test func packageOfPackagesIsRefusedInWords() {
+    @Test func multiWACZIsRefusedWithAMessage() {
         let bytes = ArchiveBuilder.wacz { entries in
             entries[3] = Entry(
                 "datapackage.json",
@@ -94,14 +94,14 @@ struct WACZFileTests {
         #expect(error?.code == .multiWACZ)
         #expect(
             error?.description
-                == "crawl.wacz: the package lists WACZ files (2) that are elsewhere, and holds none; get these files, and import them"
+                == "crawl.wacz: the package lists WACZ files (2) but contains none of them; download these files, then import them"
         )
         let nested = ArchiveBuilder.wacz { $0[0] = Entry("archive/inner.wacz", "x") }
         #expect(code { _ = try ArchiveBuilder.open(nested) } == .multiWACZ)
     }
 
-    // How much memory damage may cost is tested in `FuzzReaderTests` (`zip`), for these three as well.
-    @Test func everyTruncationIsAnErrorOrAValue() {
+    // `FuzzReaderTests` (`zip`) tests the memory use of these three.
+    @Test func truncatedArchivesAreRefused() {
         let bytes = ArchiveBuilder.wacz()
         for length in 0..<bytes.count {
             let found = code { try readEverything(Array(bytes.prefix(length))) }
@@ -110,7 +110,7 @@ struct WACZFileTests {
     }
 
     @Test(arguments: [false, true])
-    func everyFlippedByteIsAnErrorOrAValue(_ isDeflated: Bool) {
+    func flippedBytesNeverCrash(_ isDeflated: Bool) {
         let bytes = ArchiveBuilder.wacz { entries in
             for position in entries.indices { entries[position].isDeflated = isDeflated }
         }
@@ -125,7 +125,7 @@ struct WACZFileTests {
         #expect(refused > 0)
     }
 
-    @Test func randomDamageIsAnErrorOrAValue() {
+    @Test func randomDamageNeverCrashes() {
         let bytes = ArchiveBuilder.wacz { $0[1].isDeflated = true }
         var generator = SeededGenerator(state: 2)
         for _ in 0..<500 {
@@ -141,7 +141,7 @@ struct WACZFileTests {
         }
     }
 
-    /// Opens, inspects, and reads every page and record; damage inside a record is one of the expected outcomes.
+    /// Opens, inspects, and reads every page and record. Damage in a record is expected.
     private func readEverything(_ bytes: [UInt8]) throws {
         let wacz = try ArchiveBuilder.open(bytes)
         _ = try wacz.inspect()
@@ -154,7 +154,7 @@ struct WACZFileTests {
 }
 
 struct WACZInspectionTests {
-    @Test func goodArchiveHasOnlyTheFindingOfItsEmptyList() throws {
+    @Test func validArchiveHasOnlyTheFindingOfItsEmptyList() throws {
         let inspection = try ArchiveBuilder.open(ArchiveBuilder.wacz()).inspect()
         #expect(inspection.captureCount == 2)
         #expect(inspection.pageCount == 1)
@@ -162,7 +162,7 @@ struct WACZInspectionTests {
         #expect(inspection.findings.map(\.code) == ["resources-missing"])
     }
 
-    @Test func missingIndexIsReplacedByTheRecords() throws {
+    @Test func readsRecordsIfTheIndexIsMissing() throws {
         let bytes = ArchiveBuilder.wacz { $0.remove(at: 1) }
         let inspection = try ArchiveBuilder.open(bytes).inspect()
         #expect(inspection.captureCount == 2)
@@ -173,14 +173,14 @@ struct WACZInspectionTests {
         #expect(captures.first?.mime == "text/html")
     }
 
-    @Test func indexWithoutAUsableLineIsReplacedToo() throws {
+    @Test func readsRecordsIfTheIndexHasNoValidLine() throws {
         let bytes = ArchiveBuilder.wacz { $0[1] = Entry("indexes/index.cdx", "garbage\n") }
         let inspection = try ArchiveBuilder.open(bytes).inspect()
         #expect(inspection.captureCount == 2)
         #expect(inspection.findings.map(\.code).contains("index-empty"))
     }
 
-    @Test func gzippedIndexInSeveralMembersIsReadWhole() throws {
+    @Test func readsAllMembersOfAGzippedIndex() throws {
         let bytes = ArchiveBuilder.wacz { entries in
             let lines = entries[1].content.split(separator: 0x0A).map { Array($0) + [0x0A] }
             entries[1] = Entry("indexes/index.cdx.gz", lines.flatMap { Deflater.gzip($0) })
@@ -191,7 +191,7 @@ struct WACZInspectionTests {
         #expect(inspection.findings.map(\.severity).max() == .warning)
     }
 
-    @Test func damagedGzippedIndexIsAnErrorFindingNotARefusal() throws {
+    @Test func damagedGzippedIndexIsAFinding() throws {
         let bytes = ArchiveBuilder.wacz { entries in
             var gzip = Deflater.gzip(entries[1].content)
             gzip[gzip.count - 6] ^= 1
@@ -200,7 +200,7 @@ struct WACZInspectionTests {
         #expect(try codes(bytes).contains("index-damaged"))
     }
 
-    @Test func bombInAGzippedIndexIsRefused() {
+    @Test func gzippedIndexBombIsRefused() {
         let bytes = ArchiveBuilder.wacz { entries in
             let spaces = [UInt8](repeating: 0x20, count: 1 << 18)
             entries[1] = Entry("indexes/index.cdx.gz", Deflater.gzip(spaces))
@@ -236,14 +236,14 @@ struct WACZInspectionTests {
         (#"{"resources":[{"path":"indexes/index.cdx","hash":"blake3:0011"}]}"#, "notice hash-unknown"),
         (#"{"resources":[{"path":"indexes/index.cdx","hash":"sha256:0011"}]}"#, "notice hash-unknown"),
     ])
-    func descriptionIsChecked(_ json: String, _ expected: String) throws {
+    func checksDescription(_ json: String, _ expected: String) throws {
         let bytes = ArchiveBuilder.wacz { $0[3] = Entry("datapackage.json", json) }
         let found = try ArchiveBuilder.open(bytes).inspect().findings.map { "\($0.severity) \($0.code)" }
         #expect(found.contains(expected))
     }
 
     @Test(arguments: ["data-package", "wacz", "wacz-package", "multi-wacz-package"])
-    func knownProfilesAreNoFinding(_ profile: String) throws {
+    func knownProfilesGiveNoFinding(_ profile: String) throws {
         let bytes = ArchiveBuilder.wacz {
             $0[3] = Entry("datapackage.json", #"{"profile":"\#(profile)","wacz_version":"1.1.1"}"#)
         }
@@ -253,14 +253,14 @@ struct WACZInspectionTests {
         #expect(try codes(bytes) == ["resources-missing"])
     }
 
-    // SHA-256, SHA-1, MD5 and SHA-512 of nothing, by coreutils; labels and spellings as published files have them.
+    // SHA-256, SHA-1, MD5 and SHA-512 of no bytes, from coreutils, with labels and spellings of published files.
     @Test(arguments: [
         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "sha-256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709", "md5:d41d8cd98f00b204e9800998ecf8427e", "",
     ])
-    func knownHashesAreNoFinding(_ hash: String) throws {
+    func knownHashesGiveNoFinding(_ hash: String) throws {
         let bytes = ArchiveBuilder.wacz {
             $0[3] = Entry("datapackage.json", #"{"resources":[{"path":"indexes/index.cdx","hash":"\#(hash)"}]}"#)
             $0.append(Entry("datapackage-digest.json", #"{"path":"datapackage.json","hash":"\#(hash)"}"#))
@@ -268,21 +268,21 @@ struct WACZInspectionTests {
         #expect(try !codes(bytes).contains("hash-unknown"))
     }
 
-    @Test func unknownHashOfTheDescriptionIsANotice() throws {
+    @Test func unknownHashInTheDigestIsANotice() throws {
         let bytes = ArchiveBuilder.wacz { $0.append(Entry("datapackage-digest.json", #"{"hash":"crc32:00112233"}"#)) }
         let found = try ArchiveBuilder.open(bytes).inspect().findings.first { $0.code == "hash-unknown" }
-        #expect(found?.what == "A hash uses an unknown algorithm: 'crc32'.")
+        #expect(found?.what == "A hash uses an unknown algorithm: \"crc32\".")
         #expect(found?.location == "datapackage-digest.json")
     }
 
-    @Test func descriptionInUTF16IsNamed() throws {
+    @Test func reportsDescriptionInUTF16() throws {
         let bytes = ArchiveBuilder.wacz { $0[3] = Entry("datapackage.json", [0xFF, 0xFE, 0x7B, 0, 0x7D, 0]) }
         let found = try ArchiveBuilder.open(bytes).inspect().findings.first { $0.code == "datapackage-not-json" }
         #expect(found?.what.contains("UTF-16") == true)
     }
 
     @Test(arguments: [false, true])
-    func packageInPlaceOfAWARCIsAnErrorFinding(_ isDeflated: Bool) throws {
+    func zipInsteadOfAWARCIsAnErrorFinding(_ isDeflated: Bool) throws {
         let bytes = ArchiveBuilder.wacz {
             $0[0] = Entry("archive/data.warc.gz", ArchiveBuilder.wacz()).with { $0.isDeflated = isDeflated }
         }
@@ -292,7 +292,7 @@ struct WACZInspectionTests {
     }
 
     @Test(arguments: [(0, false), (5, true)])
-    func idxThatNamesAPlaceInsideOfABlockIsAWarning(_ shift: Int, _ isFound: Bool) throws {
+    func idxOffsetInsideABlockIsAWarning(_ shift: Int, _ isFound: Bool) throws {
         let bytes = ArchiveBuilder.wacz { entries in
             let lines = entries[1].content.split(separator: 0x0A).map { Array($0) + [0x0A] }
             let blocks = lines.map { Deflater.gzip($0) }
@@ -309,14 +309,14 @@ struct WACZInspectionTests {
 
     @Test(
         arguments: [(0, 0), (0, 100_000), (100_000, 1), (1 << 63 - 1, 1 << 63 - 1), (.max, .max)] as [(UInt64, UInt64)])
-    func recordOutsideOfItsFileIsAnErrorFinding(_ offset: UInt64, _ length: UInt64) throws {
+    func recordOutsideItsFileIsAnErrorFinding(_ offset: UInt64, _ length: UInt64) throws {
         let line =
             #"org,example)/ 2024 {"url":"http://example.org/","filename":"data.warc.gz","offset":\#(offset),"length":\#(length)}"#
         let bytes = ArchiveBuilder.wacz { $0[1] = Entry("indexes/index.cdx", line) }
         #expect(try codes(bytes).contains("index-outside-warc"))
     }
 
-    @Test func inspectionStopsWhenAsked() {
+    @Test func inspectionCanBeCancelled() {
         let bytes = ArchiveBuilder.wacz()
         let stop = WebArchiveError(code: .cancelled, problem: "stop", file: "")
         #expect(code { _ = try ArchiveBuilder.open(bytes).inspect { _, _ in throw stop } } == .cancelled)
@@ -337,7 +337,7 @@ struct WACZInspectionTests {
         ("k 2024 {\"offset\":0,\"length\":101}", false), ("k 2024\tindex\t1\t100", false), ("garbage", false),
         ("\t\t\t", false), ("k {\"offset\":18446744073709551615,\"length\":18446744073709551615}", false),
     ])
-    func zipNumLineNamesABlockInside(_ line: String, _ expected: Bool) {
+    func recognizesZipNumLinesWithinTheIndex(_ line: String, _ expected: Bool) {
         #expect(ZipNumLine.isHarmless(Array(line.utf8), blocksLength: 100) == expected)
     }
 }
@@ -352,7 +352,7 @@ struct DataPackageTests {
         #"{"mainPageURL":"http://a/","mainPageTS":"20240102030405"}"#,
         #"{"home":{"url":"http://a/","ts":1704164645000}}"#,
     ])
-    func mainPageHasThreeSpellings(_ json: String) throws {
+    func readsThreeSpellingsOfTheMainPage(_ json: String) throws {
         let page = try parse(json).mainPage
         #expect(page?.url == "http://a/")
         #expect(page?.timestamp?.digits14 == "20240102030405")
@@ -363,21 +363,21 @@ struct DataPackageTests {
         #"{"path":"x","hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":"5"}"#,
         #"{"path":"x","stats":{"hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","bytes":5}}"#,
     ])
-    func hashesHaveThreeSpellings(_ resource: String) throws {
+    func readsThreeSpellingsOfHashes(_ resource: String) throws {
         let found = try #require(try parse("{\"resources\":[\(resource)]}").resources.first)
         #expect(found.hash?.algorithm == .sha256)
         #expect(found.hash?.bytes.first == 0xE3)
         #expect(found.bytes == 5)
     }
 
-    @Test func requirementsAreRead() throws {
+    @Test func readsRequirements() throws {
         let json = #"{"relation":{"requires":[{"filename":"b.wacz","hash":"x","crawlId":"c1"}]}}"#
         #expect(try parse(json).requirements == [.init(filename: "b.wacz", hash: nil, crawlID: "c1")])
     }
 
-    // SHA-256 of nothing, by coreutils: e3b0c442…
+    // SHA-256 of no bytes, from coreutils: e3b0c442…
     @Test(arguments: ["", "sha256:", "sha-256:"])
-    func requirementsAreKnownByTheirHash(label: String) throws {
+    func readsHashesOfRequirements(label: String) throws {
         let hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         let json = "{\"relation\":{\"requires\":[{\"filename\":\"b.wacz\",\"hash\":\"\(label)\(hash)\"}]}}"
         let found = try #require(try parse(json).requirements.first)
@@ -385,7 +385,7 @@ struct DataPackageTests {
         #expect(found.hash?.hex == hash)
     }
 
-    @Test func badJSONIsToldWithItsPosition() {
+    @Test func invalidJSONIsReportedWithItsPosition() {
         let error = #expect(throws: WebArchiveError.self) { _ = try parse(#"{"a":1,}"#) }
         #expect(error?.code == .badJSON)
         #expect(error?.offset == 7)
@@ -396,12 +396,12 @@ struct DataPackageTests {
         (#"{"signedData":{"signature":"s","publicKey":"k"}}"#, DataPackageDigest.Signer.anonymous),
         (#"{"signedData":{"signature":"s","domain":"a.org"}}"#, .domain("a.org")),
     ])
-    func signerIsTold(_ json: String, _ expected: DataPackageDigest.Signer?) throws {
+    func readsSigner(_ json: String, _ expected: DataPackageDigest.Signer?) throws {
         let digest = try DataPackageDigest.parse(Array(json.utf8), file: "x", limits: .standard)
         #expect(digest.signer == expected)
     }
 
-    @Test func layoutFromBeforeVersionOneIsRead() throws {
+    @Test func readsLayoutBeforeVersionOne() throws {
         let yaml =
             "pages:\n- date: '2020-10-07T21:22:36Z'\n  title: 'It''s'\n  url: http://a/\n- url: http://b/\ntitle: \"T: x\"\n"
         let wacz = try ArchiveBuilder.open(
@@ -446,7 +446,7 @@ struct PageListTests {
         #expect(found.pages.map(\.list) == [.pages, .extraPages])
     }
 
-    @Test func everyMemberIsRead() throws {
+    @Test func readsEveryMember() throws {
         let line =
             #"{"url":"http://a/","ts":"2024-01-02T03:04:05Z","title":"T\ud83d\ude00","id":"i","text":"a\u00fc\n","size":5,"#
             + #""mime":"text/html","status":200,"depth":1,"favIconUrl":"http://a/i","seed":true,"other":[{}]}"#
@@ -459,7 +459,7 @@ struct PageListTests {
                     isSeed: true, list: .pages))
     }
 
-    @Test func badLinesAreToldAndTheOthersAreRead() throws {
+    @Test func reportsInvalidLinesAndReadsTheOthers() throws {
         let text =
             "{\"format\":\"json-pages-1.0\"}\n\n{\"url\":\nx\n{\"title\":\"no url\"}\n{\"url\":\"http://a/\",\"ts\":{}}\n"
         let found = try pages([("pages/pages.jsonl", text)])

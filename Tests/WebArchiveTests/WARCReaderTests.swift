@@ -14,7 +14,7 @@ private func block(_ record: WARCRecord) throws -> String {
 
 struct WARCReaderTests {
     @Test(arguments: [true, false])
-    func recordIsReadAtItsOffset(_ gzip: Bool) throws {
+    func readsRecordAtItsOffset(_ gzip: Bool) throws {
         var second = Record()
         second.url = "http://example.org/two"
         second.block = "HTTP/1.1 404\r\n\r\nnone"
@@ -30,12 +30,12 @@ struct WARCReaderTests {
     }
 
     @Test(arguments: ["WARC/0.17", "WARC/0.18", "WARC/1.0", "WARC/1.1"])
-    func everyVersionIsRead(_ version: String) throws {
+    func readsEveryVersion(_ version: String) throws {
         let record = try reader(Record(version: version).bytes()).record(at: 0)
         #expect(record.version == version.dropFirst(5))
     }
 
-    @Test func lineFeedsAloneAngleBracketsFoldsAndUTF8AreRead() throws {
+    @Test func readsBareLineFeedsAngleBracketsFoldsAndUTF8() throws {
         var made = Record(url: "<http://example.org/ü>", lineEnd: "\n")
         made.extra = ["WARC-Note: one", "\ttwo", "warc-payload-digest: sha1:KS2J7T2KOPFEMXDBFEIOYH33C6KYZQ5C"]
         let record = try reader(made.bytes()).record(at: 0)
@@ -49,41 +49,41 @@ struct WARCReaderTests {
         arguments: [
             (0, 0), (0, 100_000), (100_000, 10), (.max, 1), (1, .max), (UInt64(Int64.max), 2),
         ] as [(UInt64, UInt64)])
-    func placeOutsideOfTheFileIsRefused(_ offset: UInt64, _ length: UInt64) {
+    func offsetOutsideTheFileIsRefused(_ offset: UInt64, _ length: UInt64) {
         #expect(code { _ = try reader(Record().bytes()).record(at: offset, length: length) } == .badIndex)
     }
 
-    @Test func placeInsideOfARecordIsNoRecord() {
+    @Test func offsetInsideARecordIsRefused() {
         #expect(code { _ = try reader(Record().bytes()).record(at: 20, length: 40) } == .badRecord)
     }
 
-    @Test func recordNeverRunsIntoItsNeighbour() throws {
+    @Test func recordNeverReadsItsNeighbor() throws {
         let (bytes, ranges) = ArchiveBuilder.warc([Record(declaredLength: 90), Record()], gzip: false)
         let record = try reader(bytes).record(at: 0, length: UInt64(ranges[0].count))
         #expect(code { _ = try record.openBlock().readAll(limit: 1000) } == .truncated)
     }
 
-    @Test func wrongGzipChecksumIsFound() throws {
+    @Test func detectsWrongGzipChecksum() throws {
         var bytes = ArchiveBuilder.warc([Record()]).bytes
         bytes[bytes.count - 8] ^= 1
         let damaged = bytes
         #expect(code { _ = try reader(damaged).record(at: 0).openBlock().readAll(limit: 1000) } == .badGzip)
     }
 
-    @Test func headerWithoutEndIsBounded() {
+    @Test func endlessHeaderIsRefused() {
         let source = MemoryByteSource(Array("WARC/1.0\r\nA: \(String(repeating: "x", count: 5000))".utf8), name: "x")
         var limits = Limits.standard
         limits.warcHeaderBytesMax = 1000
         #expect(code { _ = try WARCReader(source, limits: limits).record(at: 0) } == .tooLarge)
     }
 
-    @Test func arcFileIsRefusedInWords() {
+    @Test func arcFileIsRefusedWithAMessage() {
         let bytes = Array("filedesc://x.arc 0.0.0.0 20240102030405 text/plain 0\n".utf8)
         let error = #expect(throws: WebArchiveError.self) { _ = try reader(bytes).record(at: 0) }
         #expect(error?.hint?.contains("ARC") == true)
     }
 
-    @Test func bigBodyComesInPieces() throws {
+    @Test func readsLargeBodyInPieces() throws {
         let body = String(repeating: "0123456789", count: 50_000)
         let made = Record(block: "HTTP/1.1 200 OK\r\n\r\n" + body)
         let record = try reader(ArchiveBuilder.warc([made]).bytes).record(at: 0)
@@ -109,7 +109,7 @@ struct WARCScannerTests {
         return (urls, ends, scanner.findings.map(\.code))
     }
 
-    @Test func gzipMembersAreWalkedWithTheirLengths() throws {
+    @Test func scansGzipMembersWithTheirLengths() throws {
         let (bytes, ranges) = ArchiveBuilder.warc([Record(url: "a:1"), Record(url: "a:2"), Record(url: "a:3")])
         let found = try urls(bytes)
         #expect(found.urls == ["a:1", "a:2", "a:3"])
@@ -117,12 +117,12 @@ struct WARCScannerTests {
         #expect(found.codes.isEmpty)
     }
 
-    @Test func plainRecordsAreWalked() throws {
+    @Test func scansUncompressedRecords() throws {
         let (bytes, _) = ArchiveBuilder.warc([Record(url: "a:1"), Record(url: "a:2")], gzip: false)
         #expect(try urls(bytes).urls == ["a:1", "a:2"])
     }
 
-    @Test func damagedMemberIsPassedOver() throws {
+    @Test func skipsDamagedMember() throws {
         var (bytes, ranges) = ArchiveBuilder.warc([Record(url: "a:1"), Record(url: "a:2"), Record(url: "a:3")])
         for position in ranges[1].dropFirst(20).prefix(30) { bytes[position] = 0xFF }
         let found = try urls(bytes)
@@ -130,7 +130,7 @@ struct WARCScannerTests {
         #expect(found.codes.contains("warc-damaged"))
     }
 
-    @Test func plainRecordThatIsCutIsAFinding() throws {
+    @Test func truncatedUncompressedRecordIsAFinding() throws {
         let (bytes, _) = ArchiveBuilder.warc([Record(url: "a:1"), Record(url: "a:2")], gzip: false)
         let found = try urls(Array(bytes.dropLast(20)))
         #expect(found.urls == ["a:1"])
@@ -148,7 +148,7 @@ struct WARCDigestTests {
         ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", .sha1, sha1), ("sha256:\(sha256)", .sha256, sha256),
         ("sha-256:\(sha256)", .sha256, sha256), (sha256, .sha256, sha256), ("SHA-1:\(sha1)", .sha1, sha1),
     ])
-    func everySpellingIsTheSameDigest(_ text: String, _ algorithm: WARCDigest.Algorithm, _ hex: String) {
+    func parsesEverySpelling(_ text: String, _ algorithm: WARCDigest.Algorithm, _ hex: String) {
         #expect(WARCDigest(text)?.algorithm == algorithm)
         #expect(WARCDigest(text)?.hex == hex)
     }
@@ -156,7 +156,7 @@ struct WARCDigestTests {
     @Test(arguments: [
         "", ":", "sha1:", "sha256:da39", "sha1:0000", "crc:12345678", "sha1:!I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
     ])
-    func anythingElseIsNone(_ text: String) {
+    func otherTextsAreNil(_ text: String) {
         #expect(WARCDigest(text) == nil)
     }
 }

@@ -2,29 +2,29 @@ import Testing
 
 @testable import WebArchive
 
-/// The end that replaces a ZIP's own for the replay engine.
+/// The end that replaces a ZIP's original one for the replay engine.
 struct ZIPTailTests {
     private static let warc = ZIPBuilder.Entry("archive/data.warc", "WARC/1.1\r\nnot looked at here\r\n")
     private static let index = ZIPBuilder.Entry("indexes/index.cdx", String(repeating: "line\n", count: 500))
 
-    /// What Python's `zipfile` writes with `force_zip64`: 20 bytes of extra field locally, none in the directory.
+    /// Python's `zipfile` with `force_zip64` writes a local extra field of 20 bytes, and none in the directory.
     private static let localExtra = le16(1) + le16(16) + le64(30) + le64(30)
 
     private func open(_ bytes: [UInt8]) throws -> ZIPDirectory {
         try ZIPDirectory(source: MemoryByteSource(bytes, name: "test.wacz"))
     }
 
-    /// The file as the engine gets it.
+    /// Returns the file as the engine receives it.
     private func replaced(_ bytes: [UInt8], by tail: ZIPTail) -> [UInt8] {
         Array(bytes[..<Int(tail.offset)]) + tail.bytes
     }
 
-    @Test func aZIPThatSimpleReadersUnderstandIsLeftAlone() throws {
+    @Test func simpleZIPNeedsNoNewTail() throws {
         let bytes = ZIPBuilder([Self.warc, Self.index.with { $0.isDeflated = true }]).bytes()
         #expect(try open(bytes).simplifiedDirectory() == nil)
     }
 
-    @Test func anExtraFieldThatOnlyTheLocalHeaderHasIsAnnounced() throws {
+    @Test func addsMissingCentralExtraField() throws {
         let bytes = ZIPBuilder([
             Self.warc.with { $0.localExtra = Self.localExtra }, Self.index.with { $0.isDeflated = true },
         ]).bytes()
@@ -41,7 +41,7 @@ struct ZIPTailTests {
         }
     }
 
-    @Test func bytesBeforeAndAfterTheZIPAreAccountedFor() throws {
+    @Test func handlesBytesBeforeAndAfterTheZIP() throws {
         var builder = ZIPBuilder([Self.warc, Self.index])
         builder.prefix = Array("#!/bin/sh\n".utf8)
         builder.offsetsCountPrefix = false
@@ -61,7 +61,7 @@ struct ZIPTailTests {
         (#"{"profile": "data-package", "resources": [{"path": "archive/data.warc"}]}"#, false),
         (#"{"resources": [{"path": "archive/data.warc"}]}"#, false),
     ])
-    func aPackageDescriptionThatTheEngineRefusesIsHidden(_ description: String, _ isHidden: Bool) throws {
+    func hidesDescriptionsThatTheEngineRefuses(_ description: String, _ isHidden: Bool) throws {
         let bytes = ZIPBuilder([Self.warc, Self.index, .init("datapackage.json", description)]).bytes()
         let wacz = try WACZFile.open(MemoryByteSource(bytes, name: "test.wacz"))
         let tail = try wacz.simplifiedDirectory()

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A folder that goes with the test.
+/// Runs a test with a temporary folder.
 private func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "zipnum-\(UInt64.random(in: 0 ... .max))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -30,7 +30,7 @@ private func lines(_ folder: String) throws -> [String] {
 
 struct ZipNumWriterTests {
     @Test(arguments: [200, 20_000, Limits.standard.sortedBytesMax])
-    func anyOrderBecomesSortedWhateverTheMemory(_ sortedBytesMax: Int) throws {
+    func sortsAnyOrderInLittleMemory(_ sortedBytesMax: Int) throws {
         var limits = Limits.standard
         limits.sortedBytesMax = sortedBytesMax
         var generator = SeededGenerator(state: 11)
@@ -56,7 +56,7 @@ struct ZipNumWriterTests {
         }
     }
 
-    @Test func linesOfOneKeyKeepTheirOrder() throws {
+    @Test func linesWithEqualKeysKeepTheirOrder() throws {
         var limits = Limits.standard
         limits.sortedBytesMax = 500
         let same = (0..<400).map { IndexBuilder.line("org,a)/", "20230101000000", url: "http://a.org/", offset: $0) }
@@ -67,7 +67,7 @@ struct ZipNumWriterTests {
         }
     }
 
-    @Test func onlyKeysThatAreNoSURTsAreMadeAnew() throws {
+    @Test func replacesOnlyKeysThatAreNotSURTs() throws {
         let odd = #"{"url": "http://plain.example/X?b&a",  "filename":"a",  "offset": "1" , "x":{"y":[1]}}"#
         let posted = #"{"url":"http://plain.example/p","filename":"a","offset":1,"method":"POST","requestBody":"q=1"}"#
         let kept = #"{"url":"http://www.k.example/","filename":"a","offset":1}"#
@@ -94,7 +94,7 @@ struct ZipNumWriterTests {
         }
     }
 
-    @Test func packageWithoutIndexGetsOneFromItsRecords() throws {
+    @Test func indexesRecordsOfAnArchiveWithoutIndex() throws {
         let wacz = try IndexBuilder.open([])
         try withFolder { folder in
             #expect(try ZipNumWriter.write(from: wacz, to: folder, stem: "sorted") == 2)
@@ -106,7 +106,7 @@ struct ZipNumWriterTests {
         }
     }
 
-    @Test func sortingCanBeStoppedAndLeavesNoRuns() throws {
+    @Test func cancelledSortingLeavesNoFiles() throws {
         var limits = Limits.standard
         limits.sortedBytesMax = 20_000
         let lines = (0..<3000).map { IndexBuilder.line("org,a)/\($0)", "2023", url: "http://a.org/\($0)", offset: $0) }
@@ -128,7 +128,7 @@ struct ZipNumWriterTests {
         }
     }
 
-    @Test func theIDXNamesTheBlocksAsTheyWillBeCalled() throws {
+    @Test func idxUsesTheGivenNameOfTheBlocks() throws {
         let wacz = try IndexBuilder.open([])
         try withFolder { folder in
             _ = try ZipNumWriter.write(from: wacz, to: folder, stem: "sorted", blocksName: "x.cdx.gz")
@@ -137,7 +137,7 @@ struct ZipNumWriterTests {
         }
     }
 
-    @Test func folderThatIsNotThereIsAnError() throws {
+    @Test func missingFolderIsAnError() throws {
         let wacz = try IndexBuilder.open([])
         let found = code { _ = try ZipNumWriter.write(from: wacz, to: "/nonexistent/folder", stem: "x") }
         #expect(found == .io)
@@ -147,7 +147,7 @@ struct ZipNumWriterTests {
 @Suite(.enabled(if: fixtures != nil, "REPLAYHOST_FIXTURES is not set"))
 struct ZipNumWriterFixtureTests {
     @Test(arguments: ["small-deflate", "small-gz", "small-plain"])
-    func lookupsInACopyAreTheSame(_ name: String) throws {
+    func lookupsInASortedCopyAreTheSame(_ name: String) throws {
         let wacz = try WACZFile.open(path: "\(fixtures ?? "")/ours/\(name).wacz")
         try withFolder { folder in
             #expect(try ZipNumWriter.write(from: wacz, to: folder, stem: "sorted") == 167)

@@ -65,7 +65,7 @@ struct MultiWACZTests {
         let error = #expect(throws: StoreError.self) { _ = try test.store.importAny(at: path) }
         #expect(error?.code == .refused)
         #expect(error?.what.contains("\(zeros.count) bytes") == true)
-        #expect(error?.hint == "extract the ZIP, and import the WACZ files in it")
+        #expect(error?.hint == "extract the ZIP, then import the WACZ files in it")
     }
 
     @Test func titleIDAndTagsAreTheCollections() async throws {

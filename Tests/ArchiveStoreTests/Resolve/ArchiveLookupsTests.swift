@@ -18,10 +18,10 @@ struct ArchiveLookupsTests {
     // PRODUCT: what cannot be searched in place gets a sorted copy; a compressed .idx a plain one.
     static let cases = [
         Case(layout: .plain, way: .inPlace), Case(layout: .zipNum, way: .inPlace),
-        Case(layout: .unsorted, way: .sortedCopy, reason: "indexes/index.cdx: the index is not sorted"),
-        Case(layout: .missing, way: .sortedCopy, reason: "indexes/: there is no index"),
-        Case(layout: .deflated, way: .sortedCopy, reason: "indexes/index.cdx: the ZIP compresses the index"),
-        Case(layout: .gzipped, way: .sortedCopy, reason: "the gzipped index has no .idx"),
+        Case(layout: .unsorted, way: .sortedCopy, reason: "indexes/index.cdx: the index isn't sorted"),
+        Case(layout: .missing, way: .sortedCopy, reason: "indexes/: the archive has no index"),
+        Case(layout: .deflated, way: .sortedCopy, reason: "indexes/index.cdx: the index is compressed in the ZIP"),
+        Case(layout: .gzipped, way: .sortedCopy, reason: "the gzipped index has no .idx file"),
         Case(layout: .zipNumDeflated, way: .idxCopy, reason: "indexes/index.idx: the ZIP compresses the .idx"),
         Case(layout: .zipNumOtherDigest, way: .sortedCopy, reason: "whose digest its .idx has"),
         Case(layout: .zipNumGarbage, way: .sortedCopy, reason: "names no block"),

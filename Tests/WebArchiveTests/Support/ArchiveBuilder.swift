@@ -20,7 +20,7 @@ struct ArchiveBuilder {
         }
     }
 
-    /// Records one after another, each a gzip member when asked for, and their places.
+    /// Returns consecutive records, each a gzip member if requested, and their byte ranges.
     static func warc(_ records: [Record], gzip: Bool = true) -> (bytes: [UInt8], ranges: [Range<Int>]) {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
@@ -41,7 +41,7 @@ struct ArchiveBuilder {
         "{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n{\"url\":\"http://example.org/\",\"ts\":\"2024-01-02T03:04:05Z\"}\n"
     static let dataPackage = "{\"profile\":\"data-package\",\"wacz_version\":\"1.1.1\",\"resources\":[]}"
 
-    /// The entries of a small whole WACZ with two captures.
+    /// The entries of a small, valid WACZ with two captures.
     static func entries() -> [ZIPBuilder.Entry] {
         var second = Record()
         second.url = "http://example.org/two"
@@ -66,7 +66,7 @@ struct ArchiveBuilder {
     }
 }
 
-/// What a call threw, as `code` of a `WebArchiveError`; `nil` when it threw nothing.
+/// Returns the code of the `WebArchiveError` that a call throws, or `nil` if it throws nothing.
 func code(of body: () throws -> Void) -> WebArchiveError.Code? {
     do {
         try body()
@@ -78,7 +78,7 @@ func code(of body: () throws -> Void) -> WebArchiveError.Code? {
     }
 }
 
-/// A small generator with a fixed seed, so that a failure can be repeated.
+/// A random number generator with a fixed seed, so that failures are reproducible.
 struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Asks queries as a client would.
+/// Runs queries like a client.
 enum CDXQueries {
-    /// `a=1&b=2` as names and values; `%26` and the like are decoded.
+    /// Returns the decoded names and values of `a=1&b=2`.
     static func parameters(_ text: String) -> [(name: String, value: String)] {
         text.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -36,19 +36,19 @@ enum CDXQueries {
             temporaryFolder: folder, limits: limits, mementoURL: mementoURL, progress: progress)
     }
 
-    /// The whole answer.
+    /// Returns the whole result.
     static func text(_ run: CDXQueryRun) throws -> String {
         var bytes: [UInt8] = []
         while let line = try run.next() { bytes += line }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The lines of an answer over one archive.
+    /// Returns the lines of a query over one archive.
     static func lines(_ query: String, _ wacz: WACZFile, limits: Limits = .standard) throws -> [String] {
         try text(run(query, [("a", wacz)], limits: limits)).split(separator: "\n").map(String.init)
     }
 
-    /// What a query can't be asked for; `nil` when it can.
+    /// Returns the problem of a query's parameters, if any.
     static func problem(_ query: String) -> CDXQueryProblem? {
         do throws(CDXQueryProblem) {
             _ = try CDXQuery(parameters: parameters(query))

@@ -1,7 +1,7 @@
 import Synchronization
 import WebArchive
 
-/// Writes indexes and packages around them.
+/// Writes indexes, and archives that contain them.
 enum IndexBuilder {
     static func line(
         _ key: String, _ timestamp: String, url: String, filename: String = "data.warc.gz", offset: Int = 0,
@@ -10,7 +10,7 @@ enum IndexBuilder {
         "\(key) \(timestamp) {\"url\":\"\(url)\",\"filename\":\"\(filename)\",\"offset\":\(offset),\"length\":10\(more)}"
     }
 
-    /// Lines as a gzipped index of blocks and its `.idx`.
+    /// Returns the lines as a ZipNum index: gzipped blocks and an `.idx` file.
     static func zipNum(
         _ lines: [String], blockLines: Int, usesTabs: Bool = false, digest: (([UInt8]) -> String)? = nil
     ) -> (idx: String, blocks: [UInt8]) {
@@ -42,7 +42,7 @@ enum IndexBuilder {
         try ArchiveBuilder.open(wacz(indexes), limits: limits)
     }
 
-    /// The same lines as a package in every layout; the last four have to be scanned.
+    /// Returns archives with the lines in every layout. The last four have to be scanned.
     static func layouts(_ lines: [String]) -> [(name: String, entries: [ZIPBuilder.Entry])] {
         let text = lines.joined(separator: "\n") + "\n"
         let (idx, blocks) = zipNum(lines, blockLines: 7)
@@ -86,7 +86,7 @@ final class CountingByteSource: ByteSource {
         return count
     }
 
-    /// Reads and bytes since the last call.
+    /// Returns the number of reads and bytes since the last call.
     func take() -> (reads: Int, bytes: Int) {
         counts.withLock { counts in
             defer { counts = (0, 0) }
@@ -95,7 +95,7 @@ final class CountingByteSource: ByteSource {
     }
 }
 
-/// A sorted index of any number of lines, all of one length, which exists only where it is read.
+/// A sorted index of any number of lines of the same length, which is generated as it's read.
 struct GeneratedLines: ByteSource {
     private static let lineBytes = 128
     let name = "index.cdx"

@@ -1,4 +1,4 @@
-/// Which libraries this build has: with `REPLAYHOST_PORTABLE=1`, as on iOS, none of them.
+/// The optional libraries in this build. With `REPLAYHOST_PORTABLE=1`, as on iOS, there are none.
 enum Libraries {
     static var haveLibzip: Bool {
         #if WITH_LIBZIP
@@ -24,7 +24,7 @@ enum Libraries {
         #endif
     }
 
-    /// Whether a query of an index can be answered.
+    /// Returns whether this build supports a query.
     static func haveWhatIsNeeded(for query: String) -> Bool {
         haveRE2 || !query.contains("filter=~") && !query.contains("filter=!~")
     }

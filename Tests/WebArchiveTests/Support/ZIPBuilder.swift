@@ -1,6 +1,6 @@
 import CZlib
 
-/// Writes a ZIP into memory, right by default and wrong where a test asks for it. APPNOTE.TXT 6.3.10.
+/// Writes a ZIP into memory, which is valid unless a test changes it. APPNOTE.TXT 6.3.10.
 struct ZIPBuilder {
     struct Entry {
         var name: [UInt8]
@@ -106,7 +106,7 @@ func le16(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) 
 func le32(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { [UInt8]($0) } }
 func le64(_ value: UInt64) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { [UInt8]($0) } }
 
-/// Compresses with zlib, as the other side of what is tested.
+/// Compresses with zlib.
 enum Deflater {
     static func raw(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: -MAX_WBITS) }
     static func gzip(_ bytes: [UInt8]) -> [UInt8] { deflated(bytes, windowBits: MAX_WBITS + 16) }
