@@ -23,7 +23,7 @@ struct ArchiveLookupsTests {
         Case(layout: .deflated, way: .sortedCopy, reason: "indexes/index.cdx: the index is compressed in the ZIP"),
         Case(layout: .gzipped, way: .sortedCopy, reason: "the gzipped index has no .idx file"),
         Case(layout: .zipNumDeflated, way: .idxCopy, reason: "indexes/index.idx: the ZIP compresses the .idx"),
-        Case(layout: .zipNumOtherDigest, way: .sortedCopy, reason: "whose digest its .idx has"),
+        Case(layout: .zipNumOtherDigest, way: .sortedCopy, reason: "doesn't match its digest in the .idx file"),
         Case(layout: .zipNumGarbage, way: .sortedCopy, reason: "names no block"),
     ]
 
