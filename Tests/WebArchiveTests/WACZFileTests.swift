@@ -338,7 +338,7 @@ struct WACZInspectionTests {
         ("\t\t\t", false), ("k {\"offset\":18446744073709551615,\"length\":18446744073709551615}", false),
     ])
     func recognizesZipNumLinesWithinTheIndex(_ line: String, _ expected: Bool) {
-        #expect(ZipNumLine.isHarmless(Array(line.utf8), blocksLength: 100) == expected)
+        #expect(ZipNumLine.isValid(Array(line.utf8), blocksLength: 100) == expected)
     }
 }
 

@@ -21,13 +21,14 @@ public final class FileByteSource: ByteSource {
     /// - Parameter name: The name shown in error messages; by default, the last component of `path`.
     /// - Throws: `io` if the file can't be opened or isn't a regular file.
     public convenience init(path: String, name: String? = nil) throws(WebArchiveError) {
-        let shown = name ?? path.split(separator: "/").last.map(String.init) ?? path
+        let displayName = name ?? path.split(separator: "/").last.map(String.init) ?? path
         // Without O_NONBLOCK, opening a named pipe would block. Regular files ignore the flag.
         let descriptor = Self.retryingInterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else {
-            throw WebArchiveError(code: .io, problem: "the file can't be opened: \(Self.systemText())", file: shown)
+            throw WebArchiveError(
+                code: .io, problem: "the file can't be opened: \(Self.systemText())", file: displayName)
         }
-        try self.init(ownedDescriptor: descriptor, name: shown)
+        try self.init(ownedDescriptor: descriptor, name: displayName)
     }
 
     /// Creates a source that owns an open descriptor. It closes the descriptor at the end, or if this initializer

@@ -39,12 +39,12 @@ struct CDXJSorter {
 
     /// Returns all lines in order. Don't add lines afterwards.
     mutating func sorted() throws(WebArchiveError) -> CDXJMerge {
-        guard !runs.isEmpty else { return try takeSorted() }
+        guard !runs.isEmpty else { return try removeSortedLines() }
         if !lines.isEmpty { try spill() }
         return try mergedRuns()
     }
 
-    private mutating func takeSorted() throws(WebArchiveError) -> CDXJMerge {
+    private mutating func removeSortedLines() throws(WebArchiveError) -> CDXJMerge {
         let sorted = lines.enumerated().sorted { left, right in
             let (first, second) = (CDXJLine.sortKey(of: left.element[...]), CDXJLine.sortKey(of: right.element[...]))
             if first.lexicographicallyPrecedes(second) { return true }
@@ -73,7 +73,7 @@ struct CDXJSorter {
     }
 
     private mutating func spill() throws(WebArchiveError) {
-        try addRun(takeSorted())
+        try addRun(removeSortedLines())
         // The merged run contains the oldest lines, so it goes first.
         if runs.count >= Self.runsMax { try addRun(mergedRuns()) }
     }

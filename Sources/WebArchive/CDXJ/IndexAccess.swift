@@ -44,7 +44,7 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
     /// Creates the reason for an error that made a search fail.
     init(_ error: WebArchiveError, file: String) {
         let code: Code =
-            error.problem == ZipNumIndex.otherDigest ? .blockDigest : error.code == .badIndex ? .unsorted : .damaged
+            error.problem == ZipNumIndex.wrongDigest ? .blockDigest : error.code == .badIndex ? .unsorted : .damaged
         self.init(code, file: file, error.problem)
     }
 

@@ -43,14 +43,14 @@ struct CDXLineWriter {
     private func appendObject(of line: CDXQueryLine, leavingOutKey: Bool, to text: inout [UInt8]) {
         var members = JSONMembers()
         if let fields = query.fields {
-            for asked in fields {
-                switch asked.field {
+            for requested in fields {
+                switch requested.field {
                 case .urlKey, .timestamp:
                     guard !leavingOutKey else { continue }
-                    members.append(asked.name, text: asked.field == .urlKey ? line.urlKey : line.timestamp)
-                case .source: members.append(asked.name, text: Array(sourceName(of: line).utf8)[...])
+                    members.append(requested.name, text: requested.field == .urlKey ? line.urlKey : line.timestamp)
+                case .source: members.append(requested.name, text: Array(sourceName(of: line).utf8)[...])
                 case .member, .other:
-                    if let token = line.token(of: asked.field) { members.append(asked.name, token: token) }
+                    if let token = line.token(of: requested.field) { members.append(requested.name, token: token) }
                 }
             }
         } else {

@@ -76,7 +76,7 @@ final class CDXMergedLines {
             }
             return nil
         } catch let error where error.isIndexFault {
-            wacz.captureIndex.giveUp(after: error)
+            wacz.captureIndex.stopSearching(after: error)
             foundFault = true
             throw error
         }

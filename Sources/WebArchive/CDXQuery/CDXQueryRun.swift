@@ -72,7 +72,7 @@ public final class CDXQueryRun {
                 return text
             } catch let error as WebArchiveError {
                 guard lines.foundFault, linesGiven == 0, restarts <= sources.count else {
-                    throw Self.midway(error, lines)
+                    throw Self.incompleteResult(error, lines)
                 }
                 restarts += 1
                 (steps, firstOfPage) = (nil, nil)
@@ -81,7 +81,7 @@ public final class CDXQueryRun {
         }
     }
 
-    private static func midway(_ error: WebArchiveError, _ lines: CDXMergedLines) -> WebArchiveError {
+    private static func incompleteResult(_ error: WebArchiveError, _ lines: CDXMergedLines) -> WebArchiveError {
         guard lines.foundFault else { return error }
         return WebArchiveError(
             code: error.code, problem: error.problem, file: error.file, offset: error.offset,

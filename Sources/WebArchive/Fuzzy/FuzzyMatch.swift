@@ -9,7 +9,7 @@ package struct FuzzyMatch: Sendable {
     private let captured: [ArraySlice<UInt8>]
     private let arguments: Arguments
     /// The sorted arguments that the rule doesn't ignore.
-    private let counting: [ArraySlice<UInt8>]
+    private let relevant: [ArraySlice<UInt8>]
     /// The index ranges to search: the rule's domain, the URL's path, or the start of the URL.
     let ranges: [CDXJRange]
     /// The path to compare; `nil` if the rule doesn't search by path.
@@ -29,7 +29,7 @@ package struct FuzzyMatch: Sendable {
         captured = rule?.match.groups(in: bytes) ?? []
         rest = bytes[(captured.first?.endIndex ?? bytes.endIndex)...]
         let arguments = Arguments(of: url)
-        counting = rule.map { arguments.counting(for: $0) } ?? []
+        relevant = rule.map { arguments.relevant(for: $0) } ?? []
         (self.rule, self.arguments) = (rule, arguments)
         switch rule?.search {
         case .domain(let name):
@@ -66,7 +66,7 @@ package struct FuzzyMatch: Sendable {
             let choice = rule.arguments.firstIndex { $0.allSatisfy { arguments.first($0) == others.first($0) } }
             return choice.map { Double(rule.arguments.count - $0) + arguments.similarity(others) }
         }
-        let isSame = rule.ignore == nil || counting == others.counting(for: rule)
+        let isSame = rule.ignore == nil || relevant == others.relevant(for: rule)
         if isSame, rule.ignore != nil || rule.search != .path { return 1 + arguments.similarity(others) }
         return arguments.similarity(others)
     }
@@ -103,7 +103,7 @@ extension FuzzyMatch {
         /// Returns the first value for a name.
         func first(_ name: String) -> ArraySlice<UInt8>? { values[Array(name.utf8)[...]]?.first }
 
-        func counting(for rule: FuzzyRules.Rule) -> [ArraySlice<UInt8>] {
+        func relevant(for rule: FuzzyRules.Rule) -> [ArraySlice<UInt8>] {
             texts.filter { !rule.ignores($0) }.sorted { $0.lexicographicallyPrecedes($1) }
         }
 

@@ -146,7 +146,7 @@ public final class CaptureCursor {
         do throws(WebArchiveError) {
             return try search()
         } catch let error where error.isIndexFault {
-            wacz.captureIndex.giveUp(after: error)
+            wacz.captureIndex.stopSearching(after: error)
             throw error
         }
     }

@@ -58,7 +58,7 @@ final class CaptureIndex: Sendable {
     }
 
     /// Stops searching, as an error shows that the indexes can't be searched.
-    func giveUp(after error: WebArchiveError) { fault.note(SequentialReason(error, file: "indexes/")) }
+    func stopSearching(after error: WebArchiveError) { fault.note(SequentialReason(error, file: "indexes/")) }
 
     private static func opened(_ wacz: WACZFile) throws(WebArchiveError) -> State {
         do throws(WebArchiveError) {

@@ -35,7 +35,7 @@ struct ClosestCapture {
     }
 
     /// Returns whether a capture of that time can be better, with any spelling of the URL.
-    func mayTake(_ moment: CaptureTimestamp) -> Bool {
+    func mayBeBetter(_ moment: CaptureTimestamp) -> Bool {
         rank.map { CaptureRank(moment, hasRequestedSpelling: true, for: wanted) < $0 } ?? true
     }
 

@@ -31,7 +31,7 @@ struct CaptureSearch {
                 }
                 return found
             } catch let error where error.isIndexFault {
-                wacz.captureIndex.giveUp(after: error)
+                wacz.captureIndex.stopSearching(after: error)
             }
         }
         var found = start

@@ -120,12 +120,12 @@ extension WACZFile {
             wacz: self, matcher: matcher, includesMethods: false, assumesSorted: assumesSorted, check: check)
         return try search.gather(into: ClosestCapture(matcher, to: time)) { closest, line in
             // The time is enough to skip most lines without parsing their JSON.
-            guard let moment = line.captureTime, closest.mayTake(moment),
+            guard let moment = line.captureTime, closest.mayBeBetter(moment),
                 let entry = CDXJEntry.parsed(line.bytes, limits: limits)
             else { return }
             closest.take(entry, where: condition)
         } entry: { closest, entry in
-            guard let moment = entry.captureTime, closest.mayTake(moment) else { return }
+            guard let moment = entry.captureTime, closest.mayBeBetter(moment) else { return }
             closest.take(entry, where: condition)
         }.entry
     }

@@ -278,7 +278,7 @@ private struct WACZInspector {
                 try wacz.textStream(of: entry), lineBytesMax: wacz.limits.indexLineBytesMax,
                 skippedLineBytesMax: wacz.limits.skippedLineBytesMax)
             while let line = try lines.next() {
-                if let bytes = line.bytes, ZipNumLine.isHarmless(bytes, blocksLength: blocks) {
+                if let bytes = line.bytes, ZipNumLine.isValid(bytes, blocksLength: blocks) {
                     guard let place = ZipNumLine(bytes), try files.missesBlockStart(place) else { continue }
                     log.add(
                         .warning, "idx-wrong-offset",

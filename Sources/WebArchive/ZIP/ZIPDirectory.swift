@@ -161,7 +161,7 @@ extension ZIPDirectory {
             if entry.isUnsafe {
                 let kind = entry.isSymlink ? "is a symbolic link" : "has a path that leads outside the archive"
                 log.add(
-                    .warning, "zip-unsafe-name", "An entry \(kind).", at: shown(entry.name),
+                    .warning, "zip-unsafe-name", "An entry \(kind).", at: printable(entry.name),
                     consequence:
                         "The entry is ignored; it may be an attack, so use the archive only if you trust its source.")
             } else if let first = positions[entry.name] {
@@ -181,7 +181,7 @@ extension ZIPDirectory {
     }
 
     /// Returns a name that is safe to print on one line.
-    private static func shown(_ name: String) -> String {
+    private static func printable(_ name: String) -> String {
         String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
     }
 

@@ -21,18 +21,18 @@ final class ZipNumBlock: Sendable {
             guard range.count <= limits.indexLineBytesMax else { continue }
             let key = CDXJLine.sortKey(of: text[range])
             if lines.isEmpty, !key.elementsEqual(place.sortKey) {
-                throw Self.bad("the block doesn't begin with the line given in the .idx file", file, place)
+                throw Self.invalid("the block doesn't begin with the line given in the .idx file", file, place)
             }
             guard !key.lexicographicallyPrecedes(previous) else {
-                throw Self.bad("the block isn't sorted", file, place)
+                throw Self.invalid("the block isn't sorted", file, place)
             }
             previous = key
             lines.append(range)
             guard lines.count <= limits.indexBlockLinesMax else {
-                throw Self.bad("a block has more than \(limits.indexBlockLinesMax) lines", file, place)
+                throw Self.invalid("a block has more than \(limits.indexBlockLinesMax) lines", file, place)
             }
         }
-        guard !lines.isEmpty else { throw Self.bad("the block has no lines", file, place) }
+        guard !lines.isEmpty else { throw Self.invalid("the block has no lines", file, place) }
         self.text = text
         self.lines = lines
     }
@@ -49,7 +49,7 @@ final class ZipNumBlock: Sendable {
         return low
     }
 
-    static func bad(_ problem: String, _ file: String, _ place: ZipNumLine) -> WebArchiveError {
+    static func invalid(_ problem: String, _ file: String, _ place: ZipNumLine) -> WebArchiveError {
         WebArchiveError(code: .badIndex, problem: problem, file: file, offset: place.offset)
     }
 }

@@ -16,7 +16,7 @@ public final class ZipNumIndex: Sendable {
     }
 
     /// The problem of a block with a wrong digest, which `SequentialReason` recognizes.
-    static let otherDigest = "the block doesn't match its digest in the .idx file"
+    static let wrongDigest = "the block doesn't match its digest in the .idx file"
 
     private let places: SortedLines
     private let files: [File]
@@ -68,13 +68,13 @@ public final class ZipNumIndex: Sendable {
         }
         let (firstPlace, firstFile) = try place(of: first)
         guard firstPlace.offset == 0 else {
-            throw ZipNumBlock.bad(
+            throw ZipNumBlock.invalid(
                 "the first block in the .idx file isn't the first in the gzipped index", firstFile.source.name,
                 firstPlace)
         }
         let (lastPlace, lastFile) = try place(of: last)
         guard let end = lastPlace.end, end == lastFile.source.size else {
-            throw ZipNumBlock.bad(
+            throw ZipNumBlock.invalid(
                 "the last block in the .idx file isn't the last in the gzipped index", lastFile.source.name, lastPlace)
         }
     }
@@ -88,7 +88,7 @@ public final class ZipNumIndex: Sendable {
         while let line = try cursor.peek() {
             let (place, file) = try place(of: line)
             guard place.offset == ends[file.number, default: 0], let end = place.end else {
-                throw ZipNumBlock.bad(
+                throw ZipNumBlock.invalid(
                     "the blocks in the .idx file aren't contiguous", file.source.name, place)
             }
             ends[file.number] = end
@@ -147,7 +147,7 @@ public final class ZipNumIndex: Sendable {
         if let digest = place.digest, digest.algorithm == .sha256,
             !SHA256.hash(data: compressed).elementsEqual(digest.bytes)
         {
-            throw ZipNumBlock.bad(Self.otherDigest, file.source.name, place)
+            throw ZipNumBlock.invalid(Self.wrongDigest, file.source.name, place)
         }
         let text = try inflated(compressed, place, file)
         let block = try ZipNumBlock(text, place: place, file: file.source.name, limits: limits)
@@ -168,7 +168,7 @@ public final class ZipNumIndex: Sendable {
     }
 
     private func tooLarge(_ place: ZipNumLine, _ file: File) -> WebArchiveError {
-        ZipNumBlock.bad("a block has more than \(limits.indexBlockBytesMax) bytes", file.source.name, place)
+        ZipNumBlock.invalid("a block has more than \(limits.indexBlockBytesMax) bytes", file.source.name, place)
     }
 }
 
@@ -214,11 +214,11 @@ final class ZipNumCursor {
         places.advance()
         let (found, file) = try index.place(of: named)
         if let place, place.file == file.number, place.end != found.offset {
-            throw ZipNumBlock.bad("the blocks in the .idx file aren't contiguous", file.source.name, found)
+            throw ZipNumBlock.invalid("the blocks in the .idx file aren't contiguous", file.source.name, found)
         }
         let next = try index.block(found, in: file)
         guard !CDXJLine.sortKey(of: next.line(0)[...]).lexicographicallyPrecedes(lastKey) else {
-            throw ZipNumBlock.bad("the block belongs before the previous one", file.source.name, found)
+            throw ZipNumBlock.invalid("the block belongs before the previous one", file.source.name, found)
         }
         lastKey = CDXJLine.sortKey(of: next.line(next.lineCount - 1)[...])
         line = place == nil ? next.lowerBound(target) : 0

@@ -28,7 +28,7 @@ struct ZipNumLine: Sendable, Hashable {
     }
 
     /// Returns whether a line is empty, `!meta`, or names a block within `blocksLength` bytes.
-    static func isHarmless(_ line: [UInt8], blocksLength: UInt64) -> Bool {
+    static func isValid(_ line: [UInt8], blocksLength: UInt64) -> Bool {
         if line.isEmpty || line.starts(with: "!meta".utf8) { return true }
         guard let end = ZipNumLine(line)?.end else { return false }
         return end <= blocksLength
