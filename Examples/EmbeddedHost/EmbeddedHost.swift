@@ -1,5 +1,5 @@
-// A program with a replay host inside. It imports the archives that are named, prints where the first is looked at, and then does
-// what it reads from standard input: `stop`, `start`, `list`; the end of the input ends it.
+// A program that embeds a replay host. It imports the given archives, prints the URL of the first, and then reads commands
+// from standard input: `stop`, `start`, `list`. It exits at the end of the input.
 //
 //     swift run EmbeddedHost STORE WWW ARCHIVE.wacz…
 
@@ -17,7 +17,7 @@ struct EmbeddedHost {
         do {
             try await run(store: paths[0], assets: paths[1], archives: paths[2...])
         } catch let error as ReplayHostError {
-            // Words for people, and a code for programs.
+            // A code for programs and a message for people.
             say("\(error.code): \(error)")
             exit(1)
         }
@@ -35,7 +35,7 @@ struct EmbeddedHost {
                 if case .copying(let done, let total?) = progress { say("copied \(done) of \(total) bytes") }
             }
         }
-        say("look at: \(try host.replayURL(for: imported[0].id))")
+        say("open: \(try host.replayURL(for: imported[0].id))")
 
         while let command = readLine() {
             switch command {
@@ -43,19 +43,19 @@ struct EmbeddedHost {
                 await host.stop()
                 say("stopped")
             case "start":
-                // The same port as before: a page that is open goes on.
+                // Uses the same port as before, so open pages keep working.
                 let port = try await host.start().port
                 say("started: \(port)")
             case "list":
                 for archive in try await host.archives { say("\(archive.id): \(archive.title)") }
             default:
-                say("stop, start or list?")
+                say("unknown command; enter stop, start or list")
             }
         }
         await host.stop()
     }
 
-    /// At once, also where nobody sits at a terminal.
+    /// Writes a line without buffering, even if the output isn't a terminal.
     static func say(_ text: String) {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }

@@ -6,9 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Why the store could not do what was asked: a stable code for programs, words for people.
+/// An error of the store, with a stable code for programs and a message for people.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; the command line maps these to exit codes, the server to statuses.
+    /// The kind of error. The command line maps it to an exit code, the server to a status.
     package enum Code: String, Sendable, Hashable {
         case notFound = "not-found"
         case ambiguous = "ambiguous-id"
@@ -17,34 +17,34 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case locked = "store-locked"
         case noSpace = "no-space"
         case failed = "failed"
-        /// A revisit whose payload is in no archive at hand.
+        /// The payload of a revisit can't be found.
         case payloadMissing = "payload-missing"
-        /// A capture that leads to nothing but itself.
+        /// All captures of a URL redirect to the URL itself.
         case redirectsToItself = "redirects-to-itself"
         case interrupted = "interrupted"
-        /// Whoever sent a file stopped before its end.
+        /// An upload ended before the file was complete.
         case uploadCut = "upload-cut"
-        /// A linked file is not where it was.
+        /// A linked file can't be found.
         case unavailable = "archive-unavailable"
-        /// A linked file is not the one that was read.
+        /// A linked file has changed since it was added.
         case changed = "archive-changed"
         case catalogDamaged = "catalog-damaged"
-        /// A sidecar or a collection is not what replayhost writes.
+        /// A sidecar, collection, port list or backup manifest isn't valid.
         case documentDamaged = "document-damaged"
-        /// A file is not the one that its name, a SHA-256, says, or cannot be read.
+        /// A file doesn't match its SHA-256, or can't be read.
         case archiveDamaged = "archive-damaged"
-        /// An id, or something of that kind, belongs to somebody else.
+        /// An id or a port is already in use.
         case taken = "taken"
-        /// A title, tag or note that cannot be kept.
+        /// A title, tag or note isn't valid.
         case invalidMetadata = "invalid-metadata"
-        /// What was asked for does not go with the state that something is in.
+        /// The action isn't possible in the current state.
         case notPossible = "not-possible"
     }
 
     package let code: Code
-    /// What went wrong, lower-case start, no full stop.
+    /// What went wrong, starting in lower case, without a full stop.
     package let what: String
-    /// The file or folder it happened to, as the person named it.
+    /// The file or folder concerned, as the person named it.
     package let place: String?
     /// What to do now.
     package let hint: String?
@@ -63,7 +63,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// The archive itself was refused: keeps the reader's words, offset and hint.
+    /// Converts an error of the reader, with its message, offset and hint.
     package static func refused(_ error: WebArchiveError) -> StoreError {
         let place = error.offset.map { "\(error.file): byte \($0)" } ?? error.file
         switch error.code {
@@ -73,7 +73,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A system call failed. `ENOSPC` and the errors of a read-only or forbidden store have words of their own.
+    /// Converts the error number of a failed system call.
     package static func system(_ number: Int32, doing action: String, path: String) -> StoreError {
         let reason = String(cString: strerror(number))
         switch number {
@@ -83,7 +83,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
                 hint: "free some space on that file system, or choose another store with --store")
         case EROFS, EACCES, EPERM:
             return StoreError(
-                .unusable, "not allowed: \(action) (\(reason))", place: path,
+                .unusable, "\(action) isn't allowed (\(reason))", place: path,
                 hint: "check who owns it and whether it is read-only, or choose another store with --store")
         case ELOOP:
             return StoreError(
@@ -94,7 +94,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case EIO:
             return StoreError(
                 .failed, "the disk failed while \(action) (\(reason))", place: path,
-                hint: "check that disk before you go on; what was in the store before is as it was")
+                hint: "check that disk before you continue; archives already in the library are unchanged")
         default:
             return StoreError(.failed, "\(action) failed (\(reason))", place: path)
         }
@@ -102,10 +102,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Whether a small file of the store is there and is not what replayhost writes.
     var isDamagedDocument: Bool { code == .documentDamaged }
 
-    /// Runs reading code and turns its refusal into the store's words.
+    /// Runs `body`, and converts errors of the reader.
     static func refusingDamage<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()

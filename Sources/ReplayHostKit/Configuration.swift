@@ -3,24 +3,24 @@ public import Logging
 import ReplayServer
 
 extension ReplayHost {
-    /// What to run, and where.
+    /// The configuration of a host.
     public struct Configuration: Sendable {
-        /// The folder that holds the archives; it is made when it is not there, and belongs to the host alone.
+        /// The folder of the archives. It is created if necessary. Don't put other files there.
         public var storeFolder: URL
-        /// The folder `www`: user interface and replay engine.
+        /// The folder `www`, with the user interface and the replay engine.
         public var assetsFolder: URL
         /// The port of the library.
         public var port: Port
-        /// How archives are kept apart in the browser.
+        /// How archives are isolated from each other in the browser.
         public var origins: Origins
-        /// The users of this computer whose programs the server answers.
+        /// The users of this computer whose programs may connect.
         public var allowedUsers: AllowedUsers
-        /// Gets what happens; visited addresses only at `debug` and below.
+        /// The logger. Opened URLs are logged at `debug` and below only.
         public var logger: Logger
-        /// Sockets that listen already, which are used at the first start instead of `port`.
+        /// Listening sockets to use at the first start instead of `port`.
         package var inheritedSockets: [Int32] = []
 
-        /// - Parameters: As the properties of the same names.
+        /// Creates a configuration.
         public init(
             storeFolder: URL, assetsFolder: URL, port: Port = .any, origins: Origins = .automatic,
             allowedUsers: AllowedUsers = .own(), logger: Logger = Logger(label: "replayhost")
@@ -34,11 +34,11 @@ extension ReplayHost {
         }
     }
 
-    /// A port of this computer's loopback addresses.
+    /// A port on the loopback interface.
     public enum Port: Sendable, Hashable {
-        /// 1 to 65535.
+        /// A port number, 1 to 65535.
         case fixed(Int)
-        /// Any that is free at the first start; the same from then on.
+        /// A free port, which is chosen at the first start and kept from then on.
         case any
 
         var number: Int? {
@@ -46,14 +46,14 @@ extension ReplayHost {
         }
     }
 
-    /// How archives are kept apart in the browser, each on an origin of its own.
+    /// How each archive gets its own origin, which isolates it in the browser.
     public enum Origins: Sendable, Hashable {
-        /// By name where the browser finds `*.localhost` on this computer, else by port.
+        /// By name if the browser resolves `*.localhost`, otherwise by port.
         case automatic
-        /// `http://ID.replayhost.localhost:PORT`.
+        /// By name: `http://ID.replayhost.localhost:PORT`.
         case names
-        /// Everything on `localhost`; each archive that is opened gets a port of its own there. For web views whose app-bound
-        /// domain is `localhost`, and for systems that do not resolve `*.localhost`.
+        /// By port: each open archive gets its own port on `localhost`. For web views whose app-bound domain is `localhost`, and
+        /// for systems that don't resolve `*.localhost`.
         case ports
 
         var policy: HostPolicy.Origins {
@@ -65,11 +65,11 @@ extension ReplayHost {
         }
     }
 
-    /// The users of this computer whose programs the server answers; those of others get a 403.
+    /// The users of this computer whose programs may connect. Others get a 403.
     ///
-    /// Only Linux says whose connection it is. Other systems do not, and every user is answered there, whatever is set.
+    /// Only Linux tells which user a connection comes from. On other systems this has no effect: every user may connect.
     public enum AllowedUsers: Sendable, Hashable {
-        /// The user that runs your program, root, and the users with these IDs.
+        /// The user who runs your program, root, and the users with these IDs.
         case own(and: Set<UInt32> = [])
         /// Every user.
         case everyone
@@ -82,11 +82,11 @@ extension ReplayHost {
         }
     }
 
-    /// Where the server answers.
+    /// The URL and the port of the server.
     public struct Addresses: Sendable, Hashable {
-        /// The library, for example `http://localhost:8080`.
+        /// The URL of the library, for example `http://localhost:8080`.
         public let library: URL
-        /// Its port.
+        /// The port of the library.
         public let port: Int
     }
 }

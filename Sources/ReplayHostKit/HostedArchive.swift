@@ -3,25 +3,25 @@ public import Foundation
 
 /// An archive in the store of a `ReplayHost`.
 public struct HostedArchive: Sendable, Hashable, Identifiable {
-    /// Readable, unique in the store, `[a-z0-9-]`, at most 63 characters.
+    /// A readable identifier that is unique in the store: `[a-z0-9-]`, at most 63 characters.
     public let id: String
-    /// What people call it.
+    /// The title.
     public let title: String
-    /// Name of the file that it was imported from.
+    /// The name of the imported file.
     public let originalName: String
-    /// Of the file, in bytes.
+    /// The file's size in bytes.
     public let size: UInt64
-    /// Of the whole file, in hex; `nil` as long as a file outside of the store is not hashed.
+    /// The SHA-256 of the file in hex; `nil` until a linked file is hashed.
     public let sha256: String?
-    /// When it came into the store.
+    /// The time of the import.
     public let importedAt: Date
-    /// Pages that it lists.
+    /// The number of pages in the archive's page list.
     public let pageCount: Int
-    /// Lines of its index: what was captured.
+    /// The number of captures in the archive's index.
     public let captureCount: Int
-    /// Where a visit starts, as it was captured; `nil` when the archive names no page.
+    /// The URL of the page that opens first; `nil` if the archive has no pages.
     public let mainPage: String?
-    /// Whether the file can be read now: a file outside of the store can be away.
+    /// Whether the file can be read now. A linked file can be unavailable.
     public let isAvailable: Bool
 
     init(_ listed: ListedArchive) {
@@ -46,19 +46,18 @@ public struct HostedArchive: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What the store says of an import.
 typealias StoreProgress = ImportProgress
 
 extension ReplayHost {
-    /// What an import is doing.
+    /// The current step of an import.
     public enum ImportProgress: Sendable, Hashable {
-        /// Bytes copied, of all where that is known.
+        /// Copying the file; the total may be unknown. In bytes.
         case copying(done: UInt64, total: UInt64?)
-        /// Bytes of index and page lists read, of all.
+        /// Reading index and page lists, in bytes.
         case checking(done: UInt64, total: UInt64)
-        /// Bytes read, of all, for a sorted copy of an index that cannot be searched as it is.
+        /// Writing a sorted copy of an index that can't be searched, in bytes read.
         case indexing(done: UInt64, total: UInt64)
-        /// Another process is finishing an import or a removal of its own.
+        /// Waiting until another process has finished an import or a removal.
         case waiting
 
         init(_ progress: StoreProgress) {

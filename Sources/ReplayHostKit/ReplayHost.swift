@@ -4,7 +4,7 @@ import Logging
 import ReplayServer
 import Synchronization
 
-/// A store of web archives and the server that replays them, inside of your program.
+/// A library of web archives and a server that replays them.
 ///
 /// ```swift
 /// let host = try ReplayHost(configuration: .init(storeFolder: folder, assetsFolder: www))
@@ -13,41 +13,41 @@ import Synchronization
 /// webView.load(URLRequest(url: try host.replayURL(for: archives[0].id)))
 /// ```
 ///
-/// The server listens on `127.0.0.1` and `::1`, never on another address. It can be stopped and started again, on the same port, as
-/// often as needed: pages that are open go on.
+/// The server listens on `127.0.0.1` and `::1` only. You can stop and start it as often as needed. It keeps its port, so open pages
+/// keep working.
 public final class ReplayHost: Sendable {
     /// The version of this library and of the program `replayhost`.
     public static let version = "0.1.0"
 
-    /// As it was made.
+    /// The configuration that the host was created with.
     public let configuration: Configuration
     package let store: ArchiveStore
     private let assets: Assets
     private let state = Mutex(State())
-    private let turns = Turns()
+    private let queue = SerialQueue()
     private let blocking = BlockingWork()
 
     private struct State {
         var running: Running?
-        /// The port of the last start: later ones take the same.
+        /// The port of the last start, which later starts use again.
         var port: Int?
-        /// The same at each start, so that a page that is open may go on changing things.
+        /// Kept across starts, so that open pages can still make changes.
         var token: String?
     }
 
     private struct Running {
         let server: ReplayServer
-        /// `nil` for a store that can only be read: several servers may serve it.
+        /// `nil` for a read-only store, which several servers can use.
         let serverFile: ServerFile?
     }
 
-    /// Opens the store, makes it when it is not there, and completes or undoes what a killed process left behind.
+    /// Opens the store. Creates it if necessary, and completes or undoes what a killed process left unfinished.
     ///
     /// - Throws: `ReplayHostError`, for example `store-unusable`.
     public convenience init(configuration: Configuration) throws(ReplayHostError) {
         self.init(
             configuration: configuration,
-            store: try ReplayHostError.inWords {
+            store: try ReplayHostError.converting {
                 let store = try ArchiveStore(at: configuration.storeFolder.path)
                 if !store.isReadOnly { try store.repair() }
                 return store
@@ -62,15 +62,15 @@ public final class ReplayHost: Sendable {
 
     // MARK: The server
 
-    /// Starts to answer. When it runs already, nothing happens.
+    /// Starts the server. Does nothing if it is running.
     ///
-    /// After a `stop` the same port is taken again, also where any was to be had at first.
+    /// After a `stop`, it uses the same port again, even with `Port.any`.
     ///
-    /// - Throws: `ReplayHostError`: `store-locked` when another server runs on the store, `port-in-use`, `port-unavailable`,
-    ///   `users-unknown` when the system can't tell whose connection it is (Linux).
+    /// - Throws: `ReplayHostError`: `store-locked` if another server is using the store, `port-in-use`, `port-unavailable`,
+    ///   `users-unknown` if the system can't tell which user a connection comes from (Linux).
     @discardableResult
     public func start() async throws(ReplayHostError) -> Addresses {
-        try await turns.take { [self] () async throws(ReplayHostError) -> Addresses in
+        try await queue.run { [self] () async throws(ReplayHostError) -> Addresses in
             if let running = state.withLock(\.running) { return addresses(of: running.server) }
             do {
                 return try await startServer()
@@ -81,16 +81,16 @@ public final class ReplayHost: Sendable {
     }
 
     private func startServer() async throws -> Addresses {
-        // That another server runs on the store is said first, also when it has the port as well.
+        // Lock the store first: if another server uses both the store and the port, report the store.
         let serverFile = store.isReadOnly ? nil : try ServerFile(layout: store.layout)
         do {
             let (former, token) = state.withLock { ($0.port, $0.token) }
-            let port = try takePort(former)
+            let port = try openPort(former)
             let server = ReplayServer(
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
                 version: Self.version, users: configuration.allowedUsers.identifiers, logger: configuration.logger)
             let number = port.number
-            if !store.isReadOnly, configuration.origins != .names { try store.ports.keepLibrary(number) }
+            if !store.isReadOnly, configuration.origins != .names { try store.ports.reserveForLibrary(number) }
             try serverFile?.write(
                 ServerDescription(
                     address: server.address, port: number, pid: ProcessInfo.processInfo.processIdentifier,
@@ -107,7 +107,7 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    private func takePort(_ former: Int?) throws -> LoopbackPort {
+    private func openPort(_ former: Int?) throws -> LoopbackPort {
         if former == nil, !configuration.inheritedSockets.isEmpty {
             return try LoopbackPort(inheriting: configuration.inheritedSockets)
         }
@@ -117,11 +117,11 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    /// Stops to answer; what listens is closed when this returns. When it does not run, nothing happens.
+    /// Stops the server and closes its sockets. Does nothing if it isn't running.
     ///
-    /// - Parameter grace: How long answers that are under way may still take; `nil` for as long as they move.
+    /// - Parameter grace: How long responses in progress may continue; `nil` for as long as they make progress.
     public func stop(within grace: Duration? = .seconds(2)) async {
-        await turns.take { [self] () async throws(Never) in
+        await queue.run { [self] () async throws(Never) in
             guard let running = state.withLock(\.running) else { return }
             await running.server.stop(within: grace)
             running.serverFile?.remove()
@@ -129,28 +129,28 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    /// Where the server answers; `nil` while it does not run.
+    /// The URL and the port of the server; `nil` if it isn't running.
     public var addresses: Addresses? { state.withLock(\.running).map { addresses(of: $0.server) } }
 
     private func addresses(of server: ReplayServer) -> Addresses {
         Addresses(library: Self.url(server.address), port: server.port)
     }
 
-    /// Whether the replay engine is among the assets: without it archives can be kept and listed, not visited.
+    /// Whether the replay engine is installed. Without it, archives can be managed but not replayed.
     public var hasEngine: Bool { ((try? assets.engine()) ?? nil) != nil }
 
     // MARK: Archives
 
-    /// Copies a WACZ file into the store, checks it and makes it replayable. A file that is there already is no error, and changes
-    /// nothing. Works while the server runs, and while it does not.
+    /// Imports a WACZ file: checks it and copies it to the store. If the store already has the file, returns the existing archive.
+    /// The server needn't be running.
     ///
     /// - Parameters:
-    ///   - file: Stays as it is.
-    ///   - title: What people call it; `nil` for what the file says of itself.
-    ///   - progress: Called now and then, from another thread.
-    /// - Returns: What the store has then: one archive, or those that a package of several holds.
-    /// - Throws: `ReplayHostError`: `archive-refused` when it cannot be replayed or is an attack, `no-space`, `not-found`, `failed`;
-    ///   `interrupted` when the task was cancelled, which leaves nothing behind.
+    ///   - file: The file, which isn't changed.
+    ///   - title: A title; `nil` for the one in the file.
+    ///   - progress: Called from time to time, on another thread.
+    /// - Returns: The imported archive, or several for a multi-WACZ file.
+    /// - Throws: `ReplayHostError`: `archive-refused` if the file can't be replayed or exceeds the limits, `no-space`, `not-found`,
+    ///   `failed`, `interrupted` if the task was cancelled, in which case nothing was added.
     @discardableResult
     public func importArchive(
         _ file: URL, title: String? = nil, progress: @escaping @Sendable (ImportProgress) -> Void = { _ in }
@@ -159,13 +159,13 @@ public final class ReplayHost: Sendable {
             return try await blocking.long { [store] isCancelled in
                 let result = try store.jobs.importAny(at: file.path, options: ImportOptions(title: title)) { step in
                     if isCancelled() {
-                        throw StoreError(.interrupted, "interrupted; nothing of it was kept", place: file.path)
+                        throw StoreError(.interrupted, "cancelled; nothing was added", place: file.path)
                     }
                     progress(ImportProgress(step))
                 }
                 switch result {
                 case .archive(let outcome): return [HostedArchive(outcome.archive, in: store)]
-                case .package(let outcome): return outcome.members.map { HostedArchive($0.archive, in: store) }
+                case .multiWACZ(let outcome): return outcome.members.map { HostedArchive($0.archive, in: store) }
                 }
             }
         } catch {
@@ -173,7 +173,7 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    /// What is in the store, newest first.
+    /// All archives in the store, newest import first.
     public var archives: [HostedArchive] {
         get async throws(ReplayHostError) {
             do {
@@ -184,13 +184,13 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    /// Takes an archive out of the store. The file that it was imported from is not touched.
+    /// Removes an archive from the store. The file that it was imported from isn't deleted.
     ///
     /// - Throws: `ReplayHostError` `not-found`.
     public func removeArchive(_ id: HostedArchive.ID) async throws(ReplayHostError) {
         do {
             try await blocking.long { [self] in
-                guard case .archive(let archive) = try known(id) else {
+                guard case .archive(let archive) = try find(id) else {
                     throw StoreError(.notFound, "no archive has the id \"\(id)\"")
                 }
                 try store.remove(archive.id)
@@ -200,53 +200,54 @@ public final class ReplayHost: Sendable {
         }
     }
 
-    /// Where an archive (or a collection of archives) is looked at, in a web view or a browser.
+    /// Returns the URL that shows an archive or a collection in a web view or a browser.
     ///
     /// - Parameters:
-    ///   - id: Of an archive or a collection.
-    ///   - page: The address of a page as it was captured; `nil` for the archive's own choice.
-    ///   - timestamp: Of the capture wanted, 4 to 17 digits; `nil` for the latest.
-    /// - Returns: An address of the library's own origin, `http://localhost:PORT/…`.
-    /// - Throws: `ReplayHostError` `not-found`; `not-running` before the first start, when nobody knows the port yet.
+    ///   - id: The id of an archive or a collection.
+    ///   - page: The captured URL to open; `nil` for the main page.
+    ///   - timestamp: The time of the capture, 4 to 17 digits; `nil` for the latest.
+    /// - Returns: A URL on the library's origin, `http://localhost:PORT/…`.
+    /// - Throws: `ReplayHostError`: `not-found`; `not-running` before the first start, when the port isn't known yet.
     public func replayURL(
         for id: HostedArchive.ID, page: String? = nil, timestamp: String? = nil
     ) throws(ReplayHostError) -> URL {
-        let replayable = try ReplayHostError.inWords { try known(id) }
+        let replayable = try ReplayHostError.converting { try find(id) }
         guard let port = state.withLock(\.port) ?? configuration.port.number else {
             throw ReplayHostError(
-                code: "not-running", what: "the server was not started yet, so that its port is not known")
+                code: "not-running", what: "the port isn't known yet because the server was never started",
+                hint: "call start() first, or configure a fixed port")
         }
         let hosts = HostPolicy(port: port, origins: configuration.origins.policy)
         let path = ViewerAddress.path(of: replayable, url: page, timestamp: timestamp ?? "")
         return Self.url(hosts.controlOrigins[0] + path)
     }
 
-    private func known(_ id: String) throws -> Replayable {
+    private func find(_ id: String) throws -> Replayable {
         guard let replayable = try ArchiveID(id).flatMap({ try store.resolver.replayable(id: $0) }) else {
-            throw StoreError(.notFound, "no archive and no collection has the id \"\(id)\"")
+            throw StoreError(.notFound, "no archive or collection has the id \"\(id)\"")
         }
         return replayable
     }
 
-    /// Every address that is made here is one.
+    /// Creates a URL from a text that is known to be valid.
     private static func url(_ text: String) -> URL {
-        guard let url = URL(string: text) else { preconditionFailure("\(text) is no address") }
+        guard let url = URL(string: text) else { preconditionFailure("\(text) isn't a URL") }
         return url
     }
 }
 
-/// One after the other, in the order in which they came.
-private actor Turns {
-    private var isTaken = false
+/// Runs operations one after the other, in the order of their calls.
+private actor SerialQueue {
+    private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    func take<Value: Sendable, Failure: Error>(
+    func run<Value: Sendable, Failure: Error>(
         _ body: @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        if isTaken { await withCheckedContinuation { waiting.append($0) } }
-        isTaken = true
+        if isBusy { await withCheckedContinuation { waiting.append($0) } }
+        isBusy = true
         defer {
-            if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+            if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
         }
         return try await body()
     }

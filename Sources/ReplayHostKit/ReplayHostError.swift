@@ -2,13 +2,13 @@ import ArchiveStore
 import ReplayServer
 import WebArchive
 
-/// Why something did not work: a stable code for programs, words for people.
+/// An error of a `ReplayHost`, with a stable code for programs and a message for people.
 public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// For example `port-in-use`; the codes are listed in `docs/json.md`.
+    /// The code, for example `port-in-use`. All codes are listed in `docs/json.md`.
     public let code: String
-    /// What went wrong, lower-case start, no full stop.
+    /// What went wrong, starting in lower case, without a full stop.
     public let what: String
-    /// The file or folder that it happened to.
+    /// The file or folder concerned.
     public let place: String?
     /// What to do now.
     public let hint: String?
@@ -17,7 +17,7 @@ public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertibl
         (self.code, self.what, self.place, self.hint) = (code, what, place, hint)
     }
 
-    /// Any error of the rooms below.
+    /// Converts any error of the modules below.
     package init(_ error: any Error) {
         switch error {
         case let error as ReplayHostError: self = error
@@ -27,18 +27,18 @@ public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertibl
         case let error as PortInUse:
             self.init(
                 code: "port-in-use", what: error.description,
-                hint: "stop that program, or choose another port: 0 takes any free one")
+                hint: "stop that program, or choose another port; 0 means any free port")
         case let error as ListenFailure:
             self.init(code: "port-unavailable", what: error.description, hint: "choose a port above 1023")
         case let error as ClientsUnknown:
             self.init(
                 code: "users-unknown", what: error.description,
-                hint: "answer every user of this computer, if you trust them: allowedUsers = .everyone")
+                hint: "if you trust all users of this computer, set allowedUsers = .everyone")
         default: self.init(code: "failed", what: "\(error)")
         }
     }
 
-    static func inWords<Value>(_ body: () throws -> Value) throws(ReplayHostError) -> Value {
+    static func converting<Value>(_ body: () throws -> Value) throws(ReplayHostError) -> Value {
         do {
             return try body()
         } catch {
@@ -46,7 +46,7 @@ public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// What, where, and what to do now.
+    /// The message, the place and the hint in one line.
     public var description: String {
         var text = what
         if let place { text += ", \(place)" }

@@ -11,13 +11,13 @@ import Glibc
 import Darwin
 #endif
 
-/// A file of `www/`, as it is sent.
+/// A file of `www/`, ready to send.
 package struct Asset: Sendable, Hashable {
     package let bytes: [UInt8]
-    /// Of the bytes, so that no upgrade leaves old code behind.
+    /// A tag derived from the content, so that browsers notice upgrades.
     package let tag: ETag
     package let type: String
-    /// SHA-256 of the bytes, in hex.
+    /// The SHA-256 of the bytes in hex.
     package let sha256: String
 
     init(bytes: [UInt8], type: String) {
@@ -29,16 +29,16 @@ package struct Asset: Sendable, Hashable {
     }
 }
 
-/// What is known of the replay engine that set-up fetched: `www/vendor/engine.json`.
+/// The installed replay engine, as described in `www/vendor/engine.json`.
 package struct EngineDescription: Codable, Sendable, Hashable {
     package let name: String
     package let version: String
     package let sha256: String
 }
 
-/// The folder `www`: our user interface and the replay engine. Files are read again when they change.
+/// The folder `www`, with the user interface and the replay engine. Caches files until they change.
 package final class Assets: Sendable {
-    /// Absolute path of the folder.
+    /// The absolute path of the folder.
     package let folder: String
 
     private struct Cached {
@@ -54,7 +54,7 @@ package final class Assets: Sendable {
         self.folder = folder
     }
 
-    /// The file at a path of plain names below the folder; `nil` when there is none.
+    /// Returns the file at a relative path; `nil` if there is none.
     package func asset(_ path: String) throws -> Asset? {
         let names = path.split(separator: "/", omittingEmptySubsequences: false)
         guard names.allSatisfy(Self.isPlain), let type = Self.type(of: names.last ?? "") else { return nil }
@@ -78,7 +78,7 @@ package final class Assets: Sendable {
         return asset
     }
 
-    /// The engine, when it was fetched; `nil` when the worker's script is missing.
+    /// Returns the installed engine; `nil` if its script is missing.
     package func engine() throws -> EngineDescription? {
         guard let script = try asset("vendor/sw.js") else { return nil }
         guard let description = try asset("vendor/engine.json"),
@@ -87,7 +87,7 @@ package final class Assets: Sendable {
         return EngineDescription(name: engine.name, version: engine.version, sha256: script.sha256)
     }
 
-    /// Whether a person has put the stock ReplayWeb.page user interface here.
+    /// Whether the stock ReplayWeb.page interface is installed.
     package func hasStockInterface() throws -> Bool {
         try asset("vendor/stock/ui.js") != nil
     }
@@ -99,7 +99,7 @@ package final class Assets: Sendable {
         }
     }
 
-    /// Letters, digits, `.`, `_` and `-`, not beginning with a dot: no way up and nothing hidden.
+    /// Whether a name consists of letters, digits, `.`, `_` and `-` and isn't hidden. Excludes `..`.
     private static func isPlain(_ name: Substring) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 255
             && name.unicodeScalars.allSatisfy {
@@ -124,7 +124,7 @@ package final class Assets: Sendable {
 }
 
 extension stat {
-    /// Time of the last change of contents.
+    /// The modification time (mtime).
     fileprivate var modifiedAt: (seconds: Int, nanoseconds: Int) {
         #if os(Linux)
         (st_mtim.tv_sec, st_mtim.tv_nsec)
@@ -135,6 +135,6 @@ extension stat {
 }
 
 extension SHA256.Digest {
-    /// As Content-Security-Policy spells it.
+    /// The digest in base64, as in Content-Security-Policy.
     var base64: String { Data(self).base64EncodedString() }
 }

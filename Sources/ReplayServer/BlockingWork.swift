@@ -1,24 +1,23 @@
 import Dispatch
 import NIOPosix
 
-/// Work that waits for disks and databases, away from event loops and from the threads on which tasks run.
+/// Runs blocking work, such as reading files and databases, outside event loops and the threads of tasks.
 package struct BlockingWork: Sendable {
     package init() {}
 
-    /// For what takes a moment: a row of the catalog, a small file.
+    /// Runs short work: reading a row of the catalog or a small file.
     func callAsFunction<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await NIOThreadPool.singleton.runIfActive(body)
     }
 
-    /// For what can take minutes (checking an upload, reading a whole index): on threads of its own, since the pool has few and
-    /// everything else is waiting for them.
+    /// Runs work that can take minutes, such as checking an upload, on separate threads, because the pool is small.
     package func long<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await long { _ in try body() }
     }
 
-    /// The same for work that can end early.
+    /// Runs long work that can be cancelled.
     ///
-    /// - Parameter body: Is given a way to ask whether the task was cancelled.
+    /// - Parameter body: Its argument returns whether the task was cancelled.
     package func long<Value: Sendable>(
         _ body: @escaping @Sendable (_ isCancelled: () -> Bool) throws -> Value
     ) async throws -> Value {

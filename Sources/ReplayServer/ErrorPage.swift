@@ -3,18 +3,18 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// An error as a page, for a person who opened an address in a browser: what happened, and the way to the library.
+/// An error page for people who open a URL in a browser, with a link to the library.
 enum ErrorPage {
-    /// Whether a browser asks for something to show in a tab of its own.
+    /// Whether a browser requests a document for a tab.
     static func isWanted(by request: Request) -> Bool {
         [.get, .head].contains(request.method) && !request.uri.path.hasPrefix("/api/")
             && request.headers[.accept]?.contains("text/html") == true
             && [nil, "document"].contains(request.headers[.secFetchDest])
     }
 
-    /// - Parameter library: Its origin.
+    /// - Parameter library: The library's origin.
     static func response(to error: ErrorResponse, library: String) -> Response {
-        // Words that only say where the library is are for programs.
+        // The page links to the library anyway.
         let hint = error.hint.flatMap { $0.contains(library) ? nil : "<p>\(sentence($0))</p>\n" } ?? ""
         let page = """
             <!doctype html>
@@ -54,8 +54,8 @@ enum ErrorPage {
 
         """
 
-    /// Errors begin with a small letter and have no full stop.
-    private static func sentence(_ text: String) -> String {
+    /// Returns an error's text as a sentence.
+    static func sentence(_ text: String) -> String {
         let text = text.prefix(1).uppercased() + text.dropFirst()
         return escaped(".?!".contains(text.suffix(1)) ? text : "\(text).")
     }

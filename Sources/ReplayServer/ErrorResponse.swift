@@ -5,14 +5,14 @@ import Hummingbird
 import Logging
 import WebArchive
 
-/// What a client is told when something did not work. The one place where errors become statuses and words.
+/// An error response. All errors are converted to statuses and messages here.
 struct ErrorResponse: Error, Hashable {
     let status: HTTPResponse.Status
     let code: String
     let what: String
     var place: String?
     var hint: String?
-    /// Fields that go with the status.
+    /// Additional header fields.
     var fields = HTTPFields()
 
     init(
@@ -26,7 +26,7 @@ struct ErrorResponse: Error, Hashable {
         self.fields = fields
     }
 
-    /// Any error, as a client may see it: no paths of the server, no types, no surprises.
+    /// Converts any error, without paths and types of the server.
     init(_ error: any Error) {
         switch error {
         case let error as ErrorResponse:
@@ -36,7 +36,7 @@ struct ErrorResponse: Error, Hashable {
             fields[.replayhostJob] = String(error.job)
         case let error as StoreError:
             self.init(Self.status(of: error.code), code: error.code.rawValue, error.what, hint: error.hint)
-            // An absolute path is the server's own business; the name of an archive and a place in it is the client's.
+            // Hide absolute paths; a place in an archive is useful to the client.
             if let place = error.place, !place.hasPrefix("/") { self.place = place }
         case let error as WebArchiveError where error.code == .cancelled:
             self = .unwanted
@@ -47,11 +47,11 @@ struct ErrorResponse: Error, Hashable {
         case let error as HTTPError:
             self.init(
                 error.status, code: error.status == .notFound ? "not-found" : "http-\(error.status.code)",
-                error.body ?? "there is nothing at this address")
+                error.body ?? "there is nothing at this URL")
         default:
             self.init(
-                .internalServerError, code: "failed", "the server could not do this",
-                hint: "its log, on standard error, says why")
+                .internalServerError, code: "failed", "an unexpected error occurred",
+                hint: "see the server's log, on standard error, for details")
         }
     }
 
@@ -77,7 +77,7 @@ struct ErrorResponse: Error, Hashable {
         let error: Details
     }
 
-    /// Writes the error down when it is the server's own.
+    /// Logs server errors.
     func log(_ error: any Error, to logger: Logger) {
         guard status.kind == .serverError, self != .stopping, self != .unwanted else { return }
         logger.error("request failed", metadata: ["error": "\(error)"])
@@ -89,7 +89,7 @@ struct ErrorResponse: Error, Hashable {
         return try Responses.json(body, status: status, fields: fields)
     }
 
-    /// The same as bytes, for a connection that is refused before any route is asked.
+    /// Returns the response as bytes, for a connection that is refused before routing.
     func bytes(asJSON: Bool) throws -> (fields: HTTPFields, body: [UInt8]) {
         let bytes = asJSON ? try JSONText.encoded(body) + Array("\n".utf8) : Array(text.utf8)
         return (try response(asJSON: asJSON).headers, bytes)
@@ -103,16 +103,16 @@ struct ErrorResponse: Error, Hashable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    // The refusals that more than one route makes.
+    // MARK: Errors of several routes
 
-    static let notFound = ErrorResponse(.notFound, code: "not-found", "there is nothing at this address")
+    static let notFound = ErrorResponse(.notFound, code: "not-found", "there is nothing at this URL")
 
-    static let onlyReading = ErrorResponse(
-        .methodNotAllowed, code: "method", "only GET and HEAD here", fields: [.allow: "GET, HEAD"])
+    static let readOnly = ErrorResponse(
+        .methodNotAllowed, code: "method", "only GET and HEAD are allowed here", fields: [.allow: "GET, HEAD"])
 
     static let assetsMissing = ErrorResponse(
         .notFound, code: "assets-missing", "the user interface is missing from the assets folder",
-        hint: "give the folder www with --assets")
+        hint: "pass the folder www with --assets")
 
     static let engineMissing = ErrorResponse(
         .notFound, code: "engine-missing", "the replay engine is not installed",
@@ -120,41 +120,42 @@ struct ErrorResponse: Error, Hashable {
 
     static func misdirected(_ hosts: HostPolicy) -> ErrorResponse {
         ErrorResponse(
-            .misdirectedRequest, code: "misdirected", "this server answers to its own names only",
+            .misdirectedRequest, code: "misdirected", "this server doesn't serve this host",
             hint: "open \(hosts.controlOrigins[0])")
     }
 
     static let stockMissing = ErrorResponse(
         .notFound, code: "stock-missing", "the stock ReplayWeb.page interface is not installed",
-        hint: "run `make setup ENGINE_DIR=DIR` with the folder that holds its sw.js and ui.js")
+        hint: "run `make setup ENGINE_DIR=DIR` with the folder that contains sw.js and ui.js")
 
-    /// For a client that has left: nobody reads it.
-    static let unwanted = ErrorResponse(.serviceUnavailable, code: "unwanted", "the client has left")
+    /// For a client that has disconnected.
+    static let unwanted = ErrorResponse(.serviceUnavailable, code: "unwanted", "the client has disconnected")
 
     static let stopping = ErrorResponse(
-        .serviceUnavailable, code: "stopping", "the server is about to stop", hint: "load the page again")
+        .serviceUnavailable, code: "stopping", "the server is stopping",
+        hint: "start it again, then reload the page")
 
     static func urlTooLong(_ url: String) -> ErrorResponse {
         ErrorResponse(
-            .uriTooLong, code: "url-too-long", "the URL has \(url.utf8.count) bytes",
-            hint: "URLs of up to \(Limits.standard.urlBytesMax) bytes can be looked up")
+            .uriTooLong, code: "url-too-long",
+            "the URL is too long: \(url.utf8.count) bytes; the maximum is \(Limits.standard.urlBytesMax)")
     }
 
     static func forbidden(_ what: String) -> ErrorResponse {
         ErrorResponse(.forbidden, code: "forbidden", what)
     }
 
-    /// Why a connection is refused; `nil` when it isn't.
+    /// Returns the error for a refused connection; `nil` if it is allowed.
     init?(refusing client: ClientCheck.Verdict) {
         switch client {
         case .allowed: return nil
         case .otherUser(let user):
             self.init(
                 .forbidden, code: "other-user", "this server belongs to another user of this computer",
-                hint: "its owner can let you in with --allow-user \(user)")
+                hint: "its owner can give you access with --allow-user \(user)")
         case .unknownUser:
             self.init(
-                .forbidden, code: "unknown-user", "can't find out which user of this computer this connection is from",
+                .forbidden, code: "unknown-user", "can't determine which user this connection comes from",
                 hint: "keep the connection open until the response arrives; containers may need --allow-other-users")
         }
     }

@@ -1,6 +1,4 @@
-/// Work that goes on after the call that began it has returned: what `start` begins and `stop` ends. Its owner awaits it.
-///
-/// The one place where a task has no parent.
+/// An unstructured task whose owner awaits or cancels it.
 struct ManagedTask<Value: Sendable>: Sendable {
     private let task: Task<Value, any Error>
 
@@ -8,15 +6,15 @@ struct ManagedTask<Value: Sendable>: Sendable {
         task = Task { try await body() }
     }
 
-    /// What it comes to.
+    /// The result.
     var value: Value {
         get async throws { try await task.value }
     }
 
-    /// Waits until it is over.
+    /// Waits until the task has finished.
     func finish() async { _ = await task.result }
 
-    /// Cancels it, and waits until it is over.
+    /// Cancels the task and waits until it has finished.
     func end() async {
         task.cancel()
         await finish()

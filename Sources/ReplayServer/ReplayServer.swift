@@ -11,9 +11,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Puts the routes together, once, in order, and answers on the loopback addresses from `start` to `stop`.
+/// The HTTP server, which listens on the loopback addresses between `start` and `stop`.
 package struct ReplayServer: Sendable {
-    /// What a request that changes something must bring in `Replayhost-Token`.
+    /// The value of `Replayhost-Token` that requests need to change anything.
     package let token: String
 
     private let site: Site
@@ -25,11 +25,11 @@ package struct ReplayServer: Sendable {
     private let users: Set<UInt32>?
 
     /// - Parameters:
-    ///   - port: The one that the library is on. Connections wait there until `start`.
-    ///   - origins: How archives are kept apart in the browser.
-    ///   - token: `nil` for one that nobody can guess.
-    ///   - limits: Of the ports of archives.
-    ///   - users: IDs of the users who are answered beside root and the one that runs this program; `nil` for everyone.
+    ///   - port: The port of the library.
+    ///   - origins: How archives are isolated from each other in the browser.
+    ///   - token: `nil` for a random one.
+    ///   - limits: The limits for replay ports.
+    ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
         version: String,
@@ -46,15 +46,15 @@ package struct ReplayServer: Sendable {
 
     package var port: Int { site.hosts.port }
 
-    /// Where people open it.
+    /// The URL of the app.
     package var address: String { site.hosts.controlOrigins[0] }
 
-    /// Where an archive is replayed, if that is known without opening a port for it.
+    /// Returns the replay origin, if it is known without opening a port.
     package func replayOrigin(of replayable: Replayable) -> String? { site.replayOrigin(of: replayable) }
 
-    /// Answers from now on, also on the ports of archives that a server on this store had open last.
+    /// Starts the server, and reopens the replay ports that the store's previous server had open.
     ///
-    /// - Throws: `ClientsUnknown` when not everyone may be answered and the system does not tell users apart.
+    /// - Throws: `ClientsUnknown` if access is limited to some users and the system can't determine them.
     package func start(on port: LoopbackPort) async throws {
         let clients = try ClientCheck(allowing: users, port: port)
         let ports = ReplayPorts(store: site.store, limits: limits, logger: logger) { port, own in
@@ -63,20 +63,20 @@ package struct ReplayServer: Sendable {
         }
         let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
         let background = BackgroundWork(store: site.store, events: events, stop: stopSignal, logger: logger)
-        await running.begin(
+        await running.start(
             listener, ports, [ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() }])
         if site.hosts.origins != .names { await ports.reopen() }
     }
 
-    /// Accepts no more and returns when the last answer was given.
+    /// Stops accepting connections and waits for responses in progress.
     ///
-    /// - Parameter grace: After it whatever is still under way is cut off; `nil` to wait for what moves as long as it does.
+    /// - Parameter grace: The time after which remaining connections are closed; `nil` to wait as long as they make progress.
     package func stop(within grace: Duration?) async {
         stopSignal.raise()
-        await running.end(within: grace)
+        await running.stop(within: grace)
     }
 
-    /// What the control origins answer.
+    /// Returns the routes of the control origins.
     private func library(_ ports: ReplayPorts) -> RouterResponder<ConnectionContext> {
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorMiddleware())
@@ -99,14 +99,14 @@ package struct ReplayServer: Sendable {
     private func listen(
         on port: LoopbackPort, _ dispatch: Dispatch, _ clients: ClientCheck
     ) async throws -> PortListener {
-        let answering = Answering(dispatch: dispatch, logger: logger)
+        let handler = RequestHandler(dispatch: dispatch, logger: logger)
         let channel = ReplayChannel(
-            responder: { try await answering.answer($0, $1, $2) }, archives: site.store.openArchives,
+            responder: { try await handler.respond($0, $1, $2) }, archives: site.store.openArchives,
             hosts: dispatch.site.hosts, stop: stopSignal, clients: clients)
         return try await PortListener(on: port, channel: channel, logger: logger)
     }
 
-    /// 64 hex digits that nobody can guess.
+    /// Returns 64 random hex digits.
     private static func randomToken() -> String {
         (0..<4).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -115,12 +115,12 @@ package struct ReplayServer: Sendable {
     }
 }
 
-/// Answers one request after the other on one port.
-private struct Answering: Sendable {
+/// Responds to the requests on one port.
+private struct RequestHandler: Sendable {
     let dispatch: HostDispatch<RouterResponder<ConnectionContext>>
     let logger: Logger
 
-    func answer(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+    func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         var logger = logger
         logger[metadataKey: "request"] = "\(RequestID())"
         let context = ConnectionContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
@@ -130,17 +130,17 @@ private struct Answering: Sendable {
     }
 }
 
-/// What runs between `start` and `stop`.
+/// The running parts of a server.
 private actor Running {
     private var listener: PortListener?
     private var ports: ReplayPorts?
     private var work: [ManagedTask<Void>] = []
 
-    func begin(_ listener: PortListener, _ ports: ReplayPorts, _ work: [ManagedTask<Void>]) {
+    func start(_ listener: PortListener, _ ports: ReplayPorts, _ work: [ManagedTask<Void>]) {
         (self.listener, self.ports, self.work) = (listener, ports, work)
     }
 
-    func end(within grace: Duration?) async {
+    func stop(within grace: Duration?) async {
         async let library: Void? = listener?.stop(within: grace)
         async let archives: Void? = ports?.stop(within: grace)
         for one in work { await one.end() }

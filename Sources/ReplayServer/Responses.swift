@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import WebArchive
 
-/// The kinds of answers the router gives, each with the fields that every answer needs.
+/// Creates responses with the fields that all responses need.
 enum Responses {
     static func json(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()
@@ -37,7 +37,7 @@ enum Responses {
         empty(status, fields: [.location: address, .cacheControl: "no-store"])
     }
 
-    /// A file of ours: always asked for again, sent again only when it changed.
+    /// Returns an asset. Browsers revalidate it with every request.
     static func asset(_ asset: Asset, policy: String, request: Request, fields: HTTPFields = HTTPFields()) -> Response {
         let conditions = ConditionalRequest(ifNoneMatch: request.headers[.ifNoneMatch])
         let fields = fields.adding([.eTag: asset.tag.description, .cacheControl: "no-cache"])
@@ -56,7 +56,7 @@ enum Responses {
 }
 
 extension HTTPFields {
-    /// These fields, and the other ones in place of those of the same name.
+    /// Returns the fields, with those of the same name replaced by others.
     func adding(_ others: HTTPFields) -> HTTPFields {
         var fields = self
         for field in others { fields[field.name] = field.value }

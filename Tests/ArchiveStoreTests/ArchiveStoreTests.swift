@@ -9,7 +9,7 @@ struct ArchiveStoreTests {
         try #require(OpenArchives.Request(path: name, query: nil))
     }
 
-    @Test func aRemovedArchiveIsGoneAndIsReadWholeByWhoHasItOpen() throws {
+    @Test func openFilesStayReadableAfterRemoval() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive
         let open = try #require(try test.store.openArchives.file(for: try request("sample")))
@@ -21,12 +21,12 @@ struct ArchiveStoreTests {
         let count = try bytes.withUnsafeMutableBytes { try open.file.read(at: 0, into: $0) }
         #expect(count == bytes.count)
         #expect(isSame(bytes, try contents(of: Checkout.fixture("sample.wacz"))))
-        // Removing twice is fine, and so is what somebody else removed.
+        // Removing an archive twice does nothing.
         try test.store.remove(archive.id)
         #expect(try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive.id == archive.id)
     }
 
-    @Test func anArchiveThatAnotherProcessRemovedIsNotFound() throws {
+    @Test func archiveRemovedByAnotherProcessIsNotFound() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         #expect(try test.store.openArchives.file(for: try request("second")) != nil)
@@ -34,7 +34,7 @@ struct ArchiveStoreTests {
         #expect(try test.store.openArchives.file(for: try request("second")) == nil)
     }
 
-    @Test func anArchiveThatCameBackUnderAnotherIDIsServedUnderThatOne() throws {
+    @Test func archiveReimportedUnderAnotherIDIsServed() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         #expect(try test.store.openArchives.file(for: try request("second.wacz"))?.archive.id.text == "second")
@@ -49,7 +49,7 @@ struct ArchiveStoreTests {
         #expect(try test.store.openArchives.file(for: try request("second"))?.archive.key != archive.key)
     }
 
-    @Test func anIDOrItsUniqueBeginningNamesAnArchive() throws {
+    @Test func findsArchiveByIDOrUniquePrefix() throws {
         let test = try TestStore()
         for (number, name) in ["crawl", "crawl-two", "other", "o_x"].enumerated() {
             let source = try test.folder.write(
@@ -69,7 +69,7 @@ struct ArchiveStoreTests {
         #expect(error?.what.contains("crawl, crawl-two") == true)
     }
 
-    @Test func captureTimesAreInOrderAndOfExactlyThatURL() throws {
+    @Test func capturesOfURLAreInChronologicalOrder() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive
         let url = try #require(archive.mainPageURL)
@@ -81,7 +81,7 @@ struct ArchiveStoreTests {
     }
 
     @Test(.enabled(if: haveOrdinaryUser, "root may write everywhere"))
-    func aReadOnlyFolderIsUnusable() throws {
+    func readOnlyFolderIsUnusable() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.path)
         try asOrdinaryUser(owning: folder) {
@@ -91,22 +91,22 @@ struct ArchiveStoreTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
     }
 
-    /// Also for root: nothing can be made in /proc.
+    /// Also for root: /proc isn't writable.
     @Test(arguments: ["/proc/replayhost-store", "/dev/null/store"])
-    func aPlaceWhereNoFolderCanBeIsUnusable(path: String) {
+    func impossiblePathIsUnusable(path: String) {
         let error = #expect(throws: StoreError.self) { _ = try ArchiveStore(at: path) }
         #expect(error?.code == .unusable)
         #expect(error?.place == path)
         #expect(error?.hint != nil)
     }
 
-    @Test func aFileInPlaceOfTheStoreIsUnusable() throws {
+    @Test func fileInsteadOfFolderIsUnusable() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("a file", to: "store")
         #expect(code { _ = try ArchiveStore(at: path) } == .unusable)
     }
 
-    @Test func aDamagedCatalogIsUnusableAndSaysWhatToDo() throws {
+    @Test func damagedCatalogSuggestsRebuild() throws {
         let folder = try TemporaryFolder()
         try folder.write(String(repeating: "no database ", count: 1000), to: "store/catalog.sqlite")
         let error = #expect(throws: StoreError.self) { _ = try ArchiveStore(at: folder.path("store")) }
@@ -115,7 +115,7 @@ struct ArchiveStoreTests {
         #expect(error?.place == folder.path("store/catalog.sqlite"))
     }
 
-    @Test func theStoreIsForThisUserAlone() throws {
+    @Test func storeIsAccessibleToOwnerOnly() throws {
         let test = try TestStore()
         for folder in [test.layout.root, test.layout.files, test.layout.incoming] {
             let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
@@ -123,7 +123,7 @@ struct ArchiveStoreTests {
         }
     }
 
-    @Test func aStoreThatOthersCouldReadIsTakenFromThem() throws {
+    @Test func readableStoreIsMadePrivate() throws {
         let test = try TestStore()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: test.layout.root)
         _ = try test.reopened()

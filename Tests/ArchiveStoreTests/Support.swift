@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// A store in a folder of its own.
+/// A store in a temporary folder.
 struct TestStore: Sendable {
     let folder: TemporaryFolder
     let store: ArchiveStore
@@ -16,7 +16,7 @@ struct TestStore: Sendable {
 
     var layout: StoreLayout { store.layout }
 
-    /// Everything below `files/` and `incoming/`, with sizes: what two looks at a store are compared by.
+    /// All files in `files/` and `incoming/`, with sizes, for comparing two states of a store.
     func state() throws -> [String] {
         try ["files", "incoming"].flatMap { part in
             try names(in: "\(layout.root)/\(part)").map { name in
@@ -28,7 +28,7 @@ struct TestStore: Sendable {
     /// The same folder, as another process would open it.
     func reopened() throws -> ArchiveStore { try ArchiveStore(at: layout.root) }
 
-    /// The title that a package has when a test gives it none.
+    /// The default title of generated archives.
     static let title = "Generated"
 
     /// Writes a generated archive into the test's folder, outside of the store.
@@ -39,7 +39,7 @@ struct TestStore: Sendable {
         return try folder.write(archive.bytes(), to: name)
     }
 
-    /// Everything that people see of archives and collections: what a rebuild gives back.
+    /// Everything that people see of archives and collections, which a rebuild must restore.
     func everything() throws -> [String] {
         let archives = try store.catalog.allArchives().flatMap { archive -> [String] in
             let pages = try store.catalog.pages(key: archive.key, limit: 1000).pages
@@ -49,7 +49,8 @@ struct TestStore: Sendable {
         return try archives + store.collections.all().map { "\($0)" }
     }
 
-    /// Nothing is half there: each file has its hash for a name, its sidecar and its row, and nothing else lies about.
+    /// Checks that the store is consistent: each file is named by its hash and has a sidecar and a row, and there are
+    /// no other files.
     func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let archives = try store.catalog.allArchives()
         let expected = archives.flatMap { archive in
@@ -69,7 +70,7 @@ struct TestStore: Sendable {
 }
 
 extension Archive {
-    /// The endings of the index files beside it, in the words of docs/json.md and docs/store.md: none in place.
+    /// The suffixes of the index files, see docs/json.md and docs/store.md; none if the index is searched in place.
     var indexEndings: [String] {
         switch summary.lookups?.strategy {
         case .sortedCopy: ["cdx.gz", "idx"]
@@ -80,7 +81,7 @@ extension Archive {
 }
 
 extension ImportResult {
-    /// What became of the one archive that it brought.
+    /// The outcome of importing a single archive.
     var onlyOutcome: ImportOutcome {
         get throws {
             guard case .archive(let outcome) = self else { throw StoreError(.failed, "a package, not an archive") }
@@ -88,7 +89,7 @@ extension ImportResult {
         }
     }
 
-    /// The one archive that it brought.
+    /// The imported archive.
     var onlyArchive: Archive { get throws { try onlyOutcome.archive } }
 }
 
@@ -108,7 +109,7 @@ func code(of body: () throws -> Void) -> StoreError.Code? {
 }
 
 extension ImportResult {
-    /// What became of one archive; `nil` for a package of several.
+    /// The outcome for a single archive; `nil` for a multi-WACZ file.
     var outcome: ImportOutcome? {
         if case .archive(let outcome) = self { outcome } else { nil }
     }

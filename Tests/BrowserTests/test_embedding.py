@@ -23,7 +23,7 @@ class Example:
             [EXAMPLE, store, CHECKOUT / "www", FIXTURES / "sample.wacz"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, preexec_fn=die_with_parent)
         self.library = self.read("library: ")
-        self.page = self.read("look at: ")
+        self.page = self.read("open: ")
 
     def read(self, start):
         """Returns the rest of the next line that starts with `start`."""

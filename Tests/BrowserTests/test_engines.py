@@ -149,7 +149,7 @@ def test_archive_is_opened_by_the_function(host, engine):
     assert shown.startswith(f"{origin}/{host.archive('sample')['replayCollection']}/")
     engine.allow("404")
     for path, message in [
-        ("/archives/nobody.wacz", 'no archive has the name "nobody"'),
+        ("/archives/nobody.wacz", 'no archive has the id or file name "nobody"'),
         ("https://example.org/archives/sample.wacz", "another host"),
     ]:
         with pytest.raises(ScriptError, match=message):

@@ -105,7 +105,7 @@ def test_panel_stays_when_the_same_failure_is_reported_again(volume, browser):
     button = page.get_by_role("button", name="Try again")
     button.focus()
     before = button.element_handle()
-    report = {"url": f"{SITE}/species/", "title": "This capture cannot be read"}
+    report = {"url": f"{SITE}/species/", "title": "This capture can't be read"}
     for number in range(6):
         if number == 3:
             volume.attach()

@@ -179,7 +179,7 @@ struct ExitCodeTests {
         #expect(mkfifo(store.folder.path("fifo.wacz"), 0o600) == 0)
         let result = try await store.run("import", "fifo.wacz")
         #expect(result.code == 1)
-        #expect(result.errors.contains("fifo.wacz: not a file"))
+        #expect(result.errors.contains("fifo.wacz: this isn't a file"))
     }
 }
 

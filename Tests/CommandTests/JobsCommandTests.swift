@@ -75,7 +75,7 @@ struct JobsCommandTests {
         #expect(some.code == 3)
         #expect(some.output.contains("job 2 (hash a.wacz): paused"))
         #expect(some.errors.contains("error: there is no job 9"))
-        #expect(some.errors.contains("hint: run `replayhost jobs --all` for those there are"))
+        #expect(some.errors.contains("hint: run `replayhost jobs --all` to see all jobs"))
         let left = try await store.run("jobs", "run")
         #expect(left.code == 0)
         #expect(left.output.isEmpty)
@@ -164,7 +164,7 @@ struct JobsCommandTests {
         for other in left where other.id != job.id { _ = try jobs.change(other.id, .cancel) }
         let list = try objects(try await store.run("jobs", "--json").outputLines)
         #expect(list.map { $0["state"] as? String } == ["waiting"])
-        #expect(list.first?["reason"] as? String == "the process that ran it ended")
+        #expect(list.first?["reason"] as? String == "interrupted: its process ended")
         #expect(try await store.run("jobs", "run").code == 0)
         let done = try #require(try jobs.job(id: job.id))
         #expect(done.state == .done)

@@ -81,7 +81,7 @@ struct ServeCommandTests {
         }
         for second in results {
             #expect(second.code == 5)
-            #expect(second.errors.contains("another server runs on this store at http://localhost:\(port)"))
+            #expect(second.errors.contains("another server is using this store at http://localhost:\(port)"))
             #expect(second.output.isEmpty)
         }
     }

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `Examples/ReadArchive`, which sees of this package what any other program sees.
+/// `Examples/ReadArchive`, which uses only public API.
 struct ReadArchiveTests {
     private func run(_ arguments: String...) async throws -> ProgramResult {
-        // Built with the tests, beside them.
+        // Built with the tests, in the same folder.
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         return try await TestSupport.run(folder.appendingPathComponent("ReadArchive").path, arguments)
     }
 
     private let sample = Checkout.fixture("sample.wacz")
 
-    @Test func thePagesOfAnArchiveAreListed() async throws {
+    @Test func listsPages() async throws {
         let result = try await run(sample)
         #expect(result.code == 0)
         #expect(result.outputLines.first == "Tidepool Field Guide")
@@ -21,7 +21,7 @@ struct ReadArchiveTests {
     }
 
     /// Of two captures the later; it is gzipped in the archive.
-    @Test func theBodyOfACaptureIsDecoded() async throws {
+    @Test func decodesBody() async throws {
         let result = try await run(sample, "https://fieldguide.example/")
         let page = try String(contentsOfFile: Checkout.path("Fixtures/site/guide/index-autumn.html"), encoding: .utf8)
         #expect(result.code == 0)
@@ -29,13 +29,13 @@ struct ReadArchiveTests {
         #expect(result.output.hasSuffix(", \(page.utf8.count) bytes\n" + page))
     }
 
-    @Test func whatWasNotCapturedIsNoError() async throws {
+    @Test func missingCaptureIsNotAnError() async throws {
         let result = try await run(sample, "https://fieldguide.example/none")
         #expect(result.code == 0)
         #expect(result.output == "https://fieldguide.example/none wasn't captured\n")
     }
 
-    @Test func aFileThatIsNoArchiveIsAnErrorInWords() async throws {
+    @Test func invalidFileThrowsErrorWithMessage() async throws {
         let result = try await run(Checkout.fixture("damaged/not-a-zip.wacz"))
         #expect(result.code == 1)
         #expect(result.output.hasPrefix("error: not-a-zip.wacz: "))

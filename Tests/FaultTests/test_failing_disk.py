@@ -41,7 +41,8 @@ def test_free_space_is_checked_before_an_import(small):
     before = small.everything()
     result = small.run("import", large)
     assert result.code == 1
-    assert f"the archive needs {large.stat().st_size} bytes and a margin of 33554432, " in error(result)
+    size = f"{large.stat().st_size / 1_000_000:.0f} MB"
+    assert f"not enough space for the archive: {size} and a reserve of 34 MB needed, " in error(result)
     assert "hint: free some space there" in result.errors
     assert small.everything() == before
     small.expect_consistent()
@@ -87,10 +88,10 @@ def test_read_only_store_is_served_unchanged(small):
         ]:
             result = small.run(*work)
             assert result.code == 5, work
-            assert "cannot be changed: its file system can only be read" in error(result)
+            assert "can't be changed: its file system is read-only" in error(result)
             assert "hint: make it writable, or choose another store" in result.errors
         results = {line["what"] for line in small.doctor_results() if line["verdict"] == "warning"}
-        assert "its file system can only be read" in results
+        assert "its file system is read-only" in results
         with Server(small) as server:
             status, _, body = server.get("/archives/kept.wacz")
             assert (status, len(body)) == (200, before["archives"]["kept"]["size"])
@@ -109,10 +110,10 @@ FAILURES = [
     ("rename", "/files/", "the disk failed while moving into place"),
     ("write", ".json.new", "the disk failed while writing"),
     ("fsync", ".json.new", "the disk failed while flushing to disk"),
-    ("write", "catalog.sqlite", "the disk failed under the catalog"),
-    ("fsync", "catalog.sqlite", "the disk failed under the catalog"),
-    ("fsync after 2", "catalog.sqlite", "the archive is stored, but the catalog could not take it"),
-    ("read", "catalog.sqlite", "the disk failed under the catalog"),
+    ("write", "catalog.sqlite", "the disk failed while using the catalog"),
+    ("fsync", "catalog.sqlite", "the disk failed while using the catalog"),
+    ("fsync after 2", "catalog.sqlite", "the archive was stored but couldn't be added to the catalog"),
+    ("read", "catalog.sqlite", "the disk failed while using the catalog"),
     ("open", "/incoming/", "the disk failed while opening"),
 ]
 
@@ -155,9 +156,9 @@ def test_failed_edit_leaves_the_old_or_the_new_metadata(store, call):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("/files", "not allowed: opening (Permission denied)"),
-        ("catalog.sqlite", "the catalog cannot be opened (unable to open database file)"),
-        ("/incoming/", "not allowed: opening (Permission denied)"),
+        ("/files", "opening isn't allowed (Permission denied)"),
+        ("catalog.sqlite", "can't open the catalog (unable to open database file)"),
+        ("/incoming/", "opening isn't allowed (Permission denied)"),
     ],
 )
 def test_missing_permissions_are_reported(store, path, message):

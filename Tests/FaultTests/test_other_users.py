@@ -369,7 +369,7 @@ def test_server_does_not_start_if_users_are_unknown(public, owner, nobody):
     subprocess.run(["cc", "-shared", "-fPIC", "-o", public / "shim.so", public / "shim.c"], check=True)
     result = owner.run("serve", "--port", "0", LD_PRELOAD=public / "shim.so")
     assert result.returncode == 1
-    assert "can't find out which user of this computer a connection comes from" in result.stderr
+    assert "can't determine which user a connection comes from" in result.stderr
     assert "add --allow-other-users" in result.stderr
     assert not (owner.store / "server.json").exists()
     with Server(owner, "--allow-other-users", LD_PRELOAD=public / "shim.so") as server:
@@ -390,7 +390,7 @@ def test_store_of_another_user_is_refused(public, owner, nobody, root):
                 assert result.returncode == 0 and "No archives yet." in text, text
             else:
                 assert result.returncode == 5, text
-                assert "the store's folder belongs to another user (nobody)" in text
+                assert "this store belongs to another user (nobody)" in text
     assert os.listdir(theirs) == []
     assert nobody.run("import", public / "sample.wacz", "--store", theirs).returncode == 0
     # Now only its owner can read it.

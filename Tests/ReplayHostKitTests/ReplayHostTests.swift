@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The kit as other programs see it.
+/// ReplayHostKit as other programs use it.
 struct ReplayHostTests {
     private struct Setting {
         let folder: TemporaryFolder
@@ -35,11 +35,11 @@ struct ReplayHostTests {
         try await onThread { try HTTPConnection(port: port).ask("GET", path, host: "localhost:\(port)").status }
     }
 
-    @Test func anArchiveIsImportedListedServedAndRemoved() async throws {
+    @Test func archiveIsImportedListedServedAndRemoved() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         #expect(host.addresses == nil)
-        // Before the first start: nothing of a server is needed.
+        // Before the first start: no server is needed.
         let steps = Steps()
         let imported = try await host.importArchive(setting.archive("one")) { steps.add($0) }
         #expect(imported.map(\.id) == ["one"])
@@ -63,7 +63,7 @@ struct ReplayHostTests {
         #expect(try await becomesRefused(port: addresses.port))
     }
 
-    @Test func theSameFileAgainIsTheSameArchive() async throws {
+    @Test func sameFileIsSameArchive() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         let file = try setting.archive("one")
@@ -72,8 +72,8 @@ struct ReplayHostTests {
         #expect(try await host.archives.map(\.title) == ["Mine"])
     }
 
-    /// What a browser or a web view is sent to: `www/app/core/routes.js` reads it.
-    @Test func addressesOfPagesAreOfTheLibrary() async throws {
+    /// URLs for browsers and web views, which `www/app/core/routes.js` parses.
+    @Test func pageURLsAreOnLibraryOrigin() async throws {
         var setting = try Setting()
         setting.configuration.port = .fixed(8099)
         let host = try ReplayHost(configuration: setting.configuration)
@@ -88,7 +88,7 @@ struct ReplayHostTests {
         #expect(error?.code == "not-found")
     }
 
-    @Test func withoutAPortThereIsNoAddressBeforeTheStart() async throws {
+    @Test func urlIsUnknownBeforeStartWithoutPort() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         _ = try await host.importArchive(setting.archive("one"))
@@ -97,7 +97,7 @@ struct ReplayHostTests {
     }
 
     /// An app that is suspended and comes back: the same port, the same token, and the same ports of archives.
-    @Test func stoppedAndStartedAgainItIsAtTheSamePlace() async throws {
+    @Test func restartKeepsPort() async throws {
         var setting = try Setting()
         setting.configuration.origins = .ports
         let host = try ReplayHost(configuration: setting.configuration)
@@ -120,7 +120,7 @@ struct ReplayHostTests {
         await host.stop()
     }
 
-    @Test func aDownloadThatStandsStillDoesNotHoldUpTheStop() async throws {
+    @Test func stalledDownloadDoesNotDelayStop() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         _ = try await host.importArchive(setting.archive("large", pages: 20_000))
@@ -136,8 +136,8 @@ struct ReplayHostTests {
         withExtendedLifetime(stuck) {}
     }
 
-    /// Half a request is left over when its connection is closed: nobody is answered, and nothing ends but the connection.
-    @Test func halfARequestDoesNotHoldUpTheStop() async throws {
+    /// A connection that is closed with an incomplete request gets no response, and only the connection ends.
+    @Test func incompleteRequestDoesNotDelayStop() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         let port = try await host.start().port
@@ -153,8 +153,8 @@ struct ReplayHostTests {
         await host.stop()
     }
 
-    /// Its pages would be of one origin with the library.
-    @Test func theLibraryIsNeverWhereAnArchiveIsOrWas() async throws {
+    /// Its pages would share the library's origin.
+    @Test func libraryNeverUsesPortOfArchive() async throws {
         var setting = try Setting()
         setting.configuration.origins = .ports
         let host = try ReplayHost(configuration: setting.configuration)
@@ -168,7 +168,7 @@ struct ReplayHostTests {
         #expect(error?.code == "taken")
     }
 
-    @Test func twoHostsDoNotShareAStore() async throws {
+    @Test func twoHostsCannotShareStore() async throws {
         let setting = try Setting()
         let (one, other) = (
             try ReplayHost(configuration: setting.configuration), try ReplayHost(configuration: setting.configuration)
@@ -181,22 +181,22 @@ struct ReplayHostTests {
         await other.stop()
     }
 
-    @Test func aTakenPortIsSaid() async throws {
-        let taken = try TakenPort(isIPv6: false)
+    @Test func portInUseIsReported() async throws {
+        let used = try TakenPort(isIPv6: false)
         var setting = try Setting()
-        setting.configuration.port = .fixed(taken.port)
+        setting.configuration.port = .fixed(used.port)
         let host = try ReplayHost(configuration: setting.configuration)
         let error = await #expect(throws: ReplayHostError.self) { try await host.start() }
         #expect(error?.code == "port-in-use")
         #expect(error?.hint != nil)
-        // Nothing is left locked by the attempt.
+        // The failed attempt leaves no lock.
         setting.configuration.port = .any
         let second = try ReplayHost(configuration: setting.configuration)
         try await second.start()
         await second.stop()
     }
 
-    @Test func whatIsNoArchiveIsRefusedInWords() async throws {
+    @Test func invalidFileIsRefusedWithMessage() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         let file = URL(fileURLWithPath: try setting.folder.write("no archive", to: "x.wacz"))
@@ -209,7 +209,7 @@ struct ReplayHostTests {
         #expect(try await host.archives.isEmpty)
     }
 
-    @Test func aCancelledImportLeavesNothing() async throws {
+    @Test func cancelledImportLeavesNothing() async throws {
         let setting = try Setting()
         let host = try ReplayHost(configuration: setting.configuration)
         let file = try setting.archive("large", pages: 20_000)
@@ -217,7 +217,7 @@ struct ReplayHostTests {
         try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
                 do throws(ReplayHostError) {
-                    // It waits in its progress until it is cancelled: whatever the speed, it is in the middle.
+                    // Waits during progress until cancelled, so that it is always in the middle.
                     try await host.importArchive(file) { _ in
                         isUnderWay.raise()
                         while !isCancelled.isRaised { usleep(1000) }
@@ -237,7 +237,7 @@ struct ReplayHostTests {
         #expect(try await host.archives.isEmpty)
     }
 
-    /// As the library's page does.
+    /// Like the library's page.
     private func openReplayPort(_ id: String, of setting: Setting, port: Int) async throws -> Int {
         struct Running: Decodable { let token: String }
         struct Origin: Decodable { let replayOrigin: String }
@@ -269,7 +269,7 @@ private final class Flag: Sendable {
     func raise() { value.store(true, ordering: .sequentiallyConsistent) }
 }
 
-/// A connection that somebody holds.
+/// An open connection.
 private final class Kept: Sendable {
     private let connection: Mutex<HTTPConnection>
 

@@ -16,7 +16,7 @@ struct AssetsTests {
         return (Assets(folder: folder.path("www")), folder)
     }
 
-    @Test func plainNamesAreFound() throws {
+    @Test func findsPlainNames() throws {
         let (assets, folder) = try assets()
         let asset = try #require(try assets.asset("app/main.js"))
         #expect(asset.bytes == Array("body".utf8))
@@ -31,13 +31,13 @@ struct AssetsTests {
         "%2e%2e/secret.txt", "..%2fsecret.txt", "app\\main.js", "app/main.js?x", "app/program.exe", "app/plain",
         "app/mäin.js", "app/missing.js", "app/main.js ", String(repeating: "a", count: 300) + ".js",
     ])
-    func nothingElseIs(path: String) throws {
+    func rejectsOtherNames(path: String) throws {
         let (assets, folder) = try assets()
         #expect(try assets.asset(path) == nil)
         withExtendedLifetime(folder) {}
     }
 
-    @Test func aChangedFileHasAnotherTag() throws {
+    @Test func changedFileHasNewTag() throws {
         let (assets, folder) = try assets()
         let before = try #require(try assets.asset("app/main.js"))
         #expect(try assets.asset("app/main.js")?.tag == before.tag)

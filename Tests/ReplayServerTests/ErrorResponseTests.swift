@@ -11,7 +11,7 @@ struct ErrorResponseTests {
     private struct Surprise: Error {}
 
     // STYLE.md §3: never a Swift type name, never an absolute path of the server.
-    @Test func nothingOfTheServerIsTold() throws {
+    @Test func hidesServerDetails() throws {
         let place = "/srv/store/incoming/copy-1"
         let errors: [(any Error, Int)] = [
             (StoreError(.notFound, "no such file or folder", place: place), 404),
@@ -37,7 +37,7 @@ struct ErrorResponseTests {
         }
     }
 
-    @Test func theNameOfAnArchiveIsTold() {
+    @Test func showsPlaceInArchive() {
         let error = WebArchiveError(code: .truncated, problem: "short", file: "crawl.wacz/archive/a.warc", offset: 5)
         let answer = ErrorResponse(error)
         #expect(answer.place == "crawl.wacz/archive/a.warc: byte 5")

@@ -6,39 +6,39 @@ import Glibc
 import Darwin
 #endif
 
-/// A folder that holds a backup of a store; locked while the value lives.
+/// The folder of a backup, locked as long as the value exists.
 ///
-///     backup.json      the manifest: what the backup is
-///     files/           SHA256.wacz, immutable, put there by an atomic rename
-///     incoming/        copies under way; swept by the next backup
+///     backup.json      the manifest: what the backup contains
+///     files/           SHA256.wacz, immutable, moved here by an atomic rename
+///     incoming/        copies in progress; leftovers are deleted by the next backup
 struct BackupFolder {
-    /// Its folders have the names that a store's have.
+    /// Paths in the folder: its subfolders are named like those of a store.
     let layout: StoreLayout
     private let lock: Descriptor
     private static let attemptsMax = 5
 
     var manifest: String { layout.root + "/backup.json" }
 
-    /// Opens a folder to write a backup to, and makes it when it is not there.
+    /// Opens a folder to write a backup to, and creates it if necessary.
     ///
-    /// - Throws: `StoreError`: `failed` for a folder that cannot be one, `locked`, `unusable`.
+    /// - Throws: `StoreError`: `failed` for a folder that can't be used for backups, `locked`, `unusable`.
     static func make(at path: String, apartFrom store: StoreLayout) throws -> BackupFolder {
         try check(resolved(path), isApartFrom: resolved(store.root))
         let layout = StoreLayout(root: resolved(path))
         guard !Folder.exists(layout.catalog) else {
             throw StoreError(
-                .failed, "the folder is a store of its own, not one for backups", place: path,
-                hint: "give a folder that is empty, or that has a backup of this store")
+                .failed, "this folder is a store, not a backup", place: path,
+                hint: "choose an empty folder, or one with a backup of this store")
         }
         do {
             for folder in [layout.root, layout.files, layout.incoming] { try Folder.create(folder) }
         } catch {
-            throw StoreError(.failed, "no backup can be kept there: \(error.what)", place: path)
+            throw StoreError(.failed, "can't write a backup here: \(error.what)", place: path)
         }
         return try open(at: path, apartFrom: store)
     }
 
-    /// Opens a folder that has a backup.
+    /// Opens the folder of an existing backup.
     ///
     /// - Throws: `StoreError`: `notFound`, `failed`, `locked`.
     static func open(at path: String, apartFrom store: StoreLayout) throws -> BackupFolder {
@@ -46,17 +46,18 @@ struct BackupFolder {
         try check(root, isApartFrom: resolved(store.root))
         let lock = try Descriptor(path: root, flags: O_RDONLY | O_DIRECTORY)
         var attempt = 1
-        // A process that is being started has everybody's descriptors for an instant, and the lock with them.
+        // A child process inherits all descriptors, and the lock with them, until its exec: try again.
         while lock.lock() == .heldByAnother {
             attempt += 1
             if attempt <= attemptsMax, usleep(20_000) == 0 { continue }
             throw StoreError(
-                .locked, "another replayhost is at work in the backup folder", place: path, hint: "wait for its end")
+                .locked, "another replayhost is using this backup folder", place: path,
+                hint: "wait until it has finished, then try again")
         }
         return BackupFolder(layout: StoreLayout(root: root), lock: lock)
     }
 
-    /// The manifest; `nil` when no backup was ever completed here.
+    /// Returns the manifest; `nil` if no backup was ever completed here.
     func formerManifest() throws -> BackupManifest? {
         do {
             return try BackupManifest.read(at: manifest)
@@ -65,16 +66,16 @@ struct BackupFolder {
         } catch let error as StoreError where error.isDamagedDocument {
             throw StoreError(
                 error.code, error.what, place: error.place,
-                hint: "move it away and run this again: the files beside it are made use of")
+                hint: "move this file away and run the backup again; the copied files are reused")
         }
     }
 
-    /// Whether a file lies there under its hash and has its size; its bytes are not looked at.
-    func holds(_ sha256: String, size: UInt64) -> Bool {
+    /// Whether the folder has a file of that hash and size. Doesn't read the file.
+    func hasFile(_ sha256: String, size: UInt64) -> Bool {
         Self.size(of: layout.file(sha256)) == size
     }
 
-    /// Deletes what killed backups left; those of living ones there are none, since the folder is locked.
+    /// Deletes what killed backups left behind. The folder is locked, so no backup is running.
     func sweep() throws {
         for name in try Folder.names(in: layout.incoming) where name.hasPrefix(StoreLayout.copyPrefix) {
             let path = "\(layout.incoming)/\(name)"
@@ -82,7 +83,7 @@ struct BackupFolder {
         }
     }
 
-    /// Deletes the files that no manifest needs any more.
+    /// Deletes files that the manifest doesn't need.
     func prune(keeping hashes: Set<String>) throws -> FileTally {
         var pruned = FileTally()
         for key in FileInventory.keys(of: try Folder.names(in: layout.files), ending: StoreLayout.fileSuffix)
@@ -97,20 +98,20 @@ struct BackupFolder {
     /// - Throws: `noSpace` when fewer bytes are free than the copies need.
     func checkSpace(for size: UInt64) throws {
         do {
-            try layout.checkSpace(for: size, what: "what is to be copied")
+            try layout.checkSpace(for: size, what: "the backup")
         } catch let error as StoreError {
-            throw inItsWords(error)
+            throw withBackupHint(error)
         }
     }
 
-    /// An error of this folder, without the advice that is for stores.
-    func inItsWords(_ error: StoreError) -> StoreError {
+    /// Returns an error about this folder with a hint that is about backups, not stores.
+    func withBackupHint(_ error: StoreError) -> StoreError {
         guard error.place?.hasPrefix(layout.root) == true, error.hint?.contains("--store") == true else { return error }
         let hint =
             error.code == .noSpace
-            ? "free some space there, or choose another folder; what was copied is made use of by the next run"
+            ? "free some space there, or choose another folder; the next run reuses what was copied"
             : "check who owns it and whether it is read-only, or choose another folder"
-        // It is not the store that cannot be used.
+        // `unusable` is about the store, which is fine.
         let code = error.code == .unusable ? .failed : error.code
         return StoreError(code, error.what, place: error.place, hint: hint)
     }
@@ -118,18 +119,18 @@ struct BackupFolder {
     private static func check(_ folder: String, isApartFrom store: String) throws {
         let problem: String
         if folder == store {
-            problem = "the backup folder is the store itself"
+            problem = "the store can't be its own backup folder"
         } else if folder.hasPrefix(store + "/") {
-            problem = "the backup folder is inside of the store \(store)"
+            problem = "this backup folder is inside the store \(store)"
         } else if store.hasPrefix(folder + "/") {
-            problem = "the store \(store) is inside of the backup folder"
+            problem = "this backup folder contains the store \(store)"
         } else {
             return
         }
-        throw StoreError(.failed, problem, place: folder, hint: "choose a folder elsewhere, best on another disk")
+        throw StoreError(.failed, problem, place: folder, hint: "choose another folder, preferably on another disk")
     }
 
-    /// An absolute path with links followed, also of what is not there yet.
+    /// Returns an absolute path with symbolic links resolved, also if it doesn't exist yet.
     private static func resolved(_ path: String) -> String {
         var (existing, missing) = (path, "")
         while !Folder.exists(existing), let slash = existing.lastIndex(of: "/"), slash > existing.startIndex {
@@ -146,7 +147,7 @@ struct BackupFolder {
     }
 }
 
-/// A number of files and the bytes in them.
+/// A number of files and their total size.
 package struct FileTally: Sendable, Hashable, Encodable {
     package private(set) var count = 0
     package private(set) var bytes: UInt64 = 0

@@ -1,87 +1,85 @@
-/// `backup.json`: which archives and collections a backup is, with all that people said of them.
+/// `backup.json`: the archives and collections of a backup, with their metadata.
 ///
-/// It is replaced as a whole once every file that it names is in place: whatever happens before that, the backup is the one that
-/// the manifest before it says.
+/// It is replaced atomically once all of its files are in place. Until then the previous backup is valid.
 package struct BackupManifest: Codable, Hashable {
     /// An archive of the backup.
     struct Entry: Codable, Hashable {
-        /// The archive's in its store.
+        /// The archive's key in its store.
         var key: String
-        /// Of the file, in bytes.
+        /// The file's size in bytes.
         var size: UInt64
-        /// Names the file in the backup; `nil` for a linked one that the backup does not have.
+        /// The name of the file in the backup; `nil` for a linked file that the backup doesn't have.
         var sha256: String?
-        /// All that the store had in the sidecar.
+        /// The sidecar as it was in the store.
         var sidecar: Sidecar
     }
 
     var format = Self.formatWritten
-    /// When archives and collections were as they are here. RFC 3339, UTC, to the microsecond.
+    /// The time of the snapshot. RFC 3339, UTC, with microseconds.
     var madeAt: String
-    /// In the order of their import.
+    /// In import order.
     var archives: [Entry]
     var collections: [CollectionDocument]
 
     static let formatWritten = 2
     private static let formatsKnown = 1...2
-    /// About a million archives.
+    /// Enough for about a million archives.
     private static let bytesMax = 1 << 30
 
     init(madeAt: String, archives: [Entry], collections: [CollectionDocument]) {
         (self.madeAt, self.archives, self.collections) = (madeAt, archives, collections)
     }
 
-    /// The files that the backup needs.
+    /// The SHA-256 hashes of the files that the backup needs.
     var hashes: Set<String> { Set(archives.compactMap(\.sha256)) }
 
-    /// - Throws: `StoreError`: `notFound`; `unusable` for another version's; `documentDamaged`.
+    /// - Throws: `StoreError`: `notFound`, `unusable` for an unknown format, `documentDamaged`.
     package static func read(at path: String) throws -> BackupManifest {
         let format = try StoreDocument.read(Head.self, at: path, bytesMax: bytesMax).format
         guard formatsKnown.contains(format) else {
             throw StoreError(
-                .unusable, "the backup has the format \(format), this version knows up to \(formatWritten)",
+                .unusable, "this backup has format \(format); this version reads formats up to \(formatWritten)",
                 place: path,
-                hint: "use the replayhost that wrote it; nothing was changed")
+                hint: "use the version of replayhost that wrote it; nothing was changed")
         }
         let manifest = try StoreDocument.read(BackupManifest.self, at: path, bytesMax: bytesMax)
         try manifest.check(at: path)
         return manifest
     }
 
-    /// Written whole or not at all.
+    /// Writes the manifest atomically.
     package func write(to path: String) throws {
         try StoreDocument.write(self, to: path, bytesMax: Self.bytesMax)
     }
 
-    /// What every format has.
+    /// The part that all formats have in common.
     private struct Head: Decodable {
         let format: Int
     }
 
-    /// Names in a manifest become paths, and ids addresses.
+    /// Checks keys and ids, because they become paths and URLs.
     private func check(at path: String) throws {
         var (keys, ids): (Set<String>, Set<ArchiveID>) = ([], [])
         for entry in archives {
             let sidecar = try entry.sidecar.checked(at: path)
             guard let id = ArchiveID(sidecar.id), ids.insert(id).inserted, keys.insert(entry.key).inserted,
                 entry.isPlausible
-            else { throw Self.impossible("the archive \"\(sidecar.id)\"", at: path) }
+            else { throw Self.invalid("the archive \"\(sidecar.id)\"", at: path) }
         }
         for document in collections {
             guard ids.insert(try document.collection(at: path).id).inserted else {
-                throw Self.impossible("the collection \"\(document.id)\"", at: path)
+                throw Self.invalid("the collection \"\(document.id)\"", at: path)
             }
         }
     }
 
-    private static func impossible(_ what: String, at path: String) -> StoreError {
+    private static func invalid(_ item: String, at path: String) -> StoreError {
         StoreError(
-            .documentDamaged, "what the backup says of \(what) is not what replayhost writes", place: path,
-            hint: byHand)
+            .documentDamaged, "the backup has an invalid entry for \(item)", place: path, hint: manualRestoreHint)
     }
 
-    /// What is left to do where a manifest is not of use.
-    static let byHand = "the archives beside it are WACZ files under their SHA-256, and can be imported one by one"
+    /// What to do without a usable manifest.
+    static let manualRestoreHint = "the archives are in the folder files next to it; you can import them one by one"
 }
 
 extension BackupManifest {
@@ -108,7 +106,7 @@ extension BackupManifest {
 }
 
 extension BackupManifest.Entry {
-    /// Whether key and hash are such, and those of one archive, and the size is one that a file can have.
+    /// Whether key and hash are well-formed and match, and the size is possible.
     fileprivate var isPlausible: Bool {
         let hasHash = sha256.map { StoreLayout.isKey($0) && Sidecar.hash(inKey: $0) != nil } ?? true
         return StoreLayout.isKey(key) && hasHash && size <= UInt64(Int64.max)
@@ -117,7 +115,7 @@ extension BackupManifest.Entry {
 }
 
 extension BackupManifest.Entry {
-    /// Whether an archive of a store is this one, also when it was hashed or taken in since.
+    /// Whether this entry describes an archive of a store, even if that was hashed or adopted since.
     func isSame(as archive: Archive) -> Bool {
         guard archive.id.text == sidecar.id else { return false }
         if archive.key == key || archive.provisionalKey == key { return true }

@@ -1,10 +1,10 @@
-/// How a backup is to be done.
+/// The options of a backup.
 package struct BackupOptions: Sendable, Hashable {
-    /// Read the files through that the backup has already.
+    /// Whether to read and check the files that the backup already has.
     package var verifies = false
-    /// Copy the files that the store only refers to.
+    /// Whether to copy linked files.
     package var includesLinkedFiles = false
-    /// Delete the files that the new manifest does not need.
+    /// Whether to delete files that the new manifest doesn't need.
     package var prunes = false
 
     package init(verifies: Bool = false, includesLinkedFiles: Bool = false, prunes: Bool = false) {
@@ -14,50 +14,50 @@ package struct BackupOptions: Sendable, Hashable {
     }
 }
 
-/// What became of a backup. Its JSON is documented in `docs/json.md`.
+/// The result of a backup. Its JSON is documented in `docs/json.md`.
 package struct BackupReport: Sendable, Hashable {
-    /// RFC 3339, UTC: the moment that the backup shows.
+    /// The time of the snapshot. RFC 3339, UTC.
     package var madeAt = ""
-    /// Archives that the backup has, those included whose files are elsewhere.
+    /// The number of archives in the backup, including those whose linked files aren't.
     package var archives = 0
     package var collections = 0
-    /// Files that were copied.
+    /// Copied files.
     package var copied = FileTally()
-    /// Files that the backup had already.
+    /// Files that the backup already had.
     package var unchanged = FileTally()
-    /// Files of the backup that were read through and are whole.
+    /// Files of the backup that were read and are intact.
     package var verified = FileTally()
-    /// Files that the store refers to and that the backup does not have.
+    /// Linked files that the backup doesn't have.
     package var elsewhere = FileTally()
-    /// Files that were deleted.
+    /// Deleted files.
     package var pruned = FileTally()
-    /// Archives that the store had and the backup has not.
+    /// Archives of the store that aren't in the backup.
     package var leftOut: [ArchiveID] = []
-    /// Worth knowing, and no fault.
+    /// Remarks that need no action.
     package var notes: [String] = []
-    /// What is wrong. The rest of the backup is not touched by it.
+    /// Errors that affect single archives, not the rest of the backup.
     package var problems: [StoreError] = []
 }
 
-/// What became of a restoration. Its JSON is documented in `docs/json.md`.
+/// The result of a restore. Its JSON is documented in `docs/json.md`.
 package struct RestoreReport: Sendable, Hashable {
-    /// RFC 3339, UTC: the moment that the backup shows.
+    /// The time of the snapshot. RFC 3339, UTC.
     package var madeAt = ""
-    /// Archives and collections of the backup that are in the store now.
+    /// The number of archives of the backup that are in the store now.
     package var archives = 0
     package var collections = 0
-    /// Files that were copied.
+    /// Copied files.
     package var restored = FileTally()
-    /// Archives that the store had already.
+    /// The number of archives that the store already had.
     package var alreadyThere = 0
-    /// Archives whose file was referred to, is not there, and was restored from its copy: now it is the store's own.
+    /// Archives whose linked file is gone and was restored from its copy; the store has the file now.
     package var adopted: [ArchiveID] = []
-    /// Archives whose file is referred to and not there.
+    /// Archives whose linked file can't be found.
     package var unavailable: [ArchiveID] = []
-    /// Archives of the backup that the store has not.
+    /// Archives of the backup that couldn't be restored.
     package var leftOut: [ArchiveID] = []
-    /// Worth knowing, and no fault.
+    /// Remarks that need no action.
     package var notes: [String] = []
-    /// What is wrong. The rest of the store is not touched by it.
+    /// Errors that affect single archives, not the rest of the store.
     package var problems: [StoreError] = []
 }

@@ -1,23 +1,23 @@
-/// What a store was at one moment: all that a backup needs to know of it, but for the bytes of the files.
+/// The state of a store at one moment: everything that a backup needs except the files.
 struct BackupSnapshot {
-    /// An archive, and its sidecar as it was.
+    /// An archive and its sidecar.
     struct Item {
         let archive: Archive
         let sidecar: Sidecar
     }
 
     let madeAt: String
-    /// In the order of their import.
+    /// In import order.
     let items: [Item]
     let collections: [CollectionDocument]
-    /// Archives whose sidecar is of another version.
+    /// Archives whose sidecar has an unknown format.
     let unreadable: [ArchiveID]
-    /// What could not be read of the store.
+    /// What couldn't be read.
     let problems: [StoreError]
 }
 
 extension BackupSnapshot {
-    /// Reads sidecars and collections under the commit lock: no import or removal comes in between.
+    /// Reads sidecars and collections under the commit lock, so that no import or removal comes in between.
     ///
     /// - Parameter checkCancellation: Called while another process holds the lock; throws to stop.
     init(of store: ArchiveStore, checkCancellation: () throws -> Void) throws {
@@ -37,8 +37,8 @@ extension BackupSnapshot {
             for key in try FileInventory(store.layout).files.subtracting(known).sorted() {
                 problems.append(
                     StoreError(
-                        .archiveDamaged, "the file is not in the catalog, and is left out of the backup",
-                        place: store.layout.file(key), hint: "run `replayhost doctor`, which tells why"))
+                        .archiveDamaged, "this file isn't in the catalog and was left out of the backup",
+                        place: store.layout.file(key), hint: "run `replayhost doctor` to find out why"))
             }
             let collections = try Self.savedCollections(store, &problems)
             return BackupSnapshot(
@@ -47,7 +47,7 @@ extension BackupSnapshot {
         }
     }
 
-    /// The sidecar; what the catalog knows where it was lost, damaged, or cannot be read.
+    /// Returns the archive's sidecar, or one made from the catalog if that is lost, damaged or unreadable.
     private static func savedSidecar(of archive: Archive, _ layout: StoreLayout) throws -> Sidecar {
         do {
             return try Sidecar.read(at: layout.sidecar(archive.key))
@@ -70,7 +70,7 @@ extension BackupSnapshot {
                 _ = try document.collection(at: layout.collection(id))
                 collections[id] = document
             } catch let error as StoreError where error.isDamagedDocument && collections[id] != nil {
-                // The catalog's is the copy that is left.
+                // The catalog has the remaining copy.
             } catch let error as StoreError where error.isDamagedDocument || error.code == .unusable {
                 problems.append(error)
             }

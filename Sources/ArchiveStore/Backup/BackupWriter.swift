@@ -6,21 +6,21 @@ import Glibc
 import Darwin
 #endif
 
-/// Brings a backup folder up to a snapshot: files first, then the manifest, then what is no longer needed goes.
+/// Updates a backup folder to a snapshot: copies files, writes the manifest, then deletes what is no longer needed.
 struct BackupWriter {
     private typealias Item = BackupSnapshot.Item
 
     private let store: ArchiveStore
     private let folder: BackupFolder
     private let options: BackupOptions
-    /// The archives of the manifest before, by key.
+    /// The archives of the previous manifest, by key.
     private let former: [String: BackupManifest.Entry]
     private var report = BackupReport()
-    /// Files that the folder has, by their SHA-256, and their sizes.
-    private var held: [String: UInt64] = [:]
-    /// Files there that are not what their name says.
+    /// The sizes of the files that the folder has, by SHA-256.
+    private var stored: [String: UInt64] = [:]
+    /// Files in the folder whose content doesn't match their name.
     private var damaged: Set<String> = []
-    /// Files that the report counts already: archives may share one.
+    /// Files that the report already counts: archives can share one.
     private var counted: Set<String> = []
     private var copying = (done: UInt64(0), total: UInt64(0))
 
@@ -30,7 +30,7 @@ struct BackupWriter {
         self.former = Dictionary(entries, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Copies what is new in a store to the folder at `path`, which is made when it is not there.
+    /// Backs up a store to the folder at `path`, which is created if necessary.
     static func backUp(
         _ store: ArchiveStore, to path: String, options: BackupOptions, progress: (ImportProgress) throws -> Void
     ) throws -> BackupReport {
@@ -43,19 +43,19 @@ struct BackupWriter {
             var writer = BackupWriter(store: store, folder: folder, former: former, options: options)
             return try writer.run(snapshot, progress)
         } catch let error as StoreError {
-            throw folder.inItsWords(error)
+            throw folder.withBackupHint(error)
         }
     }
 
-    /// The only backup of one store must not make room for that of another.
+    /// Refuses to overwrite the backup of another store, which may be the only one.
     private static func check(_ former: BackupManifest?, isOf snapshot: BackupSnapshot, at path: String) throws {
         guard let former, !former.archives.isEmpty else { return }
         let keys = Set(snapshot.items.flatMap { [$0.archive.key, $0.archive.provisionalKey ?? $0.archive.key] })
         let ids = Set(snapshot.items.map(\.archive.id.text))
         if former.archives.contains(where: { keys.contains($0.key) || ids.contains($0.sidecar.id) }) { return }
         throw StoreError(
-            .failed, "the folder has the backup of another store: none of its archives is in this one", place: path,
-            hint: "give another folder; or, if that backup is no longer needed, move the file away first")
+            .failed, "this is the backup of another store: none of its archives are in yours", place: path,
+            hint: "choose another folder, or move this file away if you no longer need that backup")
     }
 
     private mutating func run(
@@ -63,11 +63,11 @@ struct BackupWriter {
     ) throws -> BackupReport {
         report.madeAt = snapshot.madeAt
         (report.problems, report.leftOut) = (snapshot.problems, snapshot.unreadable)
-        try findHeld(snapshot)
-        if options.verifies { try verifyHeld(progress) }
+        findStored(snapshot)
+        if options.verifies { try verifyStored(progress) }
         try planCopies(snapshot)
         let entries = try snapshot.items.compactMap { try entry(of: $0, progress) }
-        sayWhatStaysDamaged(snapshot)
+        reportDamagedCopies(snapshot)
         let collections = collections(of: snapshot, entries)
         (report.archives, report.collections) = (entries.count, collections.count)
         let manifest = BackupManifest(madeAt: snapshot.madeAt, archives: entries, collections: collections)
@@ -76,34 +76,34 @@ struct BackupWriter {
         return report
     }
 
-    /// Looks which files need no copying, by name and size.
-    private mutating func findHeld(_ snapshot: BackupSnapshot) throws {
+    /// Finds the files that needn't be copied, by name and size.
+    private mutating func findStored(_ snapshot: BackupSnapshot) {
         for item in snapshot.items {
             guard let hash = knownHash(of: item) else { continue }
-            if folder.holds(hash, size: item.archive.size) {
-                held[hash] = item.archive.size
+            if folder.hasFile(hash, size: item.archive.size) {
+                stored[hash] = item.archive.size
             } else if Folder.exists(folder.layout.file(hash)) {
                 damaged.insert(hash)
             }
         }
     }
 
-    private mutating func verifyHeld(_ progress: (ImportProgress) throws -> Void) throws {
-        let total = held.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
+    private mutating func verifyStored(_ progress: (ImportProgress) throws -> Void) throws {
+        let total = stored.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
         var done: UInt64 = 0
-        for (hash, size) in held.sorted(by: { $0.key < $1.key }) {
-            if try isWhole(hash, progress: { try progress(.checking(done: done.addingSaturated($0), total: total)) }) {
+        for (hash, size) in stored.sorted(by: { $0.key < $1.key }) {
+            if try isIntact(hash, progress: { try progress(.checking(done: done.addingSaturated($0), total: total)) }) {
                 report.verified.add(size)
             } else {
-                held[hash] = nil
+                stored[hash] = nil
                 damaged.insert(hash)
             }
             done = done.addingSaturated(size)
         }
     }
 
-    /// A disk that cannot read a file has lost it.
-    private func isWhole(_ hash: String, progress: (UInt64) throws -> Void) throws -> Bool {
+    /// Whether a file has the content that its name promises. A file that the disk can't read counts as damaged.
+    private func isIntact(_ hash: String, progress: (UInt64) throws -> Void) throws -> Bool {
         let path = folder.layout.file(hash)
         do {
             let file = try Descriptor(path: path, flags: O_RDONLY)
@@ -114,23 +114,23 @@ struct BackupWriter {
         }
     }
 
-    /// Adds up what is to be copied, and whether there is room for it.
+    /// Adds up what has to be copied, and checks that there is space for it.
     private mutating func planCopies(_ snapshot: BackupSnapshot) throws {
         var planned: Set<String> = []
         for item in snapshot.items where wants(item) {
             let hash = knownHash(of: item) ?? item.archive.key
-            guard held[hash] == nil, planned.insert(hash).inserted else { continue }
+            guard stored[hash] == nil, planned.insert(hash).inserted else { continue }
             copying.total = copying.total.addingSaturated(item.archive.size)
         }
         if copying.total > 0 { try folder.checkSpace(for: copying.total) }
     }
 
-    /// What the manifest will say of an archive; copies its file when the folder does not have it.
+    /// Returns the manifest's entry for an archive, and copies its file if the folder doesn't have it.
     private mutating func entry(
         of item: Item, _ progress: (ImportProgress) throws -> Void
     ) throws -> BackupManifest.Entry? {
         let archive = item.archive
-        var hash = knownHash(of: item).flatMap { held[$0] == nil ? nil : $0 }
+        var hash = knownHash(of: item).flatMap { stored[$0] == nil ? nil : $0 }
         if let hash {
             if counted.insert(hash).inserted { report.unchanged.add(archive.size) }
         } else if wants(item) {
@@ -146,25 +146,25 @@ struct BackupWriter {
         return BackupManifest.Entry(key: archive.key, size: archive.size, sha256: hash, sidecar: item.sidecar)
     }
 
-    /// - Returns: The SHA-256 under which the folder has the file now; `nil` when it could not be had, which is said.
+    /// - Returns: The file's SHA-256, its name in the folder; `nil` if it couldn't be copied, which is reported.
     private mutating func copy(_ item: Item, _ progress: (ImportProgress) throws -> Void) throws -> String? {
         let archive = item.archive
         let source: Descriptor
         do {
             source = try archive.openFile(in: store.layout)
         } catch {
-            try miss(item, error)
+            try reportUnreadable(item, error)
             return nil
         }
         let target = try folder.layout.makeLockedFile()
-        // Nothing is there any more under that name once the copy was moved.
+        // After the copy was moved, there is nothing left under this name.
         defer { withExtendedLifetime(target) { _ = unlink(target.path) } }
-        let (begun, total) = copying
+        let (before, total) = copying
         do {
             let (size, digest) = try HashedCopy(source: source, target: target).run {
-                try progress(.copying(done: min(begun + $0, total), total: total))
+                try progress(.copying(done: min(before + $0, total), total: total))
             }
-            copying.done = begun + archive.size
+            copying.done = before + archive.size
             let hash = digest.hexadecimal
             try check(hash, size: size, of: item, source)
             try keep(target, as: hash, of: item)
@@ -178,7 +178,9 @@ struct BackupWriter {
         }
     }
 
-    /// - Throws: `StoreError` that names the file, when it is not what the store says.
+    /// Checks that a copied file is the one that the store describes.
+    ///
+    /// - Throws: `StoreError` with the file's path.
     private func check(_ hash: String, size: UInt64, of item: Item, _ source: Descriptor) throws {
         let (archive, path) = (item.archive, source.path)
         if let known = archive.sha256, known != hash {
@@ -186,58 +188,58 @@ struct BackupWriter {
                 .archiveDamaged, "the file of \"\(archive.id)\" is damaged: its SHA-256 is \(hash), not \(known)",
                 place: path,
                 hint: archive.storage.isLinked
-                    ? nil : "import it again from where it came from; `replayhost remove \(archive.id)` comes first")
+                    ? nil : "run `replayhost remove \(archive.id)`, then import the original file again")
         }
         if let file = archive.storage.linkedFile, !file.describes(try source.status()) {
             throw StoreError(
-                .changed, "the file of \"\(archive.id)\" was changed while it was copied", place: path)
+                .changed, "the file of \"\(archive.id)\" changed while it was copied", place: path)
         }
     }
 
-    /// Moves a copy to its place, unless the same is there.
+    /// Moves a copy into `files/`, unless the file is already there.
     private mutating func keep(_ copy: Descriptor, as hash: String, of item: Item) throws {
         let size = UInt64(clamping: try copy.status().st_size)
-        guard damaged.contains(hash) || !folder.holds(hash, size: size) else {
-            held[hash] = size
+        guard damaged.contains(hash) || !folder.hasFile(hash, size: size) else {
+            stored[hash] = size
             if counted.insert(hash).inserted { report.unchanged.add(size) }
             return
         }
         try copy.synchronize()
-        // Against accidents only; file systems without modes (exFAT, SMB) go without.
+        // Protects against accidents. File systems without modes (exFAT, SMB) ignore it.
         _ = chmod(copy.path, 0o400)
         try Folder.move(copy.path, to: folder.layout.file(hash))
         if damaged.remove(hash) != nil {
-            report.notes.append("the copy of \"\(item.archive.id)\" in the backup was damaged, and was made anew")
+            report.notes.append("the backup's copy of \"\(item.archive.id)\" was damaged and has been replaced")
         }
-        held[hash] = size
+        stored[hash] = size
         counted.insert(hash)
         report.copied.add(size)
     }
 
-    /// A file that could not be opened: its archive was removed since the snapshot, or there is something wrong.
-    private mutating func miss(_ item: Item, _ error: StoreError) throws {
+    /// Reports a file that couldn't be opened. Only a note if its archive was removed since the snapshot.
+    private mutating func reportUnreadable(_ item: Item, _ error: StoreError) throws {
         guard error.code == .notFound, try isGone(item.archive) else {
             let archive = item.archive
             let isLost = error.code == .notFound && !archive.storage.isLinked
             return report.problems.append(
                 isLost
                     ? StoreError(
-                        .archiveDamaged, "the file of \"\(archive.id)\" is gone from the store", place: error.place,
-                        hint: "import it again, or remove \(archive.id)") : error)
+                        .archiveDamaged, "the file of \"\(archive.id)\" is missing from the store", place: error.place,
+                        hint: "import it again, or run `replayhost remove \(archive.id)`") : error)
         }
         report.notes.append(
-            "\"\(item.archive.id)\" was removed or replaced meanwhile, and is left out; the next backup has what is there now"
+            "\"\(item.archive.id)\" was removed or replaced during the backup and was left out; run the backup again"
         )
     }
 
-    private mutating func sayWhatStaysDamaged(_ snapshot: BackupSnapshot) {
+    private mutating func reportDamagedCopies(_ snapshot: BackupSnapshot) {
         for item in snapshot.items {
             guard let hash = knownHash(of: item), damaged.remove(hash) != nil else { continue }
             report.problems.append(
                 StoreError(
-                    .archiveDamaged, "the copy of \"\(item.archive.id)\" in the backup is damaged",
+                    .archiveDamaged, "the backup's copy of \"\(item.archive.id)\" is damaged",
                     place: folder.layout.file(hash),
-                    hint: item.archive.storage.isLinked ? "--include-linked copies it anew" : nil))
+                    hint: item.archive.storage.isLinked ? "copy it again with --include-linked" : nil))
         }
     }
 
@@ -245,7 +247,7 @@ struct BackupWriter {
         try store.layout.withCommitLock { try store.catalog.archive(key: archive.key) == nil }
     }
 
-    /// The collections, without the archives that the backup does not have.
+    /// Returns the collections, without members that the backup doesn't have.
     private func collections(of snapshot: BackupSnapshot, _ entries: [BackupManifest.Entry]) -> [CollectionDocument] {
         let ids = Set(entries.map(\.sidecar.id))
         return snapshot.collections.map { document in
@@ -255,11 +257,12 @@ struct BackupWriter {
         }
     }
 
-    /// Where something is missing, the files of the manifest before may be what is left of it.
+    /// Deletes files that the manifest doesn't need, unless there were problems: old files may be all that is left of an
+    /// archive.
     private mutating func prune(_ manifest: BackupManifest) throws {
         guard options.prunes else { return }
         guard report.problems.isEmpty else {
-            report.notes.append("nothing was deleted from the backup, since not everything is well")
+            report.notes.append("nothing was deleted from the backup because there were problems")
             return
         }
         report.pruned = try folder.prune(keeping: manifest.hashes)
@@ -267,7 +270,7 @@ struct BackupWriter {
 
     private func wants(_ item: Item) -> Bool { !item.archive.storage.isLinked || options.includesLinkedFiles }
 
-    /// The hash of an archive's file: the catalog's, or what the copying of an unchanged linked file found out before.
+    /// Returns the hash of an archive's file from the catalog, or from the previous backup if a linked file is unchanged.
     private func knownHash(of item: Item) -> String? {
         if let hash = item.archive.sha256 { return hash }
         guard let known = former[item.archive.key], known.sidecar.storage == item.archive.storage else {

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Brings a store to what a manifest says: archives one by one, each with its sidecar before its file, then collections.
+/// Restores a backup to a store: archives one by one, each with its sidecar before its file, then collections.
 struct RestoreWriter {
     private typealias Entry = BackupManifest.Entry
 
@@ -22,7 +22,7 @@ struct RestoreWriter {
 
     private var layout: StoreLayout { store.layout }
 
-    /// Makes the store at `root` what the backup at `path` says.
+    /// Restores the backup at `path` to the store at `root`.
     static func restore(
         from path: String, to root: String, progress: (ImportProgress) throws -> Void
     ) throws -> RestoreReport {
@@ -30,8 +30,8 @@ struct RestoreWriter {
         let manifest = try manifest(in: folder, path)
         let store = try ArchiveStore(at: root)
         try store.checkWritable()
-        // What serves a store must not see it half restored.
-        let server = try keepServersAway(store.layout)
+        // A server must not show a store that is only partly restored.
+        let server = try lockOutServers(store.layout)
         defer { server.remove() }
         try store.repair()
         try check(store, isOf: manifest)
@@ -44,21 +44,21 @@ struct RestoreWriter {
             return try BackupManifest.read(at: folder.manifest)
         } catch let error as StoreError where error.code == .notFound {
             throw StoreError(
-                .notFound, "there is no complete backup in the folder: backup.json is missing", place: path,
-                hint: "name the folder that was given to `replayhost backup`")
+                .notFound, "no complete backup in this folder: backup.json is missing", place: path,
+                hint: "use the folder that you gave to `replayhost backup`")
         } catch let error as StoreError where error.isDamagedDocument {
-            throw StoreError(error.code, error.what, place: error.place, hint: error.hint ?? BackupManifest.byHand)
+            throw StoreError(error.code, error.what, place: error.place, hint: error.hint ?? BackupManifest.manualRestoreHint)
         }
     }
 
-    private static func keepServersAway(_ layout: StoreLayout) throws -> ServerFile {
+    private static func lockOutServers(_ layout: StoreLayout) throws -> ServerFile {
         do {
             return try ServerFile(layout: layout)
         } catch let error as StoreError where error.code == .locked {
             let address = ServerFile.running(layout: layout).map { " at \($0.address)" } ?? ""
             throw StoreError(
-                .locked, "a server runs on the store that is to be restored" + address, place: layout.root,
-                hint: "stop it, or give another store with --store")
+                .locked, "a server is using this store" + address, place: layout.root,
+                hint: "run `replayhost stop` first, or choose another store with --store")
         }
     }
 
@@ -71,76 +71,76 @@ struct RestoreWriter {
         guard let first = foreign.first else { return }
         throw StoreError(
             .failed,
-            "the store has \(foreign.count) of its own that the backup does not have, for example \"\(first)\"",
-            place: store.layout.root, hint: "restore to an empty folder: --store PATH")
+            "the store has archives or collections that aren't in this backup (\(foreign.count)), for example \"\(first)\"",
+            place: store.layout.root, hint: "choose an empty folder with --store")
     }
 
     private mutating func run(_ progress: (ImportProgress) throws -> Void) throws -> RestoreReport {
         report.madeAt = manifest.madeAt
         let plan = try plan()
         copying.total = plan.reduce(0) { $0.addingSaturated($1.hash == nil ? 0 : $1.entry.size) }
-        if copying.total > 0 { try layout.checkSpace(for: copying.total, what: "what is to be restored") }
+        if copying.total > 0 { try layout.checkSpace(for: copying.total, what: "the restore") }
         for step in plan {
             if let hash = step.hash {
                 try restore(step.entry, hash, progress)
             } else {
-                try refer(step.entry, progress)
+                try link(step.entry, progress)
             }
         }
-        // Enters linked files, and what could not be read above once more, to say why.
+        // Adds linked files to the catalog, and retries what couldn't be read above, to report why.
         report.problems += try store.repair().problems.map { StoreError(.archiveDamaged, $0) }
         try restoreCollections()
         try count()
         return report
     }
 
-    /// An archive that is not there yet.
+    /// An archive to restore.
     private struct Step {
         let entry: Entry
-        /// Of the file to be copied; `nil` for one that is only referred to.
+        /// The hash of the file to copy; `nil` for one that is only linked.
         let hash: String?
     }
 
     private mutating func plan() throws -> [Step] {
-        var taken = Set(manifest.archives.filter { !$0.sidecar.storage.isLinked }.map(\.key))
+        var copied = Set(manifest.archives.filter { !$0.sidecar.storage.isLinked }.map(\.key))
         var steps: [Step] = []
         for entry in manifest.archives {
-            if let there = try archive(of: entry), there.availability(in: layout) != .missing {
+            if let existing = try archive(of: entry), existing.availability(in: layout) != .missing {
                 report.alreadyThere += 1
-                sayWhatDiffers(there, entry)
+                noteKeptMetadata(existing, entry)
             } else if !entry.sidecar.storage.isLinked {
                 steps.append(Step(entry: entry, hash: entry.key))
             } else {
-                // Two archives of the same bytes cannot both be taken in.
+                // The store can't have the same file twice.
                 let copy =
-                    Self.isWhereItWas(entry) ? nil : entry.sha256.flatMap { taken.insert($0).inserted ? $0 : nil }
+                    Self.isLinkUnchanged(entry) ? nil : entry.sha256.flatMap { copied.insert($0).inserted ? $0 : nil }
                 steps.append(Step(entry: entry, hash: copy))
             }
         }
         return steps
     }
 
-    /// What the store has of it already.
+    /// Returns the archive of an entry if the store has it.
     private func archive(of entry: Entry) throws -> Archive? {
         guard let id = ArchiveID(entry.sidecar.id), let archive = try store.catalog.archive(id: id) else { return nil }
         return entry.isSame(as: archive) ? archive : nil
     }
 
-    private mutating func sayWhatDiffers(_ archive: Archive, _ entry: Entry) {
+    private mutating func noteKeptMetadata(_ archive: Archive, _ entry: Entry) {
         var restored = archive
         entry.sidecar.apply(to: &restored)
         guard (archive.title, archive.notes) != (restored.title, restored.notes) || archive.tags != restored.tags
         else { return }
-        report.notes.append("\"\(archive.id)\" keeps the title, tags and notes that it has in the store")
+        report.notes.append("\"\(archive.id)\" keeps its current title, tags and notes")
     }
 
-    private static func isWhereItWas(_ entry: Entry) -> Bool {
+    private static func isLinkUnchanged(_ entry: Entry) -> Bool {
         var status = stat()
         guard let file = entry.sidecar.storage.linkedFile, stat(file.path, &status) == 0 else { return false }
         return file.describes(status)
     }
 
-    /// Copies a file, and enters it with the sidecar that it had.
+    /// Copies a file from the backup and adds it to the store with its sidecar.
     private mutating func restore(
         _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws {
@@ -151,14 +151,14 @@ struct RestoreWriter {
         } catch let error as StoreError where error.place?.hasPrefix(folder.layout.root + "/") == true {
             copying.done = copying.done.addingSaturated(entry.size)
             guard error.code != .interrupted else { throw error }
-            return report.problems.append(Self.inItsWords(error, of: entry))
+            return report.problems.append(Self.damagedFile(error, of: entry))
         }
         copying.done = copying.done.addingSaturated(entry.size)
         try incoming.file.synchronize()
         let prepared = try prepare(incoming, hash, progress)
         try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             if let prepared {
-                try enter(prepared, incoming, sidecar)
+                try add(prepared, incoming, sidecar)
             } else {
                 try sidecar.write(to: layout.sidecar(hash))
                 _ = chmod(incoming.file.path, 0o400)
@@ -170,7 +170,7 @@ struct RestoreWriter {
         }
     }
 
-    /// - Throws: `StoreError` with a place in the backup when its file is not what its name says.
+    /// - Throws: `StoreError` with the path of the backup's file if its hash doesn't match its name.
     private func copied(
         _ entry: Entry, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws -> IncomingArchive {
@@ -178,9 +178,9 @@ struct RestoreWriter {
         let source = try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
         let incoming = try IncomingArchive(
             layout: layout, originalName: entry.sidecar.entry.originalName, source: path, expectedSize: entry.size)
-        let (begun, total) = copying
+        let (before, total) = copying
         try incoming.copy(from: source) {
-            try progress(.copying(done: min(begun + $0, total), total: total))
+            try progress(.copying(done: min(before + $0, total), total: total))
         }
         guard incoming.sha256 == hash else {
             throw StoreError(.archiveDamaged, "its SHA-256 is \(incoming.sha256)", place: path)
@@ -188,15 +188,15 @@ struct RestoreWriter {
         return incoming
     }
 
-    private static func inItsWords(_ error: StoreError, of entry: Entry) -> StoreError {
+    private static func damagedFile(_ error: StoreError, of entry: Entry) -> StoreError {
         let reason = error.code == .notFound ? "it is missing" : error.what
         return StoreError(
-            .archiveDamaged, "the file of \"\(entry.sidecar.id)\" in the backup is damaged, and is left out: \(reason)",
+            .archiveDamaged, "the backup's file of \"\(entry.sidecar.id)\" is damaged and was left out: \(reason)",
             place: error.place,
-            hint: "a backup of the store that still has it mends it; then run this again")
+            hint: "if another store has this archive, back it up to this folder, then restore again")
     }
 
-    /// Reads an archive and writes the index that its lookups need; `nil` when it cannot be read, as it could not before.
+    /// Reads an archive and writes the index that its lookups need; `nil` if the archive can't be replayed.
     private func prepare(
         _ incoming: IncomingArchive, _ hash: String, _ progress: (ImportProgress) throws -> Void
     ) throws -> (examined: ExaminedArchive, index: IncomingIndex)? {
@@ -214,23 +214,23 @@ struct RestoreWriter {
         }
     }
 
-    /// Sidecar and index first, then the file, then the catalog. Under the commit lock only.
-    private func enter(
+    /// Adds a file to the store and the catalog. Requires the commit lock.
+    private func add(
         _ prepared: (examined: ExaminedArchive, index: IncomingIndex), _ incoming: IncomingArchive, _ sidecar: Sidecar
     ) throws {
         guard let id = ArchiveID(sidecar.id) else { return }
         let key = prepared.index.key
-        // One that lost its file keeps what people said of it since.
+        // An archive that only lost its file keeps its current metadata.
         let known = try store.catalog.archive(key: key).map { Sidecar($0).asManaged() }
         let archive = prepared.examined.archive(
             key: key, id: id, sha256: key, storage: .managed, entry: (known ?? sidecar).entry,
             lookups: prepared.index.lookups)
         try store.committer.put(incoming, prepared.index, sidecar: known ?? sidecar, isKnown: known != nil)
-        try store.committer.enter(archive, prepared.examined, replaced: nil)
+        try store.committer.addToCatalog(archive, prepared.examined, replaced: nil)
     }
 
-    /// Writes the sidecar of a file that stays where it is.
-    private func refer(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
+    /// Writes the sidecar of a linked file.
+    private func link(_ entry: Entry, _ progress: (ImportProgress) throws -> Void) throws {
         try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
             try entry.sidecar.write(to: layout.sidecar(entry.key))
         }
@@ -241,14 +241,14 @@ struct RestoreWriter {
             for document in manifest.collections {
                 var collection = try document.collection(at: folder.manifest)
                 collection.members = try collection.members.filter { try store.catalog.archive(id: $0) != nil }
-                guard try store.collections.collection(id: collection.id).map({ $0.isRest(of: collection) }) ?? true
+                guard try store.collections.collection(id: collection.id).map({ $0.lacksMembers(of: collection) }) ?? true
                 else { continue }
                 try store.collections.save(collection)
             }
         }
     }
 
-    /// Looks what the store has in the end.
+    /// Counts what the store has after the restore.
     private mutating func count() throws {
         for entry in manifest.archives {
             guard let id = ArchiveID(entry.sidecar.id) else { continue }
@@ -266,8 +266,8 @@ struct RestoreWriter {
 }
 
 extension ArchiveCollection {
-    /// Whether it is the other one without some of its members, which is what restoring from a damaged backup leaves.
-    fileprivate func isRest(of other: ArchiveCollection) -> Bool {
+    /// Whether this is the other collection without some of its members, as left by restoring a damaged backup.
+    fileprivate func lacksMembers(of other: ArchiveCollection) -> Bool {
         var whole = self
         whole.members = other.members
         whole.port = other.port

@@ -3,19 +3,18 @@ package import WebArchive
 
 /// One WACZ in the store. Its JSON is documented in `docs/json.md`.
 ///
-/// What was read from the file and what the store adds to it are values of their own, since the catalog and the sidecar keep them
-/// as such. Their members are members of the archive.
+/// `entry` is what the store adds, `summary` is what was read from the file. Their members are members of the archive.
 @dynamicMemberLookup
 package struct Archive: Sendable, Hashable {
-    /// Names what lies in the store: the SHA-256 in hex; for a linked file that is not hashed yet, `ref-` and a UUID.
+    /// The name of the archive's files in the store: the SHA-256 in hex, or `ref-` and a UUID until a linked file is hashed.
     package private(set) var key: String
     package let id: ArchiveID
-    /// Of the whole file, in hex; `nil` for a linked file that is not hashed yet.
+    /// The SHA-256 of the file in hex; `nil` until a linked file is hashed.
     package var sha256: String?
-    /// Of the file, in bytes.
+    /// The file's size in bytes.
     package let size: UInt64
     package var storage: ArchiveStorage
-    /// Whether pages and findings were read from the file; not so when a catalog was rebuilt while the file was unavailable.
+    /// Whether pages and findings were read from the file; `false` if the catalog was rebuilt while the file was unavailable.
     package var isExamined = true
     package var entry: LibraryEntry
     package var summary: ArchiveSummary
@@ -29,16 +28,16 @@ package struct Archive: Sendable, Hashable {
         summary[keyPath: member]
     }
 
-    /// The engine's collection for this very file: a replaced file never shows the old one's pages.
+    /// The engine's name for this version of the file, so that a replaced file never shows pages of the old one.
     package var replayCollection: String { "\(id)-\(Self.mark(of: sha256 ?? key))" }
-    /// Path of the file on every origin that serves it.
+    /// The path of the file on each origin that serves it.
     package var filePath: String { "/archives/\(id).wacz" }
-    /// The same, as an address of this very file: 404 once it is another one.
+    /// The path of this version of the file: 404 once the file was replaced.
     package var versionedFilePath: String {
         sha256.map { "\(filePath)?sha256=\($0)" } ?? "\(filePath)?version=\(key)"
     }
 
-    /// The same archive once its SHA-256 is known.
+    /// Returns the archive with its SHA-256 as the key.
     func rekeyed(_ sha256: String) -> Archive {
         var archive = self
         archive.entry.provisionalKey = key
@@ -47,7 +46,7 @@ package struct Archive: Sendable, Hashable {
         return archive
     }
 
-    /// 12 hex digits that tell one file from another.
+    /// Returns 12 hex digits that identify the file.
     static func mark(of key: String) -> String {
         String(key.dropFirst(key.hasPrefix(StoreLayout.provisionalPrefix) ? 4 : 0).filter { $0 != "-" }.prefix(12))
     }
@@ -61,13 +60,13 @@ extension Archive: Encodable {
         case lookups, lookupsReason, tags, notes, storage, linkedPath
     }
 
-    /// Where a visit starts.
+    /// The page that opens first.
     struct MainPage: Encodable {
         let url: String
         let timestamp: String?
     }
 
-    /// The page that the package names as its first; `nil` when it names none.
+    /// The page that opens first; `nil` if there is none.
     var mainPage: MainPage? { summary.mainPageURL.map { MainPage(url: $0, timestamp: summary.mainPageTimestamp) } }
 
     package func encode(to encoder: any Encoder) throws {
@@ -87,7 +86,7 @@ extension Archive: Encodable {
         try container.encodeIfPresent(summary.firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(summary.lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
         try container.encodeIfPresent(mainPage, forKey: .mainPage)
-        // Nothing in this version checks the hashes inside the package, and nothing claims that it did.
+        // This version never stores the result of checking the hashes inside the package.
         try container.encode("not-yet-verified", forKey: .verification)
         try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(replayCollection, forKey: .replayCollection)
@@ -101,7 +100,7 @@ extension Archive: Encodable {
     }
 }
 
-/// An archive and whether its file can be read now: what lists show.
+/// An archive with its availability, as lists show it.
 package struct ListedArchive: Sendable, Hashable, Encodable {
     package let archive: Archive
     package let availability: Availability
@@ -117,12 +116,12 @@ package struct ListedArchive: Sendable, Hashable, Encodable {
     }
 }
 
-/// One archive with its findings: what `info` and `/api/archives/ID` show.
+/// An archive with its findings, as `info` and `/api/archives/ID` show it.
 package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let archive: Archive
     package let availability: Availability
     package let findings: [Finding]
-    /// The collections that it is in.
+    /// The collections that contain the archive.
     package let collections: [ArchiveID]
 
     private enum CodingKeys: String, CodingKey {
@@ -145,7 +144,7 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
     package let url: String
     package let timestamp: String?
     package let title: String?
-    /// The archive that lists it, in a list of several archives' pages.
+    /// The archive that lists the page; only set in lists of several archives' pages.
     package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
@@ -164,15 +163,15 @@ package struct ArchivePage: Sendable, Hashable, Encodable {
     }
 }
 
-/// One entry of an archive's index, for "was this captured, and when".
+/// An entry of an archive's index: what was captured, and when.
 package struct CaptureSummary: Sendable, Hashable, Encodable {
     package let url: String
-    /// The URL with method and body in its query, of a request other than `GET`: replay finds the capture by it.
+    /// The indexed URL of a request other than `GET`, with method and body in its query.
     package var request: String?
     package let timestamp: String
     package let status: Int?
     package let mime: String?
-    /// The archive that has it, in a list of several archives' captures.
+    /// The archive that has the capture; only set in lists of several archives' captures.
     package var archiveID: ArchiveID?
 
     private enum CodingKeys: String, CodingKey {
@@ -191,18 +190,19 @@ package struct CaptureSummary: Sendable, Hashable, Encodable {
     }
 }
 
-/// Times as text. RFC 3339, in UTC, to the second.
+/// Conversion of times to and from RFC 3339, in UTC.
 package enum RFC3339 {
+    /// Returns the time to the second.
     package static func text(of date: Date) -> String {
         date.formatted(.iso8601)
     }
 
-    /// Now, to the microsecond: what a sidecar keeps of a time.
+    /// Returns the current time, rounded to microseconds as in sidecars.
     static func now() -> Date {
         date(preciseText(of: Date())) ?? Date()
     }
 
-    /// To the microsecond, always with six digits, so that these texts sort as the times do.
+    /// Returns the time to the microsecond, always with six digits, so that texts sort like times.
     static func preciseText(of date: Date) -> String {
         let micros = Int64((date.timeIntervalSince1970 * 1_000_000).rounded())
         let fraction = ((micros % 1_000_000) + 1_000_000) % 1_000_000
@@ -211,12 +211,12 @@ package enum RFC3339 {
         return text(of: second).dropLast() + "." + String(repeating: "0", count: 6 - digits.count) + digits + "Z"
     }
 
-    /// Reads both forms.
+    /// Parses both forms.
     package static func date(_ text: String) -> Date? {
         parsed(text).flatMap { abs($0.timeIntervalSince1970) <= secondsMax ? $0 : nil }
     }
 
-    /// Seconds from 1970 to the year 10000. A time from elsewhere can be in any year, and its microseconds must fit into 64 bits.
+    /// Seconds from 1970 to the year 10000, so that microseconds fit into 64 bits.
     private static let secondsMax = 253_402_300_800.0
 
     private static func parsed(_ text: String) -> Date? {
@@ -228,7 +228,7 @@ package enum RFC3339 {
         return (try? Date(text[..<dot] + "Z", strategy: .iso8601))?.addingTimeInterval(Double(micros) / 1_000_000)
     }
 
-    /// The time of a 14- or 17-digit timestamp; `nil` when the digits are no time.
+    /// Returns the time of a 14- or 17-digit timestamp; `nil` if it isn't valid.
     package static func text(ofTimestamp digits: String) -> String? {
         CaptureTimestamp(digits: digits).map { text(of: $0.date) }
     }

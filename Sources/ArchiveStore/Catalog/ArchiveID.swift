@@ -1,8 +1,8 @@
 import Foundation
 
-/// An archive's name in its store: `[a-z0-9-]`, 1 to 63 characters, safe as a host label and as a collection name.
+/// The identifier of an archive or a collection: `[a-z0-9-]`, 1 to 63 characters, valid as a host label.
 ///
-/// Source: RFC 1123 §2.1 (host labels). Two hyphens in a row never occur, since browsers read `xn--` as an encoding.
+/// Source: RFC 1123 §2.1 (host labels). It never contains two hyphens in a row, because `xn--` marks an encoding.
 package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomStringConvertible {
     package let text: String
 
@@ -11,10 +11,10 @@ package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomS
 
     package init?(rawValue: String) { self.init(rawValue) }
 
-    /// Names that a host label could be confused with.
+    /// Labels with another meaning in host names and URLs.
     static let reserved: Set<String> = ["all", "api", "localhost", "replayhost", "stock", "www"]
 
-    /// Takes a well-formed id; `nil` for anything else.
+    /// Creates an id; `nil` if the text isn't a valid one.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard (1...Self.lengthMax).contains(bytes.count), bytes.allSatisfy(Self.isAllowed) else { return nil }
@@ -26,7 +26,7 @@ package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomS
         self.text = String(text)
     }
 
-    /// Makes a readable id of a file name or title, ending in `-2`, `-3`… when `isFree` says that it is taken.
+    /// Makes a readable id from a file name or title, with `-2`, `-3` and so on if the plain one isn't free.
     package static func readable(from name: String, isFree: (ArchiveID) throws -> Bool) rethrows -> ArchiveID {
         var slug = slug(of: name)
         if slug.isEmpty || reserved.contains(slug) { slug = slug.isEmpty ? "archive" : "archive-\(slug)" }

@@ -6,7 +6,7 @@ struct ArchiveRecord: CatalogRecord {
     static let databaseTableName = "archive"
 
     let archive: Archive
-    /// Of the sidecar that the row agrees with.
+    /// The version of the sidecar that the row matches.
     let sidecarStamp: String?
 
     private enum CodingKeys: String, CodingKey {

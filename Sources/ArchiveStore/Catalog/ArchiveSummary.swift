@@ -1,18 +1,18 @@
 package import Foundation
 package import WebArchive
 
-/// What reading an archive's file found. The sidecar of a linked file keeps it for the time when the file is unavailable.
+/// What was read from an archive's file. The sidecar of a linked file stores it, in case the file becomes unavailable.
 package struct ArchiveSummary: Sendable, Hashable, Codable {
     package var createdAt: Date?
     package var description: String?
     package var software: String?
     package var waczVersion: String?
     package var mainPageURL: String?
-    /// 14 digits.
+    /// 14 digits, UTC.
     package var mainPageTimestamp: String?
     package var pageCount = 0
     package var captureCount = 0
-    /// Earliest and latest capture, 14 or 17 digits.
+    /// The times of the earliest and the latest capture, 14 or 17 digits.
     package var firstCapture: String?
     package var lastCapture: String?
     package var findingCounts = FindingCounts()
@@ -26,14 +26,14 @@ package struct ArchiveSummary: Sendable, Hashable, Codable {
         case indexStrategy = "lookups"
     }
 
-    /// How captures are looked up; `nil` when that was not found out yet: then the index is checked before it is trusted.
+    /// How captures are looked up; `nil` if that isn't known yet. In that case the order of the index is checked first.
     package var lookups: ArchiveLookups? {
         get { indexStrategy.map { ArchiveLookups(strategy: $0, reason: lookupsReason) } }
         set { (indexStrategy, lookupsReason) = (newValue?.strategy, newValue?.reason) }
     }
 }
 
-/// How many findings of each severity an archive has.
+/// The number of an archive's findings, by severity.
 package struct FindingCounts: Sendable, Hashable, Codable {
     package var notice = 0
     package var warning = 0

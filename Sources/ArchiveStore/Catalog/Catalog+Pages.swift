@@ -1,19 +1,18 @@
 import GRDB
 
-/// Pages, of one archive or of a collection.
 extension Catalog {
-    /// Pages in the archive's order, those whose title or URL holds every word of `words`.
+    /// Returns pages in the archive's order whose title or URL contains every word of `query`.
     func pages(
-        key: String, words: String = "", offset: Int = 0, limit: Int
+        key: String, matching query: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
         let source = PageSource(
             columns: "page.*", tables: "page WHERE archiveKey = ?", order: "page.position", owner: key)
-        return try pages(from: source, words: words, offset: offset, limit: limit)
+        return try pages(from: source, matching: query, offset: offset, limit: limit)
     }
 
-    /// Pages of all members of a collection: the members in the collection's order, the pages of each in its own.
+    /// Returns pages of all members of a collection, member by member.
     func pages(
-        of collection: ArchiveCollection, words: String = "", offset: Int = 0, limit: Int
+        of collection: ArchiveCollection, matching query: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
         let source = PageSource(
             columns: "page.*, collectionMember.archiveID",
@@ -22,10 +21,10 @@ extension Catalog {
                 WHERE collectionMember.collectionID = ?
                 """,
             order: "collectionMember.position, page.position", owner: collection.id.text)
-        return try pages(from: source, words: words, offset: offset, limit: limit)
+        return try pages(from: source, matching: query, offset: offset, limit: limit)
     }
 
-    /// Whose pages are looked for, as parts of a query.
+    /// The parts of a query that select whose pages to return.
     private struct PageSource {
         let columns: String
         /// With a condition that has one argument, `owner`.
@@ -35,9 +34,9 @@ extension Catalog {
     }
 
     private func pages(
-        from source: PageSource, words: String, offset: Int, limit: Int
+        from source: PageSource, matching query: String, offset: Int, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
-        let patterns = words.split(whereSeparator: \.isWhitespace).prefix(Self.wordsMax).map {
+        let patterns = query.split(whereSeparator: \.isWhitespace).prefix(Self.wordsMax).map {
             "%\(Self.escapedForLike(String($0)))%"
         }
         let filter = patterns.map { _ in " AND (page.title LIKE ? ESCAPE '\\' OR page.url LIKE ? ESCAPE '\\')" }
@@ -54,7 +53,7 @@ extension Catalog {
         }
     }
 
-    /// Words of a search that count; more are not looked at.
+    /// The number of words of a search that are used; the rest is ignored.
     private static let wordsMax = 32
 
     private static func escapedForLike(_ word: String) -> String {

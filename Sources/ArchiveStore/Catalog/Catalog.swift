@@ -2,37 +2,36 @@ import Foundation
 import GRDB
 import WebArchive
 
-/// The database of archives, their pages and findings: what the store answers questions from.
+/// The database of archives with their pages and findings, collections and jobs.
 ///
-/// It can be rebuilt from `files/` and `collections/`: these are the truth. One for each process; SQLite lets several of them read
-/// and write at the same time.
+/// `files/` and `collections/` are authoritative: archives and collections can be rebuilt from them. Several processes can use
+/// the catalog at once.
 struct Catalog: Sendable {
     let database: any DatabaseWriter
-    /// How it is kept on a file system that lacks something, for people; `nil` when nothing is lacking.
+    /// How the catalog works around a limitation of its file system, for people; `nil` if it doesn't have to.
     let adaptation: String?
-    /// Whether nothing can be changed.
     let isReadOnly: Bool
 
-    /// Opens the catalog at `path`; makes it, or brings its schema up to date after copying it.
+    /// Opens the catalog at `path`. Creates it if necessary; updates an older schema, after copying the file.
     ///
     /// - Throws: `StoreError`: `unusable`, `catalogDamaged`, `noSpace`.
     init(path: String) throws {
         do {
-            let opened = try CatalogFile.openInTurn(path)
+            let opened = try CatalogFile.openExclusively(path)
             (database, adaptation, isReadOnly) = (opened.database, opened.adaptation, opened.isReadOnly)
             guard !opened.isReadOnly else {
-                try CatalogFile.refuseOlder(database, path: path)
+                try CatalogFile.checkNotOlder(database, path: path)
                 return
             }
             try CatalogFile.migrate(database, path: path)
-            // Those that have read already know the schema of before.
+            // Connections that have been used still have the old schema.
             (database as? DatabasePool)?.invalidateReadOnlyConnections()
         } catch let error as DatabaseError {
-            throw Self.words(for: error, place: path)
+            throw Self.storeError(for: error, place: path)
         }
     }
 
-    /// All archives, newest import first.
+    /// Returns all archives, newest import first.
     func allArchives() throws -> [Archive] {
         try reading { try ArchiveRecord.fetchAll($0, sql: "SELECT * FROM archive ORDER BY importedAt DESC, id DESC") }
             .map(\.archive)
@@ -48,7 +47,7 @@ struct Catalog: Sendable {
             .archive
     }
 
-    /// Those archives that the catalog has, of at most some thousand hashes.
+    /// Returns the archives that have one of these hashes, of which there may be a few thousand.
     func archives(sha256 hashes: Set<String>) throws -> [Archive] {
         guard !hashes.isEmpty else { return [] }
         let sql = "SELECT * FROM archive WHERE sha256 IN (\(databaseQuestionMarks(count: hashes.count)))"
@@ -56,26 +55,26 @@ struct Catalog: Sendable {
             .map(\.archive)
     }
 
-    /// Those that are made of the file at `path`, outside of the store.
+    /// Returns the archives that are linked to the file at `path`.
     func archives(linkedPath path: String) throws -> [Archive] {
         let sql = "SELECT * FROM archive WHERE linkedPath = ? ORDER BY importedAt, id"
         return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [path]) }.map(\.archive)
     }
 
-    /// Those that came from the path `source`.
+    /// Returns the archives that were imported from `source`.
     func archives(source: String) throws -> [Archive] {
         let sql = "SELECT * FROM archive WHERE source = ? ORDER BY importedAt, id"
         return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [source]) }.map(\.archive)
     }
 
-    /// Which version of each archive's sidecar the catalog agrees with, by key; `nil` for one that it has not seen.
+    /// Returns the version of each archive's sidecar that the catalog matches, by key; `nil` for a sidecar it has never read.
     func sidecarStamps() throws -> [String: String?] {
         try reading { database in
             try StampRow.all(database, "SELECT key, sidecarStamp AS stamp FROM archive")
         }
     }
 
-    /// How often archives and collections, or jobs, were changed: tells cheaply whether there is something new.
+    /// Returns counters of changes, a cheap way to notice them.
     func revision() throws -> CatalogRevision {
         try reading { database in
             let rows = try RevisionRow.fetchAll(database, sql: "SELECT subject, number FROM revision")
@@ -84,7 +83,7 @@ struct Catalog: Sendable {
         }
     }
 
-    /// The archive of that id, else the first one that was imported under that file name (with or without its ending).
+    /// Returns the archive with that id, else the first one imported from a file of that name, with or without `.wacz`.
     func archive(named name: String) throws -> Archive? {
         try reading { database in
             let sql = """
@@ -95,7 +94,7 @@ struct Catalog: Sendable {
         }?.archive
     }
 
-    /// Ids that start with `prefix`, at most a few: enough to tell one from several.
+    /// Returns the first few ids that start with `prefix`.
     func ids(startingWith prefix: String) throws -> [ArchiveID] {
         try reading { database in
             let sql = "SELECT id FROM archive WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
@@ -103,7 +102,7 @@ struct Catalog: Sendable {
         }.compactMap { ArchiveID($0) }
     }
 
-    /// Whether neither an archive nor a collection has the id.
+    /// Whether no archive or collection has the id.
     func isFree(_ id: ArchiveID) throws -> Bool {
         try reading { database in
             let sql =
@@ -119,7 +118,7 @@ struct Catalog: Sendable {
         }
     }
 
-    /// SQLite's own check of the file, as lines; `["ok"]` when nothing is wrong.
+    /// Runs SQLite's integrity check. Returns its lines; `["ok"]` if the catalog is intact.
     func integrityCheck() throws -> [String] {
         try reading { database in
             let lines = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
@@ -129,8 +128,8 @@ struct Catalog: Sendable {
         }
     }
 
-    /// Adds an archive with its findings and pages in the place of others, all or nothing. `eachPage` hands over the pages one
-    /// by one.
+    /// Adds an archive with its findings and pages, and removes those that it replaces, in one transaction. `eachPage`
+    /// passes the pages one by one.
     func add(
         _ archive: Archive, sidecarStamp: String? = nil, findings: [Finding], replacing oldKeys: [String] = [],
         eachPage: ((ArchivePage) throws -> Void) throws -> Void
@@ -155,18 +154,18 @@ struct Catalog: Sendable {
         }
     }
 
-    /// Notes how an archive's captures are looked up.
+    /// Saves how an archive's captures are looked up.
     func setLookups(_ lookups: ArchiveLookups, key: String) throws {
         let sql = "UPDATE archive SET lookups = ?, lookupsReason = ? WHERE key = ?"
         try writing { try $0.execute(sql: sql, arguments: [lookups.strategy.rawValue, lookups.reason, key]) }
     }
 
-    /// Takes over what changed of an archive, but for its pages and findings.
+    /// Updates an archive, except for its pages and findings.
     func update(_ archive: Archive, sidecarStamp: String?) throws {
         try writing { try ArchiveRecord(archive, sidecarStamp: sidecarStamp).update($0) }
     }
 
-    /// Takes over an archive whose key was `oldKey`, with the pages and findings of that one.
+    /// Updates an archive whose key was `oldKey`, and moves its pages and findings to the new key.
     func update(_ archive: Archive, from oldKey: String, sidecarStamp: String?) throws {
         try writing { database in
             try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
@@ -195,19 +194,19 @@ struct Catalog: Sendable {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw words(for: error)
+            throw storeError(for: error)
         } catch let error where error is RowDecodingError || error is DecodingError {
-            throw damaged("a value is of another kind than it has to be")
+            throw damaged("a value has the wrong type")
         }
     }
 
     static func damaged(_ reason: String, place: String? = nil) -> StoreError {
         StoreError(
-            .catalogDamaged, "the catalog is damaged (\(reason)); the archives are not touched by that",
-            place: place, hint: "run `replayhost doctor --rebuild`, which makes it anew from files/ and collections/")
+            .catalogDamaged, "the catalog is damaged (\(reason)); your archives are not affected", place: place,
+            hint: "run `replayhost doctor --rebuild` to rebuild it from the archives")
     }
 
-    private static func words(for error: DatabaseError, place: String? = nil) -> StoreError {
+    private static func storeError(for error: DatabaseError, place: String? = nil) -> StoreError {
         let reason = error.message ?? error.resultCode.description
         let noSpace = StoreError(
             .noSpace, "no space left for the catalog", place: place,
@@ -219,31 +218,30 @@ struct Catalog: Sendable {
             return noSpace
         case .SQLITE_CANTOPEN:
             return StoreError(
-                .unusable, "the catalog cannot be opened (\(reason))", place: place,
+                .unusable, "can't open the catalog (\(reason))", place: place,
                 hint: "check who owns it, or choose another store with --store")
         case .SQLITE_BUSY:
             return StoreError(
-                .unusable, "another process has kept the catalog to itself for \(CatalogFile.busySeconds) seconds",
-                place: place)
+                .unusable, "another process has locked the catalog for \(CatalogFile.busySeconds) seconds", place: place,
+                hint: "try again")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR:
             return damaged(reason, place: place)
         case .SQLITE_READONLY:
             return StoreError(
-                .unusable, "the store can only be read (\(reason))", place: place,
-                hint: "check its file system and who owns it, or choose another store with --store")
+                .unusable, "the store is read-only (\(reason))", place: place,
+                hint: "check who owns it and whether its file system is read-only, or choose another with --store")
         case .SQLITE_IOERR:
             return StoreError(
-                .failed, "the disk failed under the catalog (\(reason))", place: place,
-                hint: "check the disk; `replayhost doctor` tells what the catalog lost")
+                .failed, "the disk failed while using the catalog (\(reason))", place: place,
+                hint: "check the disk, then run `replayhost doctor`")
         default:
             return StoreError(
-                .unusable, "the catalog cannot be used (\(reason))", place: place, hint: "run `replayhost doctor`")
+                .unusable, "can't use the catalog (\(reason))", place: place, hint: "run `replayhost doctor`")
         }
     }
-
 }
 
-/// Numbers that grow with every change.
+/// Counters of changes: of archives and collections, and of jobs.
 package struct CatalogRevision: Sendable, Hashable {
     package let archives: Int
     package let jobs: Int

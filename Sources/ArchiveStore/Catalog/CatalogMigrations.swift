@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The schema, step by step. A step that was ever released is never edited; a change is a new step.
+/// The migrations of the catalog's schema. Released migrations are never edited.
 enum CatalogMigrations {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -14,8 +14,7 @@ enum CatalogMigrations {
         return migrator
     }
 
-    /// `key` names the files: the SHA-256 of a managed archive. `sha256` may be unknown and `storage` something else once
-    /// archives can stay outside of the store.
+    /// `key` names the archive's files: the SHA-256 of a managed archive.
     private static func archivesFindingsPages(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -67,12 +66,12 @@ enum CatalogMigrations {
                 """)
     }
 
-    /// Nothing was ever asked of that index, and it was half of the pages' space.
+    /// No query used this index, and it took half of the pages' space.
     private static func pagesWithoutURLIndex(_ database: Database) throws {
         try database.execute(sql: "DROP INDEX pageByURL")
     }
 
-    /// The JSON of `FindingCounts`, as sidecars have it.
+    /// Stores the JSON of `FindingCounts`, as sidecars do.
     private static func findingCountsInOneColumn(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -84,7 +83,7 @@ enum CatalogMigrations {
                 """)
     }
 
-    /// Names only: groups are collections, referenced files are linked, and jobs count crashes.
+    /// Renames groups to collections, referenced files to linked ones, and deaths to crashes.
     private static func collectionsAndLinkedFiles(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -106,7 +105,7 @@ enum CatalogMigrations {
         }
     }
 
-    /// Counts the changes of archives and collections in `revision`.
+    /// Creates a trigger that counts changes of archives and collections in `revision`.
     private static func countChanges(_ change: String, of table: String, _ database: Database) throws {
         try database.execute(
             sql: """
@@ -116,7 +115,7 @@ enum CatalogMigrations {
                 """)
     }
 
-    /// How captures are looked up, `ArchiveLookups`; NULL for archives that were imported before this was found out.
+    /// Adds `ArchiveLookups`; NULL for archives imported by earlier versions.
     private static func lookups(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -125,10 +124,10 @@ enum CatalogMigrations {
                 """)
     }
 
-    /// Archives whose file is elsewhere, what people say of archives, groups, and work that outlives a process.
+    /// Adds linked files, metadata, groups and jobs.
     ///
-    /// `sha256` is no longer unique: a linked file may be the same as one that the store has. `revision` counts changes, so
-    /// that other processes notice them cheaply. Of a job, `deaths` counts the processes that died of it, or with it.
+    /// `sha256` is no longer unique: a linked file can be a copy of one in the store. `revision` counts changes, so that other
+    /// processes notice them cheaply. `deaths` counts the processes that ended while running a job.
     private static func referencesWordsGroupsJobs(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -229,7 +228,7 @@ enum CatalogMigrations {
         for table in ["archive", "archiveGroup"] {
             for change in ["Insert", "Update", "Delete"] { try countChanges(change, of: table, database) }
         }
-        // Each job has the number of its own last change, which is no change itself.
+        // Each job stores the revision of its last change. Storing it isn't a change.
         for (name, change) in [("Insert", "INSERT"), ("Update", "UPDATE OF archiveID, state, reason, done, attempt")] {
             try database.execute(
                 sql: """

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import WebArchive
 
-// Rows. A value of another kind than the schema has, which a damaged catalog can hold, is a `RowDecodingError`: the subscripts of
-// a `Row` would end the program instead.
+// Rows are decoded, so that a value of the wrong type in a damaged catalog throws `RowDecodingError`. The subscripts of `Row`
+// would crash.
 
-/// A row that is read and written. Its times are RFC 3339 texts, to the microsecond, so that they sort.
+/// A row that is read and written. Times are RFC 3339 texts with microseconds, so that they sort.
 protocol CatalogRecord: Codable, FetchableRecord, PersistableRecord {}
 
 extension CatalogRecord {
@@ -33,7 +33,7 @@ struct FindingRow: Decodable, FetchableRecord {
     }
 }
 
-/// A row of the table `page`; with the member whose page it is, in a collection.
+/// A row of the table `page`; in a collection, with the member that lists the page.
 struct PageRow: Decodable, FetchableRecord {
     let position: Int
     let list: String
@@ -60,7 +60,7 @@ struct CollectionRow: CatalogRecord {
     let createdAt: Date
     let originalName: String?
     let port: Int?
-    /// Of the document that the row agrees with.
+    /// The version of the document that the row matches.
     let documentStamp: String?
 
     init(_ collection: ArchiveCollection, documentStamp: String?) {
@@ -76,7 +76,7 @@ struct CollectionRow: CatalogRecord {
     }
 }
 
-/// A row of the table `job`; with the path of the file that its archive refers to, if that was asked for.
+/// A row of the table `job`, optionally with the path of its archive's linked file.
 struct JobRow: Decodable, FetchableRecord {
     let id: Int64
     let kind: String
@@ -97,7 +97,7 @@ struct JobRow: Decodable, FetchableRecord {
     let finishedAt: String?
     let linkedPath: String?
 
-    /// `nil` for a row of a kind that this version does not know.
+    /// The job; `nil` for a kind or state that this version doesn't know.
     var job: Job? {
         guard let kind = Job.Kind(rawValue: kind), let state = Job.State(rawValue: state),
             let createdAt = RFC3339.date(createdAt), let updatedAt = RFC3339.date(updatedAt)
@@ -110,18 +110,18 @@ struct JobRow: Decodable, FetchableRecord {
             finishedAt: finishedAt.flatMap(RFC3339.date), isRepeatable: isRepeatable, revision: revision)
     }
 
-    /// Whether the file can be read a second time, so that the job can be begun again.
+    /// Whether the job can be started again: whether its file can be read again.
     var isRepeatable: Bool { kind != Job.Kind.import.rawValue || ImportOrder(json: options)?.path != nil }
 }
 
-/// A key, and which version of its document the catalog agrees with.
+/// A key and the version of its document that the catalog matches.
 struct StampRow: Decodable, FetchableRecord {
     let key: String
     let stamp: String?
 
     static func all(_ database: Database, _ sql: String) throws -> [String: String?] {
         let rows = try fetchAll(database, sql: sql)
-        // A damaged table can hold one twice.
+        // A damaged table can contain a key twice.
         return Dictionary(rows.map { ($0.key, $0.stamp) }) { $1 }
     }
 }
@@ -132,7 +132,7 @@ struct RevisionRow: Decodable, FetchableRecord {
     let number: Int
 }
 
-/// Something that has a port of its own.
+/// The port of an archive or a collection.
 struct PortRow: Decodable, FetchableRecord {
     let id: String
     let port: Int

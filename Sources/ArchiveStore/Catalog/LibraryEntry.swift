@@ -1,24 +1,22 @@
 package import Foundation
 
-/// What the file of an archive can't tell: what people said of it, where it came from, and what the store noted.
+/// What the store knows about an archive apart from its file: metadata, origin and port.
 package struct LibraryEntry: Sendable, Hashable, Codable {
     package var title: String
     package var originalName: String
-    /// Path or origin of the import, for people; not part of the JSON, since it may name folders.
+    /// Where the archive was imported from, for people. Not part of the JSON, because it can name folders.
     package var source: String
     package var importedAt: Date
-    /// Words that people file it under, in their order.
     package var tags: [String] = []
-    /// What people wrote about it.
     package var notes = ""
-    /// Where it is replayed when each archive has a port of its own; `nil` until it was.
+    /// The archive's own replay port, in origin mode `ports`; `nil` until it was first replayed there.
     package var port: Int?
-    /// The key before the SHA-256 of a linked file was known: URLs that hold it still mean this file.
+    /// The key of a linked file before its SHA-256 was known; URLs with that key still work.
     package var provisionalKey: String?
 }
 
 extension LibraryEntry {
-    /// Sidecars of earlier versions leave out tags and notes that are empty.
+    /// Sidecars of earlier versions omit empty tags and notes.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         title = try container.decode(String.self, forKey: .title)

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Archives that are replayed as one: a page and what it needs come from whichever of them has the closest capture.
+/// Archives that replay together: each part of a page comes from the capture closest in time.
 package struct ArchiveCollection: Sendable, Hashable {
     package var id: ArchiveID
     package var title: String
@@ -9,13 +9,13 @@ package struct ArchiveCollection: Sendable, Hashable {
     /// In the order in which they were added.
     package var members: [ArchiveID]
     package var createdAt: Date
-    /// The package of packages that it came from, by its file name; `nil` for a collection that a person made.
+    /// The name of the multi-WACZ file that the collection was imported from; `nil` for one that a person made.
     package var originalName: String?
-    /// Where it is replayed when each archive has a port of its own; `nil` until it was.
+    /// The collection's own replay port, in origin mode `ports`; `nil` until it was first replayed there.
     package var port: Int?
 }
 
-/// `ID.json` in `collections/`. The catalog's collections are rebuilt from these.
+/// `ID.json` in `collections/`, from which the catalog's collections can be rebuilt.
 struct CollectionDocument: Codable, Hashable {
     var format = 1
     var id: String
@@ -23,7 +23,7 @@ struct CollectionDocument: Codable, Hashable {
     var notes: String?
     var tags: [String]?
     var members: [String]
-    /// RFC 3339, UTC, to the microsecond.
+    /// RFC 3339, UTC, with microseconds.
     var createdAt: String
     var originalName: String?
     var port: Int?
@@ -39,10 +39,12 @@ struct CollectionDocument: Codable, Hashable {
         port = collection.port
     }
 
-    /// - Throws: `StoreError` `unusable` for a document that another version wrote, or nobody.
+    /// - Throws: `StoreError` `unusable` for a document of an unknown format or with invalid values.
     func collection(at path: String) throws -> ArchiveCollection {
         guard format == 1, let id = ArchiveID(id), let createdAt = RFC3339.date(createdAt) else {
-            throw StoreError(.unusable, "the collection is not one that this version wrote", place: path)
+            throw StoreError(
+                .unusable, "this version of replayhost can't read this collection", place: path,
+                hint: "use the version that wrote it")
         }
         return ArchiveCollection(
             id: id, title: title, notes: notes ?? "", tags: tags ?? [], members: members.compactMap { ArchiveID($0) },

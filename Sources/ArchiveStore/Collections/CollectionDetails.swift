@@ -1,16 +1,16 @@
 import WebArchive
 
-/// A collection with its members that there are. Its JSON is documented in `docs/json.md`.
+/// A collection with its members. Its JSON is documented in `docs/json.md`.
 package struct CollectionDetails: Sendable, Hashable {
     package let collection: ArchiveCollection
     package let members: [ListedArchive]
 
     private var archives: [Archive] { members.map(\.archive) }
 
-    /// The engine's collection: another one as soon as any file behind it is another.
+    /// The engine's name for this version of the collection; it changes when any member's file changes.
     package var replayCollection: String { Replayable.replayCollection(of: collection.id, archives) }
 
-    /// Whether the members' files can be read now.
+    /// How many of the members' files can be read now.
     package var availability: CollectionAvailability {
         let available = members.count { $0.availability == .available }
         if available == members.count { return .available }
@@ -20,10 +20,10 @@ package struct CollectionDetails: Sendable, Hashable {
 
 /// How much of a collection can be read now.
 package enum CollectionAvailability: String, Sendable, Hashable, Codable {
-    /// Every member, or there is none.
+    /// All members, or there are none.
     case available
     case partly
-    /// None of its members.
+    /// No members.
     case unavailable
 }
 
@@ -33,25 +33,25 @@ extension CollectionDetails: Encodable {
         case firstCapture, lastCapture, mainPage, replayCollection, availability
     }
 
-    /// With its members as archives.
+    /// Encodes the collection with its members as archives.
     package func encode(to encoder: any Encoder) throws {
         try encode(to: encoder, members: members)
     }
 
-    /// With its members in another form.
-    package func encode(to encoder: any Encoder, members form: some Encodable) throws {
+    /// Encodes the collection with another representation of its members.
+    package func encode(to encoder: any Encoder, members: some Encodable) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(collection.id.text, forKey: .id)
         try container.encode(collection.title, forKey: .title)
         try container.encode(collection.tags, forKey: .tags)
         try container.encode(collection.notes, forKey: .notes)
-        try container.encode(form, forKey: .members)
+        try container.encode(members, forKey: .members)
         try container.encode(RFC3339.text(of: collection.createdAt), forKey: .createdAt)
         try container.encodeIfPresent(collection.originalName, forKey: .originalName)
         try container.encode(archives.reduce(0) { $0.addingSaturated($1.captureCount) }, forKey: .captureCount)
         try container.encode(archives.reduce(0) { $0.addingSaturated($1.pageCount) }, forKey: .pageCount)
         try container.encode(archives.reduce(0) { $0.addingSaturated($1.size) }, forKey: .size)
-        // Texts of 14 and of 17 digits sort as their times do.
+        // Timestamps of 14 and of 17 digits sort like their times.
         let (first, last) = (archives.compactMap(\.firstCapture).min(), archives.compactMap(\.lastCapture).max())
         try container.encodeIfPresent(first.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(last.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
@@ -61,7 +61,7 @@ extension CollectionDetails: Encodable {
     }
 }
 
-/// A collection as lists show it: its members by their ids.
+/// A collection as lists show it, with the ids of its members.
 package struct ListedCollection: Sendable, Hashable, Encodable {
     package let details: CollectionDetails
 

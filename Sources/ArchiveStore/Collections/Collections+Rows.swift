@@ -1,9 +1,8 @@
 import Foundation
 import GRDB
 
-/// What the catalog has of them.
 extension Collections {
-    /// All collections, newest first.
+    /// Returns all collections, newest first.
     package func all() throws -> [ArchiveCollection] {
         try collections(where: "ORDER BY createdAt DESC, id DESC", [])
     }
@@ -12,13 +11,13 @@ extension Collections {
         try collections(where: "WHERE id = ?", [id]).first
     }
 
-    /// Those that an archive is in, by id.
+    /// Returns the collections that contain an archive, by id.
     package func collections(of member: ArchiveID) throws -> [ArchiveCollection] {
         try collections(
             where: "WHERE id IN (SELECT collectionID FROM collectionMember WHERE archiveID = ?) ORDER BY id", [member])
     }
 
-    /// Collection ids that start with `prefix`, at most a few.
+    /// Returns the first few collection ids that start with `prefix`.
     func ids(startingWith prefix: String) throws -> [ArchiveID] {
         try catalog.reading { database in
             let sql = "SELECT id FROM archiveCollection WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
@@ -26,7 +25,7 @@ extension Collections {
         }.compactMap { ArchiveID($0) }
     }
 
-    /// The members of a collection that there are, in its order.
+    /// Returns the members of a collection that are in the library, in the collection's order.
     package func members(of collection: ArchiveCollection) throws -> [Archive] {
         try catalog.reading { database in
             let sql = """
@@ -37,14 +36,14 @@ extension Collections {
         }.map(\.archive)
     }
 
-    /// Pages of all members of a collection: the members in the collection's order, the pages of each in its own.
+    /// Returns pages of all members of a collection, member by member.
     package func pages(
-        of collection: ArchiveCollection, words: String = "", offset: Int = 0, limit: Int
+        of collection: ArchiveCollection, matching query: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
-        try catalog.pages(of: collection, words: words, offset: offset, limit: limit)
+        try catalog.pages(of: collection, matching: query, offset: offset, limit: limit)
     }
 
-    /// Takes over a collection as its document has it.
+    /// Saves a collection in the catalog, as its document describes it.
     func put(_ collection: ArchiveCollection, documentStamp: String?) throws {
         try catalog.writing { database in
             try database.execute(sql: "DELETE FROM archiveCollection WHERE id = ?", arguments: [collection.id])
@@ -60,7 +59,7 @@ extension Collections {
         try catalog.writing { try $0.execute(sql: "DELETE FROM archiveCollection WHERE id = ?", arguments: [id]) }
     }
 
-    /// Which version of each collection's document the catalog agrees with, by id.
+    /// Returns the version of each collection's document that the catalog matches, by id.
     func stamps() throws -> [String: String?] {
         try catalog.reading { database in
             try StampRow.all(database, "SELECT id AS key, documentStamp AS stamp FROM archiveCollection")

@@ -1,30 +1,30 @@
 import Foundation
 import GRDB
 
-/// Collections: archives that are replayed as one. Their documents are the truth, the catalog is a copy of them.
+/// The collections of a store. Their documents are authoritative, and the catalog has a copy.
 package struct Collections: Sendable {
     let store: ArchiveStore
 
     var catalog: Catalog { store.catalog }
     private var layout: StoreLayout { store.layout }
 
-    /// Makes a collection of archives.
+    /// Creates a collection.
     ///
     /// - Parameters:
-    ///   - id: Made of a name when `nil`.
-    ///   - name: The title when `nil`.
-    /// - Throws: `StoreError`: `taken` when the id is, `invalidMetadata`, `notFound` for a member that is no archive.
+    ///   - id: `nil` to make one from `name`.
+    ///   - name: `nil` for the title.
+    /// - Throws: `StoreError`: `taken` if the id is, `invalidMetadata`, `notFound` for a member that isn't an archive.
     package func make(
         id: ArchiveID? = nil, title: String, idFrom name: String? = nil, members: [ArchiveID],
-        words: ArchiveMetadata = ArchiveMetadata(),
+        metadata: ArchiveMetadata = ArchiveMetadata(),
         originalName: String? = nil
     ) throws -> ArchiveCollection {
-        var words = words
-        words.title = title
-        let checked = try words.checked()
+        var metadata = metadata
+        metadata.title = title
+        let checked = try metadata.checked()
         return try layout.withCommitLock {
             try check(members)
-            if let id, try !catalog.isFree(id) { throw Self.taken(id) }
+            if let id, try !catalog.isFree(id) { throw Self.idTaken(id) }
             let collection = ArchiveCollection(
                 id: try id ?? ArchiveID.readable(from: name ?? title) { try catalog.isFree($0) },
                 title: checked.title ?? title,
@@ -40,14 +40,14 @@ package struct Collections: Sendable {
     /// - Throws: `StoreError`: `notFound`, `invalidMetadata`.
     @discardableResult
     package func edit(
-        _ id: ArchiveID, _ words: ArchiveMetadata, members change: ([ArchiveID]) throws -> [ArchiveID] = { $0 }
+        _ id: ArchiveID, _ metadata: ArchiveMetadata, members change: ([ArchiveID]) throws -> [ArchiveID] = { $0 }
     ) throws -> ArchiveCollection {
-        let words = try words.checked()
+        let metadata = try metadata.checked()
         return try layout.withCommitLock {
             guard var collection = try collection(id: id) else { throw Self.noCollection(id.text) }
-            if let title = words.title { collection.title = title }
-            if let tags = words.tags { collection.tags = tags }
-            if let notes = words.notes { collection.notes = notes }
+            if let title = metadata.title { collection.title = title }
+            if let tags = metadata.tags { collection.tags = tags }
+            if let notes = metadata.notes { collection.notes = notes }
             let members = Self.unique(try change(collection.members))
             try check(members.filter { !collection.members.contains($0) })
             collection.members = members
@@ -56,7 +56,7 @@ package struct Collections: Sendable {
         }
     }
 
-    /// Removes a collection; its archives stay.
+    /// Deletes a collection. Its archives stay in the library.
     package func remove(_ id: ArchiveID) throws {
         try layout.withCommitLock {
             guard try collection(id: id) != nil else { throw Self.noCollection(id.text) }
@@ -66,7 +66,7 @@ package struct Collections: Sendable {
         }
     }
 
-    /// The collection that a person means: its id, or the unique beginning of one.
+    /// Returns the collection with an id, or with the only id that starts with `text`.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func collection(matching text: String) throws -> ArchiveCollection {
@@ -76,12 +76,12 @@ package struct Collections: Sendable {
         guard candidates.count == 1, let collection = try collection(id: first) else {
             let names = candidates.map(\.text).joined(separator: ", ")
             throw StoreError(
-                .ambiguous, "\"\(text)\" is the beginning of several ids: \(names)", hint: "give more of it")
+                .ambiguous, "\"\(text)\" matches several ids: \(names)", hint: "enter more of the id")
         }
         return collection
     }
 
-    /// All collections, newest first, each with its members.
+    /// Returns all collections, newest first, each with its members.
     package func details() throws -> [CollectionDetails] {
         try all().map(details)
     }
@@ -94,15 +94,15 @@ package struct Collections: Sendable {
             })
     }
 
-    /// Takes an archive out of every collection that it is in. Under the commit lock only.
-    func leaveAll(_ id: ArchiveID) throws {
+    /// Removes an archive from all collections. Requires the commit lock.
+    func removeFromAll(_ id: ArchiveID) throws {
         for var collection in try collections(of: id) {
             collection.members.removeAll { $0 == id }
             try save(collection)
         }
     }
 
-    /// Writes a collection's document, then its row in the catalog. Under the commit lock only.
+    /// Writes a collection's document, then its row in the catalog. Requires the commit lock.
     func save(_ collection: ArchiveCollection) throws {
         let path = layout.collection(collection.id)
         try StoreDocument.write(CollectionDocument(collection), to: path)
@@ -114,18 +114,18 @@ package struct Collections: Sendable {
             throw StoreError(
                 .notFound, "no archive has the id \"\(id)\"",
                 hint: try collection(id: id) == nil
-                    ? "run `replayhost list` for those there are" : "that is a collection: name its archives instead")
+                    ? "run `replayhost list` to see all archives" : "this is a collection; add its archives instead")
         }
     }
 
-    static func taken(_ id: ArchiveID) -> StoreError {
-        StoreError(.taken, "the id \"\(id)\" is taken", hint: "choose another, or leave it to replayhost")
+    static func idTaken(_ id: ArchiveID) -> StoreError {
+        StoreError(.taken, "the id \"\(id)\" is already in use", hint: "choose another, or omit it to get a free one")
     }
 
     private static func noCollection(_ text: String) -> StoreError {
         StoreError(
             .notFound, "no collection has the id \"\(text)\"",
-            hint: "run `replayhost collection list` for those there are")
+            hint: "run `replayhost collection list` to see all collections")
     }
 
     private static func unique(_ ids: [ArchiveID]) -> [ArchiveID] {

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import WebArchive
 
-/// A file that was read and found replayable, with all that was learned from it.
+/// A file that was read and can be replayed, with its findings.
 struct ExaminedArchive {
     let wacz: WACZFile
     let inspection: WACZInspection
@@ -12,10 +12,10 @@ struct ExaminedArchive {
     /// Reads a file's structure, index and pages.
     ///
     /// - Parameters:
-    ///   - opened: A file with the very same bytes, whose structure is not read again.
-    ///   - isStrict: Whether the hashes inside the package are checked, and any finding above a notice refuses it.
-    ///   - progress: Gets the bytes of index and page lists read, of all; throws to stop.
-    /// - Throws: `StoreError` `refused` when it could not be replayed.
+    ///   - opened: A file with the same content that is already open, so that its structure isn't read again.
+    ///   - isStrict: Whether to check the hashes inside the package, and to refuse the file for any warning or error.
+    ///   - progress: Called with the bytes of index and page lists that were read, and their total; throws to stop.
+    /// - Throws: `StoreError` `refused` if the file can't be replayed.
     init(
         reading path: String, name: String, opened: WACZFile? = nil, isStrict: Bool = false,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
@@ -32,19 +32,19 @@ struct ExaminedArchive {
         findings = try inspection.findings + ResourceHashes(wacz: wacz).findings { try progress(0, 0) }
         if let worst = findings.filter({ $0.severity > .notice }).max(by: { $0.severity < $1.severity }) {
             throw StoreError(
-                .refused, "refused because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",
-                hint: "import without --strict to use what can be replayed")
+                .refused, "not added because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",
+                hint: "import it without --strict to add it anyway")
         }
     }
 
-    /// The package's own title; `nil` when it has none.
+    /// The title in the package's metadata; `nil` if it has none.
     var title: String? {
-        wacz.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0.bounded(bytes: TextLimits.title) }
+        wacz.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0.truncated(bytes: TextLimits.title) }
     }
 
-    /// The archive that the file makes.
+    /// Returns the archive for the file.
     ///
-    /// - Parameter lookups: How its captures are looked up; `nil` when that is not known.
+    /// - Parameter lookups: How its captures are looked up; `nil` if that isn't known.
     func archive(
         key: String, id: ArchiveID, sha256: String?, storage: ArchiveStorage, entry: LibraryEntry,
         lookups: ArchiveLookups?
@@ -54,22 +54,21 @@ struct ExaminedArchive {
             summary: summary(lookups))
     }
 
-    /// What reading the file found.
+    /// Returns what was read from the file.
     func summary(_ lookups: ArchiveLookups?) -> ArchiveSummary {
         let package = wacz.dataPackage
         let main = mainPage()
         return ArchiveSummary(
             createdAt: package?.created.flatMap { CaptureTimestamp(pageTime: $0)?.date },
-            description: package?.description?.bounded(bytes: TextLimits.description),
-            software: package?.software?.bounded(bytes: TextLimits.title),
-            waczVersion: package?.waczVersion?.bounded(bytes: TextLimits.title), mainPageURL: main?.url,
+            description: package?.description?.truncated(bytes: TextLimits.description),
+            software: package?.software?.truncated(bytes: TextLimits.title),
+            waczVersion: package?.waczVersion?.truncated(bytes: TextLimits.title), mainPageURL: main?.url,
             mainPageTimestamp: main?.timestamp, pageCount: inspection.pageCount, captureCount: inspection.captureCount,
             firstCapture: inspection.firstCapture?.digits14, lastCapture: inspection.lastCapture?.digits14,
             findingCounts: FindingCounts(findings), indexStrategy: lookups?.strategy, lookupsReason: lookups?.reason)
     }
 
-    /// Hands over the pages in their order, one at a time. A page whose URL is longer than any that could be visited is left
-    /// out.
+    /// Calls `body` with each page in order. Skips pages whose URL is too long to open.
     func forEachPage(_ body: (ArchivePage) throws -> Void) throws {
         var position = 0
         _ = try wacz.forEachPage { page in
@@ -77,19 +76,19 @@ struct ExaminedArchive {
             try body(
                 ArchivePage(
                     position: position, list: page.list.rawValue, url: page.url, timestamp: page.captureTime?.digits14,
-                    title: page.title?.bounded(bytes: TextLimits.title)))
+                    title: page.title?.truncated(bytes: TextLimits.title)))
             position += 1
             return true
         }
     }
 
-    /// What the package names, else the most likely page of its list.
+    /// Returns the main page that the package names, else the most likely page of its list.
     private func mainPage() -> (url: String, timestamp: String?)? {
         if let main = wacz.mainPage, main.url.utf8.count <= TextLimits.url {
             return (main.url, main.timestamp?.digits14)
         }
         var choice = MainPageChoice()
-        // Damage in the list is among the findings already; here it only means that there are fewer pages to choose from.
+        // Damage in the list is reported as a finding already.
         _ = try? wacz.forEachPage { page in
             guard page.url.utf8.count <= TextLimits.url else { return true }
             return choice.add(page)
@@ -98,7 +97,7 @@ struct ExaminedArchive {
     }
 }
 
-/// How much of an archive's own words the catalog keeps, in bytes: it is asked for a thousand pages at once.
+/// The maximum sizes of an archive's texts in the catalog, in bytes. A request can return a thousand pages.
 private enum TextLimits {
     static let title = 1 << 10
     static let url = 16 << 10
@@ -106,8 +105,8 @@ private enum TextLimits {
 }
 
 extension String {
-    /// The beginning of the text, whole characters only.
-    fileprivate func bounded(bytes limit: Int) -> String {
+    /// Returns the text, shortened to whole characters within a limit.
+    fileprivate func truncated(bytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var scalars = unicodeScalars[...]
         var size = utf8.count
@@ -116,11 +115,11 @@ extension String {
     }
 }
 
-/// Checks the SHA-256 of every resource that the package lists, streaming. WACZ 1.1.1 §5.2, `hash`.
+/// Checks the SHA-256 of every resource that the package lists. WACZ 1.1.1 §5.2, `hash`.
 struct ResourceHashes {
     let wacz: WACZFile
 
-    /// - Parameter checkCancellation: Called for every stretch read; throws to stop.
+    /// - Parameter checkCancellation: Called after every chunk; throws to stop.
     func findings(checkCancellation: () throws -> Void) throws -> [Finding] {
         var findings: [Finding] = []
         for resource in wacz.dataPackage?.resources ?? [] {
@@ -147,14 +146,14 @@ struct ResourceHashes {
     private func mismatch(_ path: String) -> Finding {
         Finding(
             severity: .error, code: "resource-hash",
-            what: "the SHA-256 of \(path) is not the one that the package states",
-            location: path, consequence: "the file was changed or damaged after the package was made")
+            what: "\(path) doesn't match its SHA-256 in datapackage.json",
+            location: path, consequence: "it was changed or damaged after the archive was created")
     }
 
     private func unchecked(_ path: String) -> Finding {
         Finding(
             severity: .notice, code: "resource-hash-unchecked",
-            what: "the hash of \(path) is of a kind that is not checked",
-            location: path, consequence: "damage in it would not be noticed")
+            what: "\(path) has a hash that isn't SHA-256",
+            location: path, consequence: "its content wasn't checked")
     }
 }

@@ -1,15 +1,15 @@
 package import WebArchive
 
-/// How an import is to be done.
+/// The options of an import.
 package struct ImportOptions: Sendable, Hashable {
-    /// Instead of the package's own title.
+    /// A title to use instead of the package's.
     package var title: String?
-    /// Check all hashes inside the package first, and refuse it for any finding above a notice.
+    /// Whether to check the hashes inside the package, and to refuse the file for any warning or error.
     package var isStrict = false
-    /// Instead of one that is made of the file's name.
+    /// An id to use instead of one made from the file's name.
     package var id: ArchiveID?
     package var tags: [String] = []
-    /// The archive whose place the file takes: id, title, tags and notes stay.
+    /// The archive whose file to replace. Its id, title, tags and notes stay.
     package var replaces: ArchiveID?
 
     package init(
@@ -24,27 +24,27 @@ package struct ImportOptions: Sendable, Hashable {
     }
 }
 
-/// What an import is doing right now.
+/// The current step of an import.
 package enum ImportProgress: Sendable, Hashable {
-    /// Bytes copied of all, where the size is known.
+    /// Copying the file; the total may be unknown. In bytes.
     case copying(done: UInt64, total: UInt64?)
-    /// Bytes of index and page lists read, of all.
+    /// Reading index and page lists, in bytes.
     case checking(done: UInt64, total: UInt64)
-    /// Bytes read, of all, for a sorted copy of an index that cannot be searched.
+    /// Writing a sorted copy of an index that can't be searched, in bytes read.
     case indexing(done: UInt64, total: UInt64)
-    /// Another process is finishing an import or a removal of its own.
+    /// Waiting until another process has finished an import or a removal.
     case waiting
 }
 
-/// What became of an import.
+/// The result of importing one archive.
 package struct ImportOutcome: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, Encodable {
         case imported
-        /// The store had this very file already; nothing was changed.
+        /// The library already had this file. Nothing was added.
         case duplicate
-        /// The file took the place of another one, under that one's id.
+        /// The file replaced that of an existing archive.
         case replaced
-        /// The store only referred to this file; now it has it.
+        /// The archive was linked to this file; now the store has a copy.
         case adopted
     }
     package let details: ArchiveDetails
@@ -55,27 +55,27 @@ package struct ImportOutcome: Sendable, Hashable {
     package var findings: [Finding] { details.findings }
 }
 
-/// What became of an import of any file.
+/// The result of importing a file.
 package enum ImportResult: Sendable, Hashable {
     case archive(ImportOutcome)
-    /// The file held several archives.
-    case package(MultiWACZOutcome)
+    /// The file contained several archives.
+    case multiWACZ(MultiWACZOutcome)
 }
 
-/// What became of a package of packages: its members, and the collection that they make.
+/// The result of importing a multi-WACZ file: its archives and the collection of them.
 package struct MultiWACZOutcome: Sendable, Hashable {
     package let collection: ArchiveCollection
     package let members: [ImportOutcome]
-    /// Whether the store had all of it.
+    /// Whether the library already had all of it.
     package let isDuplicate: Bool
-    /// What is wrong with the package itself, in words.
+    /// Problems with the file itself, as messages.
     package let remarks: [String]
 }
 
-/// How a file comes into the store.
+/// How a file is added to the store.
 package enum ImportMode: String, Sendable, Hashable, Codable, CaseIterable {
     case copy
-    /// The original is deleted once the store has it.
+    /// The original is deleted after it was copied.
     case move
     /// The file stays where it is.
     case link

@@ -7,27 +7,27 @@ import Glibc
 import Darwin
 #endif
 
-/// One import, from its source to the catalog.
+/// Imports files, from their source to the catalog.
 ///
 ///     source, opened → staging file (copied and hashed in one pass) → examined and indexed → committed under the lock
 ///
-/// A file is opened before it is copied, so that what is no archive costs no copy. What was parsed then holds for the copy, which
-/// is only parsed again if the source changed meanwhile. A stream is opened once it was copied.
+/// A file is opened before it is copied, so that files that aren't archives aren't copied. The copy is only parsed again if the
+/// source changed meanwhile. A stream is opened after it was copied.
 ///
-/// A file that stays where it is goes without a staging file: it is there once its sidecar is. Its key is provisional until a job
-/// has hashed it. What the file is, is told by path, size and time of change: another one at that path is never shown as this one.
+/// A linked file needs no staging file; it is imported once its sidecar is written. Its key is provisional until a job has
+/// hashed it. It is identified by path, size and modification time, so a changed file is never mistaken for the original.
 struct Importer {
     let store: ArchiveStore
     let options: ImportOptions
-    /// Called now and then; throws to stop, which leaves nothing behind.
+    /// Called from time to time; throws to stop, which leaves nothing behind.
     let progress: (ImportProgress) throws -> Void
 
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
 
-    /// Brings in whatever a file holds: an archive, or several that become a collection.
+    /// Imports a file: an archive, or several that become a collection.
     ///
-    /// - Throws: `StoreError`: `refused` when it is no archive that could be replayed, `noSpace`, `notFound`, `failed`.
+    /// - Throws: `StoreError`: `refused` if it can't be replayed, `noSpace`, `notFound`, `failed`.
     func importFile(at path: String, mode: ImportMode) throws -> ImportResult {
         do {
             switch mode {
@@ -39,11 +39,11 @@ struct Importer {
             guard let package = try MultiWACZImport(at: path, source: Folder.resolved(path), importer: self) else {
                 throw error
             }
-            return .package(try package.run(mode: mode))
+            return .multiWACZ(try package.run(mode: mode))
         }
     }
 
-    /// Copies what is read from a descriptor to its end.
+    /// Imports what a descriptor yields until its end.
     func importStream(_ stream: Descriptor, name: String) throws -> ImportResult {
         let incoming = try IncomingArchive(
             layout: layout, originalName: name, source: stream.path, expectedSize: nil)
@@ -51,7 +51,7 @@ struct Importer {
         return try finish(incoming)
     }
 
-    /// Takes what has been written to a staging file: an archive, or several that become a collection.
+    /// Imports a staging file: an archive, or several that become a collection.
     func finish(_ incoming: IncomingArchive) throws -> ImportResult {
         do {
             return .archive(try commit(incoming))
@@ -59,7 +59,7 @@ struct Importer {
             let package = try MultiWACZImport(
                 at: incoming.file.path, named: incoming.originalName, source: incoming.source, importer: self)
             guard let package else { throw error }
-            return .package(try package.run(mode: .copy))
+            return .multiWACZ(try package.run(mode: .copy))
         }
     }
 
@@ -70,18 +70,18 @@ struct Importer {
             layout: layout, originalName: path, source: file.path, expectedSize: file.size,
             sourceModifiedAt: file.modifiedAtNanoseconds)
         try incoming.copy(from: source) { try progress(.copying(done: $0, total: file.size)) }
-        // Size and time of change tell, as for a linked file. If they don't, only the catalog's entry is wrong: every read
-        // checks its place in the copy again, and the hash is the copy's own.
+        // An unnoticed change would only make the catalog's entry wrong: every read is checked against the copy, and the
+        // hash is the copy's.
         return try commit(incoming, opened: file.describes(try source.status()) ? wacz : nil)
     }
 
-    /// Brings a file in and deletes the original, once the store has it for good.
+    /// Imports a file and deletes the original afterwards.
     ///
-    /// On one file system nothing is copied: the file gets its place in the store as a second name, and loses the first at the
-    /// very end. Elsewhere it is copied. Stopped at any instant the file is in its old place, in the store, or in both.
+    /// On the same file system, the file gets a second name in the store, and the first is deleted at the end. Otherwise it is
+    /// copied. Wherever this is interrupted, the file is in its old folder, in the store, or in both.
     ///
-    /// - Throws: `failed` for a link, for a file that changes meanwhile, and when the original cannot be deleted: then the archive
-    ///   is there as well.
+    /// - Throws: `failed` for a symbolic link, for a file that changes meanwhile, and if the original can't be deleted, in which
+    ///   case the archive was imported.
     private func moveFile(at path: String) throws -> ImportOutcome {
         let original = try MovedFile(path, in: layout)
         let wacz = try StoreError.refusingDamage { try WACZFile.open(original.file.bytes()) }
@@ -102,30 +102,29 @@ struct Importer {
         return outcome
     }
 
-    /// The original may be the only good copy: the store's own is read through before it goes.
+    /// Reads the store's copy before the original is deleted, which may be the only intact copy.
     func checkOwnCopy(of archive: Archive, before path: String) throws {
         let file = try archive.openFile(in: layout)
         let (_, found) = try FileHash.of(file) { try progress(.copying(done: $0, total: archive.size)) }
         guard found == archive.sha256 else {
             throw StoreError(
                 .failed,
-                "the store has this file as \"\(archive.id)\", but its own copy is damaged; the original was kept",
-                place: path, hint: "`replayhost remove \(archive.id)`, then import this one again")
+                "the library's copy of this file, \"\(archive.id)\", is damaged; the original was not deleted",
+                place: path, hint: "run `replayhost remove \(archive.id)`, then import this file again")
         }
     }
 
-    /// Reads the directory and the index of the file at `path`, and enters it; a job hashes it later.
+    /// Adds the file at `path` without copying it. A job hashes it later.
     ///
-    /// A file that is known by path, size and time of change is not read again. One that was changed since is read anew, under
-    /// the id that it has.
+    /// A file that is already linked and unchanged isn't read again. One that has changed is read again and keeps its id.
     ///
-    /// - Throws: `failed` for a file of the store itself, and for one that changes while it is read.
+    /// - Throws: `failed` for a file in the store's folder, and for one that changes while it is read.
     private func link(to path: String) throws -> ImportOutcome {
         let (source, file) = try Self.openFile(path)
-        guard !layout.holds(file.path) else {
-            throw StoreError(.failed, "the file is one of the store's own", place: path)
+        guard !layout.contains(file.path) else {
+            throw StoreError(.failed, "this file is already part of the store", place: path)
         }
-        if let known = try known(file) { return known }
+        if let existing = try existingLink(to: file) { return existing }
         let examined = try ExaminedArchive(
             reading: file.path, name: (path as NSString).lastPathComponent, isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
@@ -136,31 +135,31 @@ struct Importer {
             }
             guard file.describes(try source.status()) else {
                 throw StoreError(
-                    .failed, "the file was changed while it was read", place: path,
-                    hint: "import it again when nobody writes to it")
+                    .failed, "the file changed while it was read", place: path,
+                    hint: "wait until it is complete, then import it again")
             }
             return try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
-                if let known = try known(file) { return known }
+                if let existing = try existingLink(to: file) { return existing }
                 return try commit(file, name: IncomingArchive.cleanName(path), examined, index)
             }
         }
     }
 
-    /// The archive that refers to this very file already; nothing is read for it.
-    func known(_ file: FileReference) throws -> ImportOutcome? {
-        let known = try catalog.archives(linkedPath: file.path).first { $0.storage == .linked(file) }
-        guard let known, options.replaces == nil || options.replaces == known.id else { return nil }
+    /// Returns the archive that is already linked to this file, without reading the file.
+    func existingLink(to file: FileReference) throws -> ImportOutcome? {
+        let linked = try catalog.archives(linkedPath: file.path).first { $0.storage == .linked(file) }
+        guard let linked, options.replaces == nil || options.replaces == linked.id else { return nil }
         let details = ArchiveDetails(
-            archive: known, availability: .available, findings: try catalog.findings(key: known.key),
-            collections: try store.collections.collections(of: known.id).map(\.id))
+            archive: linked, availability: .available, findings: try catalog.findings(key: linked.key),
+            collections: try store.collections.collections(of: linked.id).map(\.id))
         return ImportOutcome(details: details, kind: .duplicate)
     }
 
-    /// Enters a file that stays where it is. Under the commit lock only.
+    /// Adds a linked file. Requires the commit lock.
     private func commit(
         _ file: FileReference, name: String, _ examined: ExaminedArchive, _ index: IncomingIndex
     ) throws -> ImportOutcome {
-        // Another file at a path that is known: that archive, read anew.
+        // A changed file at a linked path updates its archive.
         let former = try catalog.archives(linkedPath: file.path).first
         let id = options.replaces ?? former?.id
         let replaced = try id.map(archiveToReplace)
@@ -174,16 +173,16 @@ struct Importer {
             try store.committer.deleteSidecars(key: archive.key)
             throw error
         }
-        try store.committer.enter(archive, examined, replaced: replaced)
+        try store.committer.addToCatalog(archive, examined, replaced: replaced)
         try store.jobs.queueHashing(of: archive)
         let details = try store.resolver.details(
             of: archive, findings: examined.findings, opened: examined.wacz)
         return ImportOutcome(details: details, kind: replaced == nil ? .imported : .replaced)
     }
 
-    /// Checks what lies in a staging file and puts it into the store.
+    /// Checks a staging file and moves it into the store.
     ///
-    /// - Parameter opened: The file that it is a copy of, when that is known to be the same still.
+    /// - Parameter opened: The original file, if it is open and unchanged.
     func commit(_ incoming: IncomingArchive, opened: WACZFile? = nil) throws -> ImportOutcome {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
@@ -195,17 +194,17 @@ struct Importer {
         }
         try incoming.file.synchronize()
         return try layout.withCommitLock(checkCancellation: { try progress(.waiting) }) {
-            // Another process may have brought the same file meanwhile.
+            // Another process may have imported the same file meanwhile.
             let existing = try catalog.archive(key: sha256)
             if let duplicate = try duplicate(existing) { return duplicate }
-            // One whose file was lost gets it back, one that the store only referred to becomes its own: under the same id.
+            // An archive whose file was lost gets it back, and a linked one becomes a copy, under the same id.
             let replaced = try options.replaces.map(archiveToReplace).flatMap { $0.key == sha256 ? nil : $0 }
             let archive = try makeArchive(
                 examined, index, name: incoming.originalName, source: incoming.source,
                 importedAt: existing?.importedAt, storage: .managed, inheriting: existing ?? replaced)
             let sidecar = Sidecar(archive, replaces: replaced?.key)
             try store.committer.put(incoming, index, sidecar: sidecar, isKnown: existing != nil)
-            try store.committer.enter(archive, examined, replaced: replaced)
+            try store.committer.addToCatalog(archive, examined, replaced: replaced)
             let kind: ImportOutcome.Kind =
                 existing?.storage.isLinked == true ? .adopted : replaced != nil ? .replaced : .imported
             let details = try store.resolver.details(
@@ -214,25 +213,25 @@ struct Importer {
         }
     }
 
-    /// What an import of the file of `existing` comes to; `nil` when its file is still to be brought in.
+    /// Returns the outcome for a file that the store already has; `nil` if the file must be imported.
     ///
     /// - Parameter existing: The archive whose key is the file's hash, if there is one.
-    /// - Throws: `StoreError` `taken` when another archive is to be replaced.
+    /// - Throws: `StoreError` `taken` if the file should replace another archive.
     private func duplicate(_ existing: Archive?) throws -> ImportOutcome? {
         guard let archive = existing else { return nil }
-        // Also one whose file was lost, or that the store only refers to: this file is going to be its own.
+        // Also if the existing archive's file is lost or linked: this file belongs to it.
         if let other = options.replaces, other != archive.id {
             throw StoreError(
-                .taken, "the store has this file already, as \"\(archive.id)\", so that it cannot replace \"\(other)\"",
-                hint: "`replayhost remove \(archive.id)` first, or `replayhost remove \(other)` and keep that one")
+                .taken, "this file is already in your library as \"\(archive.id)\" and can't replace \"\(other)\"",
+                hint: "remove \"\(archive.id)\" first, or remove \"\(other)\" and keep \"\(archive.id)\"")
         }
         guard Folder.exists(layout.file(archive.key)) else { return nil }
         return ImportOutcome(details: try store.details(of: archive), kind: .duplicate)
     }
 
-    /// The archive that an examined file becomes, with what people said of the one that it already is, or replaces.
+    /// Makes the archive for an examined file, with the metadata of the archive that it updates or replaces.
     ///
-    /// - Throws: `StoreError`: `taken` for an id that is, `invalidMetadata`.
+    /// - Throws: `StoreError`: `taken` for an id in use, `invalidMetadata`.
     private func makeArchive(
         _ examined: ExaminedArchive, _ index: IncomingIndex, name: String, source: String, importedAt: Date?,
         storage: ArchiveStorage, inheriting former: Archive?
@@ -240,12 +239,12 @@ struct Importer {
         let stem = IncomingArchive.stem(of: name)
         let id = try former?.id ?? freeID(stem: stem)
         let tags = former?.tags ?? []
-        let words = try ArchiveMetadata(
+        let metadata = try ArchiveMetadata(
             title: options.title, tags: tags + options.tags.filter { !tags.contains($0) }
         ).checked()
         let entry = LibraryEntry(
-            title: words.title ?? former?.title ?? examined.title ?? stem, originalName: name, source: source,
-            importedAt: importedAt ?? RFC3339.now(), tags: words.tags ?? [], notes: former?.notes ?? "",
+            title: metadata.title ?? former?.title ?? examined.title ?? stem, originalName: name, source: source,
+            importedAt: importedAt ?? RFC3339.now(), tags: metadata.tags ?? [], notes: former?.notes ?? "",
             port: former?.port)
         return examined.archive(
             key: index.key, id: id, sha256: storage.isLinked ? nil : index.key, storage: storage, entry: entry,
@@ -254,21 +253,23 @@ struct Importer {
 
     private func archiveToReplace(_ id: ArchiveID) throws -> Archive {
         guard let archive = try catalog.archive(id: id) else {
-            throw StoreError(.notFound, "no archive has the id \"\(id)\", so that nothing can take its place")
+            throw StoreError(
+                .notFound, "can't replace \"\(id)\": no archive has this id",
+                hint: "run `replayhost list` to see all archives")
         }
         return archive
     }
 
     private func freeID(stem: String) throws -> ArchiveID {
         guard let wanted = options.id else { return try ArchiveID.readable(from: stem) { try catalog.isFree($0) } }
-        guard try catalog.isFree(wanted) else { throw Collections.taken(wanted) }
+        guard try catalog.isFree(wanted) else { throw Collections.idTaken(wanted) }
         return wanted
     }
 
     private static func openFile(_ path: String) throws -> (source: Descriptor, file: FileReference) {
         let source = try Descriptor.source(path)
         let status = try source.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "this isn't a file", place: path) }
         return (source, FileReference(path: Folder.resolved(path), status))
     }
 }

@@ -6,22 +6,22 @@ import Glibc
 import Darwin
 #endif
 
-/// The index files that an archive needs for lookups, on their way into the store; gone with the value unless they were moved.
+/// Index files for an archive that is being imported. They are deleted unless they were moved.
 ///
-/// They lie in `incoming/` and are named for a locked file there, their owner: sweeping takes them when it may take that one.
+/// They are in `incoming/`, named after a locked file there, their owner. `repair` deletes them when the owner is abandoned.
 final class IncomingIndex {
     let lookups: ArchiveLookups
     private let layout: StoreLayout
     let key: String
-    /// The paths of the files without their endings.
+    /// The path of the files without their suffixes.
     private let stem: String
 
-    /// Writes what the archive needs, which is nothing for one that can be searched in place.
+    /// Writes the index files that the archive needs; none if it can be searched in place.
     ///
     /// - Parameters:
-    ///   - key: The archive's, under which the files will be moved.
+    ///   - key: The archive's key, which names the files in `files/`.
     ///   - owner: A locked file in `incoming/`.
-    ///   - progress: Gets the bytes of index read, of all; throws to stop.
+    ///   - progress: Called with the bytes of the index that were read, and their total; throws to stop.
     /// - Throws: `StoreError`: `noSpace`, `failed`, `refused`; what `progress` throws.
     init(
         for examined: ExaminedArchive, key: String, owner: Descriptor, layout: StoreLayout,
@@ -45,9 +45,9 @@ final class IncomingIndex {
         for file in IndexFile.allCases { unlink(stem + file.suffix) }
     }
 
-    /// Moves the files into `files/`, and deletes those there that the archive does not need.
+    /// Moves the files into `files/`, and deletes those there that the archive doesn't need.
     ///
-    /// To be done before the archive's own file is moved, so that it never is without them.
+    /// Call this before moving the archive's file, so that the file is never without its index.
     func move() throws(StoreError) {
         for file in IndexFile.allCases {
             if lookups.files.contains(file) {
@@ -60,7 +60,7 @@ final class IncomingIndex {
 
     private func copyIDX(of wacz: WACZFile) throws {
         guard let entry = wacz.compressedIDX else { return }
-        try layout.checkSpace(for: entry.uncompressedSize, what: "the copy of \(entry.name)")
+        try layout.checkSpace(for: entry.uncompressedSize, what: "a copy of \(entry.name)")
         let target = try Descriptor(path: stem + IndexFile.idx.suffix, flags: O_WRONLY | O_CREAT | O_EXCL)
         do {
             try wacz.directory.stream(of: entry).forEachChunk {
@@ -76,7 +76,7 @@ final class IncomingIndex {
         _ examined: ExaminedArchive, _ progress: (_ done: UInt64, _ total: UInt64) throws -> Void
     ) throws {
         let needed = UInt64(examined.inspection.captureCount) * Self.bytesPerCapture
-        try layout.checkSpace(for: needed, what: "its sorted index")
+        try layout.checkSpace(for: needed, what: "the sorted index")
         let wacz = examined.wacz
         let read = wacz.indexEntries.isEmpty ? wacz.warcEntries : wacz.indexEntries
         let total = read.uncompressedSize
@@ -90,6 +90,6 @@ final class IncomingIndex {
         }
     }
 
-    /// What a capture may need on disk: its line in a sorted run, once more in a merged one, and compressed in its block.
+    /// Space for a capture: its line in a sorted run, again in a merged run, and compressed in its block.
     private static let bytesPerCapture: UInt64 = 1024
 }

@@ -4,52 +4,52 @@ import Glibc
 import Darwin
 #endif
 
-/// A file that is to be deleted when the store has it.
+/// A file that is deleted after its import.
 struct MovedFile {
     let path: String
     let file: Descriptor
     let status: stat
-    /// What the file was when it was opened.
-    private let read: FileReference
+    /// The file's size and modification time when it was opened.
+    private let reference: FileReference
 
-    /// - Throws: `StoreError` for what is no file of its own, and for one of the store's.
+    /// - Throws: `StoreError` for a symbolic link, for anything but a file, and for a file in the store.
     init(_ path: String, in layout: StoreLayout) throws {
         var named = stat()
         if lstat(path, &named) == 0, named.st_mode & S_IFMT == S_IFLNK {
             throw StoreError(
-                .failed, "this is a link, and --move takes files themselves", place: path,
-                hint: "name the file that it leads to, or import without --move")
+                .failed, "this is a symbolic link, which can't be moved into the library", place: path,
+                hint: "use --move with the file that it points to, or import without --move")
         }
         file = try Descriptor.source(path)
         status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "not a file", place: path) }
-        guard !layout.holds(Folder.resolved(path)) else {
-            throw StoreError(.failed, "the file is one of the store's own", place: path)
+        guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "this isn't a file", place: path) }
+        guard !layout.contains(Folder.resolved(path)) else {
+            throw StoreError(.failed, "this file is already part of the store", place: path)
         }
         self.path = path
-        read = FileReference(path: path, status)
+        reference = FileReference(path: path, status)
     }
 
-    /// - Throws: `failed` when somebody wrote to the file since it was opened.
+    /// - Throws: `StoreError` `failed` if the file changed since it was opened.
     func checkUnchanged() throws {
-        guard read.describes(try file.status()) else {
+        guard reference.describes(try file.status()) else {
             throw StoreError(
-                .failed, "the file was changed while it was read", place: path,
-                hint: "move it when nobody writes to it")
+                .failed, "the file changed while it was read", place: path,
+                hint: "wait until it is complete, then import it again")
         }
     }
 
-    /// Deletes the original, if it is still the file that was read.
+    /// Deletes the original file, unless it changed.
     func delete(archive: ArchiveID) throws {
         var named = stat()
-        guard lstat(path, &named) == 0, read.describes(named), named.st_ino == status.st_ino else {
+        guard lstat(path, &named) == 0, reference.describes(named), named.st_ino == status.st_ino else {
             throw StoreError(
-                .failed, "imported as \"\(archive)\", but the original is another file now and was kept", place: path)
+                .failed, "imported as \"\(archive)\", but the original has changed since and was not deleted", place: path)
         }
         guard unlink(path) == 0 else {
             throw StoreError(
                 .failed,
-                "imported as \"\(archive)\", but the original cannot be deleted (\(String(cString: strerror(errno))))",
+                "imported as \"\(archive)\", but the original couldn't be deleted (\(String(cString: strerror(errno))))",
                 place: path, hint: "delete it yourself")
         }
         try? Folder.synchronize(parentOf: path)

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The import of the archives inside of a file that is no archive itself.
+/// Imports the archives in a multi-WACZ file.
 struct MultiWACZImport {
     private let package: MultiWACZ
     private let path: String
@@ -14,10 +14,10 @@ struct MultiWACZImport {
     private let importer: Importer
 
     /// - Parameters:
-    ///   - name: For errors, and what the collection is named for; the last part of `path` when `nil`.
-    ///   - source: What the archives will say they came from.
-    /// - Returns: `nil` for a file that is no package of packages.
-    /// - Throws: `StoreError` `refused` for a package that is an attack.
+    ///   - name: The file's name, for errors and for the collection's id; `nil` for the last component of `path`.
+    ///   - source: The source to record for the archives.
+    /// - Returns: `nil` for any other file.
+    /// - Throws: `StoreError` `refused` for a file that exceeds the limits.
     init?(at path: String, named name: String? = nil, source: String, importer: Importer) throws(StoreError) {
         do throws(WebArchiveError) {
             guard let opened = try MultiWACZ.open(path: path, displayName: name) else { return nil }
@@ -34,7 +34,7 @@ struct MultiWACZImport {
     func run(mode: ImportMode) throws -> MultiWACZOutcome {
         guard mode != .link else {
             throw StoreError(
-                .refused, "the package holds \(package.members.count) archives, which cannot stay inside of it",
+                .refused, "this file contains \(package.members.count) archives, so it can't be linked",
                 place: path, hint: "import it without --link")
         }
         let original = mode == .move ? try MovedFile(path, in: layout) : nil
@@ -49,37 +49,37 @@ struct MultiWACZImport {
         return outcome
     }
 
-    /// Copies each member out of the package, once, and makes a collection of them last: who is stopped before has whole archives, and
-    /// the next import of the package completes them.
+    /// Copies each member and creates the collection last. If that is interrupted, the next import of the file completes it.
     private func importMembers() throws -> MultiWACZOutcome {
         guard importer.options.replaces == nil else {
             throw StoreError(
-                .refused, "the package holds \(package.members.count) archives, which cannot replace one",
+                .refused, "this file contains \(package.members.count) archives, so it can't replace one archive",
                 place: package.name)
         }
-        try layout.checkSpace(for: package.members.uncompressedSize, what: "the archives in the package")
+        try layout.checkSpace(for: package.members.uncompressedSize, what: "the archives in this file")
         let file = try Descriptor(path: path, flags: O_RDONLY)
         var options = importer.options
         (options.title, options.id) = (nil, nil)
-        let own = Importer(store: importer.store, options: options, progress: importer.progress)
+        let memberImporter = Importer(store: importer.store, options: options, progress: importer.progress)
         var outcomes: [ImportOutcome] = []
         var remarks: [String] = []
         for member in package.members {
             let incoming = try copy(member, from: file)
             if let stated = package.statedHash(of: member), stated.hex != incoming.sha256 {
-                let what = "the SHA-256 of \(member.name) is not the one that the package states"
+                let what = "\(member.name) doesn't match its SHA-256 in datapackage.json"
                 guard !options.isStrict else {
-                    throw StoreError(.refused, "refused because of --strict: \(what)", place: package.name)
+                    throw StoreError(
+                        .refused, "not added because of --strict: \(what)", place: package.name,
+                        hint: "import it without --strict to add it anyway")
                 }
-                remarks.append("\(what): it was changed or damaged after the package was made")
+                remarks.append("\(what): it was changed or damaged after the file was created")
             }
-            outcomes.append(try own.commit(incoming))
+            outcomes.append(try memberImporter.commit(incoming))
         }
         let (collection, isNew) = try collection(of: outcomes)
         return MultiWACZOutcome(
             collection: collection, members: outcomes, isDuplicate: !isNew && outcomes.allSatisfy(\.isDuplicate),
-            remarks: remarks
-        )
+            remarks: remarks)
     }
 
     private func copy(_ member: ZIPEntry, from file: Descriptor) throws -> IncomingArchive {
@@ -103,18 +103,18 @@ struct MultiWACZImport {
         return incoming
     }
 
-    /// The collection that the members make: one that has these very members, else a new one.
+    /// Returns the collection that has exactly these members, or a new one.
     private func collection(of outcomes: [ImportOutcome]) throws -> (collection: ArchiveCollection, isNew: Bool) {
         let (collections, options) = (importer.store.collections, importer.options)
         let members = outcomes.map(\.archive.id)
-        let known = try collections.all().first { Set($0.members) == Set(members) }
-        if let known { return (known, false) }
+        let existing = try collections.all().first { Set($0.members) == Set(members) }
+        if let existing { return (existing, false) }
         let name = IncomingArchive.cleanName(package.name)
         let stem = IncomingArchive.stem(of: name)
-        let own = package.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : String($0.prefix(200)) }
+        let title = package.dataPackage?.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : String($0.prefix(200)) }
         let collection = try collections.make(
-            id: options.id, title: options.title ?? own ?? stem, idFrom: stem, members: members,
-            words: ArchiveMetadata(tags: options.tags), originalName: name)
+            id: options.id, title: options.title ?? title ?? stem, idFrom: stem, members: members,
+            metadata: ArchiveMetadata(tags: options.tags), originalName: name)
         return (collection, true)
     }
 }

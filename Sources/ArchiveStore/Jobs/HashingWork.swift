@@ -4,9 +4,9 @@ import Glibc
 import Darwin
 #endif
 
-/// The hashing of one linked file, that can be stopped and gone on with as long as the value is kept.
+/// Hashes one linked file. Hashing can be stopped, and continued with the same value.
 struct HashingWork: Sendable {
-    /// What is hashed: another file at the same path, or another archive under the same id, is begun anew.
+    /// The archive's key and its file. If either changes, hashing starts over.
     let key: String
     let file: FileReference
     private var hash = FileHash()
@@ -16,22 +16,22 @@ struct HashingWork: Sendable {
         self.file = file
     }
 
-    /// Bytes hashed.
+    /// The number of bytes hashed.
     var done: UInt64 { hash.done }
 
-    /// In hex, of what was read so far.
+    /// The SHA-256 of what was read so far, in hex.
     var sha256: String { hash.sha256 }
 
-    /// Reads on to the end of the file. A file larger than memory would drive everything else out of it: what was read is let go.
+    /// Reads to the end of the file. Drops what was read from the page cache, which a large file would fill.
     ///
-    /// - Parameter step: Called between stretches with the bytes done; throws to stop.
+    /// - Parameter step: Called after every chunk with the bytes done; throws to stop.
     mutating func run(_ file: Descriptor, step: (UInt64) throws -> Void) throws {
         #if os(Linux)
-        var kept = done
-        posix_fadvise(file.number, off_t(kept), 0, POSIX_FADV_SEQUENTIAL)
+        var dropped = done
+        posix_fadvise(file.number, off_t(dropped), 0, POSIX_FADV_SEQUENTIAL)
         try hash.run(file) { done in
-            posix_fadvise(file.number, off_t(kept), off_t(done - kept), POSIX_FADV_DONTNEED)
-            kept = done
+            posix_fadvise(file.number, off_t(dropped), off_t(done - dropped), POSIX_FADV_DONTNEED)
+            dropped = done
             try step(done)
         }
         #else

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What an import was asked for, so that it can be done again. Its JSON is the column `options` of a job.
+/// The parameters of an import, so that it can be repeated. Its JSON is the column `options` of a job.
 package struct ImportOrder: Sendable, Hashable, Codable {
-    /// Absolute; `nil` for what came from standard input or a browser, and cannot be read a second time.
+    /// An absolute path; `nil` for standard input or an upload, which can't be read again.
     package var path: String?
     package var mode: ImportMode
     private var title: String?
@@ -33,13 +33,13 @@ package struct ImportOrder: Sendable, Hashable, Codable {
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// `nil` for what is no order.
+    /// Decodes an order; `nil` if the JSON isn't one.
     init?(json: String) {
         guard let order = try? JSONDecoder().decode(ImportOrder.self, from: Data(json.utf8)) else { return nil }
         self = order
     }
 
-    /// Links stay as they are: a link is not moved, and what it leads to may be another file by then.
+    /// Doesn't resolve symbolic links: their target may change, and links can't be moved.
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }

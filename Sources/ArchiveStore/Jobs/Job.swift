@@ -1,16 +1,16 @@
 package import Foundation
 
-/// Long work that outlives the process that asked for it. Its JSON is documented in `docs/json.md`.
+/// Long-running work that can outlive the process that started it. Its JSON is documented in `docs/json.md`.
 package struct Job: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A file is brought into the store.
+        /// Imports a file.
         case `import`
-        /// A linked file is hashed.
+        /// Hashes a linked file.
         case hash
     }
 
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
-        /// For somebody to run it.
+        /// Queued.
         case waiting
         case running
         case paused
@@ -23,28 +23,28 @@ package struct Job: Sendable, Hashable {
 
     package let id: Int64
     package let kind: Kind
-    /// What it is about, for people: a file name.
+    /// A file name, for people.
     package let subject: String
-    /// The archive, or the collection, that it is about, once there is one.
+    /// The archive or collection, once there is one.
     package let archiveID: ArchiveID?
     package let state: State
-    /// Why it failed, was paused or cancelled, or waits again.
+    /// Why the job failed, was paused or cancelled, or is queued again.
     package let reason: String?
-    /// The stable code of the error that it failed with.
+    /// The code of the error that made the job fail.
     package let errorCode: String?
-    /// Bytes of work done, of all.
+    /// Progress in bytes.
     package let done: UInt64
     package let total: UInt64?
-    /// How often it was begun.
+    /// How often the job was started.
     package let attempt: Int
     package let createdAt: Date
-    /// When it was begun the last time.
+    /// The last start.
     package let startedAt: Date?
     package let updatedAt: Date
     package let finishedAt: Date?
-    /// Whether its file can be read again: without that it can't be paused and resumed, nor tried again.
+    /// Whether the file can be read again, so that the job can be paused, resumed and retried.
     package let isRepeatable: Bool
-    /// Grows with every change of any job: those with a greater one were changed later.
+    /// Increases with every change of any job.
     package let revision: Int
 }
 

@@ -1,11 +1,11 @@
-/// What a person can do to a job.
+/// An action on a job.
 package enum JobChange: String, Sendable, Hashable, CaseIterable {
     case pause
     case resume
     case cancel
     case retry
 
-    /// The states that a job may be in for it.
+    /// The states in which the action is possible.
     var possibleStates: [Job.State] {
         switch self {
         case .pause: [.waiting, .running]
@@ -15,7 +15,7 @@ package enum JobChange: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The state that follows.
+    /// The job's state after the action.
     var state: Job.State {
         switch self {
         case .pause: .paused
@@ -24,27 +24,30 @@ package enum JobChange: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What is kept as the reason of that state.
-    var reason: String? {
+    /// The reason to record for that state.
+    func reason(for kind: Job.Kind) -> String? {
         switch self {
-        case .pause: "paused on request"
-        case .cancel: "cancelled on request"
+        case .pause: "paused by user"
+        case .cancel: kind == .import ? Self.nothingAdded : "cancelled by user"
         case .resume, .retry: nil
         }
     }
 
-    /// - Parameter isRepeatable: Whether the job can be begun again.
+    static let nothingAdded = "nothing was added"
+
+    /// - Parameter isRepeatable: Whether the job can be started again.
     /// - Throws: `StoreError` `notPossible`.
     func check(_ job: Job, isRepeatable: Bool) throws(StoreError) {
         guard possibleStates.contains(job.state) else {
             throw StoreError(
-                .notPossible, "job \(job.id) is \(job.state.words), and only \(conditionWords) can be \(participle)")
+                .notPossible, "can't \(rawValue) job \(job.id): it is \(job.state.displayName)",
+                hint: "only \(possibleJobs) can be \(participle)")
         }
         guard isRepeatable || self == .cancel else {
             throw StoreError(
                 .notPossible,
-                "job \(job.id) reads what was sent to it once, so that it cannot be \(participle)",
-                hint: self == .pause ? "let it end, or cancel it" : "send or import the file again")
+                "can't \(rawValue) job \(job.id): its input can't be read a second time",
+                hint: self == .pause ? "let it finish, or cancel it" : "add the file again")
         }
     }
 
@@ -53,21 +56,20 @@ package enum JobChange: String, Sendable, Hashable, CaseIterable {
         case .pause: "paused"
         case .resume: "resumed"
         case .cancel: "cancelled"
-        case .retry: "tried again"
+        case .retry: "retried"
         }
     }
 
-    private var conditionWords: String {
+    private var possibleJobs: String {
         switch self {
-        case .pause: "one that waits or runs"
-        case .resume: "a paused one"
-        case .cancel: "one that is not over"
-        case .retry: "one that failed or was cancelled"
+        case .pause: "queued and running jobs"
+        case .resume: "paused jobs"
+        case .cancel: "queued, running and paused jobs"
+        case .retry: "failed and cancelled jobs"
         }
     }
 }
 
 extension Job.State {
-    /// After "it is".
-    var words: String { self == .waiting ? "waiting to be run" : rawValue }
+    var displayName: String { self == .waiting ? "queued" : rawValue }
 }

@@ -6,9 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Who runs a job: a part of a process, known to live by a file in `incoming/` that it keeps locked, and that goes with the value.
+/// The owner of running jobs, within a process. It keeps a file in `incoming/` locked, which shows that it is alive.
 package final class JobOwner: Sendable {
-    /// What stands in the job.
+    /// The name recorded in the job.
     let name: String
     private let file: Descriptor
     /// Whether the file system has locks at all.
@@ -17,27 +17,27 @@ package final class JobOwner: Sendable {
     init(layout: StoreLayout) throws {
         file = try layout.makeLockedFile(at: layout.runnerFile)
         name = String(file.path.dropFirst(layout.runnerFile("").count))
-        // The lock is ours already; asked for again it tells whether there are any.
-        isLocked = file.lock() == .taken
+        // The file is already locked; locking it again shows whether locks are supported.
+        isLocked = file.lock() == .acquired
     }
 
     deinit {
         unlink(file.path)
     }
 
-    /// Where there are no locks, a file that was changed lately is what tells: to be called every now and then.
+    /// Updates the file's modification time, which shows that the owner is alive if locks aren't supported.
     func heartbeat() {
         if !isLocked { futimens(file.number, nil) }
     }
 
-    /// Whether a name is that of somebody who lives. Where this cannot be told, it is.
+    /// Whether the owner of that name is alive; `true` if that can't be determined.
     static func isAlive(_ name: String, layout: StoreLayout) -> Bool {
         guard UUID(uuidString: name) != nil else { return false }
         do {
             let file = try Descriptor(path: layout.runnerFile(name), flags: O_RDWR)
             switch file.lock() {
             case .heldByAnother: return true
-            case .taken: return false
+            case .acquired: return false
             case .unsupported:
                 return time(nil) - (try file.status().changedAtSeconds) <= IncomingFolder.abandonedAfterSeconds
             }

@@ -1,37 +1,38 @@
-/// Linked files are hashed.
 extension JobRunner {
-    /// - Returns: How it ended; `nil` when somebody paused or cancelled it.
+    /// Hashes a linked file.
+    ///
+    /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
     func hash(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
         guard let id = job.archiveID, let archive = try store.catalog.archive(id: id),
             let file = archive.storage.linkedFile
         else {
             return .cancelled(
-                reason: "there is nothing to hash: the archive was removed, or its file is the store's own")
+                reason: "nothing to hash: the archive was removed, or its file is in the store now")
         }
         guard archive.sha256 == nil else { return .done(id, bytes: archive.size) }
         var work = HashingWork(key: archive.key, file: file)
-        if let before = takePartlyDone(job.id), before.key == work.key, before.file == file { work = before }
+        if let before = takePartialHash(job.id), before.key == work.key, before.file == file { work = before }
         do {
             let file = try archive.openFile(in: store.layout)
             let rate = JobRate()
             try work.run(file) { done in
-                if let reason = stop() { throw JobStop.asked(reason) }
+                if let reason = stop() { throw JobStop.requested(reason) }
                 progress(done)
-                guard let written = rate.isDue(done) else { return }
-                try self.write(written, of: job, owner)
+                guard let progress = rate.progressToWrite(done) else { return }
+                try self.write(progress, of: job, owner)
             }
             try archive.checkAvailability(in: store.layout)
             let hashed = try store.committer.finishHashing(key: work.key, sha256: work.sha256)
             return .done(hashed.id, bytes: hashed.size)
         } catch JobStop.catalogFailed(let error) {
-            keepPartlyDone(work, job.id)
+            keepPartialHash(work, job.id)
             throw error
-        } catch JobStop.takenAway {
-            keepPartlyDone(work, job.id)
+        } catch JobStop.noLongerOwned {
+            keepPartialHash(work, job.id)
             return nil
-        } catch JobStop.asked(let reason) {
-            keepPartlyDone(work, job.id)
+        } catch JobStop.requested(let reason) {
+            keepPartialHash(work, job.id)
             return .waiting(reason: reason)
         } catch {
             return try failed(job, archive, work, error)
@@ -46,24 +47,24 @@ extension JobRunner {
         } catch {
             throw JobStop.catalogFailed(error)
         }
-        if !isOurs { throw JobStop.takenAway }
+        if !isOurs { throw JobStop.noLongerOwned }
     }
 
-    /// What an error means: the volume may be away, and the file or the archive another one by now.
+    /// Returns the end for an error: the file may be unavailable, and the file or the archive may have changed.
     private func failed(_ job: Job, _ archive: Archive, _ work: HashingWork, _ error: any Error) throws -> JobEnd {
         let current = try store.catalog.archive(id: archive.id)
         guard let current, current.storage.isLinked else {
-            return .cancelled(reason: "the archive was removed while it was hashed")
+            return .cancelled(reason: "the archive was removed")
         }
         if current.key != archive.key || current.storage != archive.storage {
-            return .notBegun(reason: "the file was read anew, so that it is hashed anew")
+            return .notStarted(reason: "the file has changed and will be hashed again")
         }
         guard current.availability(in: store.layout) != .unavailable else {
-            keepPartlyDone(work, job.id)
-            return .notBegun(reason: Self.isUnavailable)
+            keepPartialHash(work, job.id)
+            return .notStarted(reason: Self.fileUnavailable)
         }
-        // With nothing wrong with the file all that was read counts, should somebody try again.
-        if current.availability(in: store.layout) == .available { keepPartlyDone(work, job.id) }
+        // If the file is unchanged, a retry can continue from here.
+        if current.availability(in: store.layout) == .available { keepPartialHash(work, job.id) }
         return JobEnd(error)
     }
 }

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Runs the jobs that wait, one after the other. Several runners, in one process or in many, share the work.
+/// Runs queued jobs one after the other. Several runners, in one or more processes, share the work.
 package final class JobRunner: Sendable {
     let store: ArchiveStore
-    /// Files that were hashed in part, by job, so that a pause costs nothing.
-    private let partly = Mutex<[Int64: HashingWork]>([:])
-    /// In whose name a job runs, until its end is written down.
+    /// Partial hashes by job, so that a paused job continues where it stopped.
+    private let partialHashes = Mutex<[Int64: HashingWork]>([:])
+    /// The owner of the running job, until its end is recorded.
     private let current = Mutex<JobOwner?>(nil)
 
     package init(_ store: ArchiveStore) {
         self.store = store
     }
 
-    /// Runs the next job that can be run, to its end or until it is stopped. One call at a time.
+    /// Runs the next job that can run, until it ends or is stopped. Not reentrant.
     ///
     /// - Parameters:
-    ///   - stop: Asked often. A reason ends the work, and the job waits again for that reason; `nil` lets it go on.
-    ///   - progress: Told of the job and how many bytes of it are done.
-    /// - Returns: The job as it is then; `nil` when none waits that can be run now.
-    /// - Throws: `StoreError` when the catalog fails. The job is begun again once it works.
+    ///   - stop: Called often. Returns a reason to stop, with which the job is queued again, or `nil`.
+    ///   - progress: Called with the job and the number of bytes done.
+    /// - Returns: The job after the run; `nil` if no job can run now.
+    /// - Throws: `StoreError` if the catalog fails. The job is started again later.
     package func runNext(
         stop: () -> String? = { nil }, progress: (Job, UInt64) -> Void = { _, _ in }
     ) throws -> Job? {
@@ -30,7 +30,7 @@ package final class JobRunner: Sendable {
         let end: JobEnd?
         switch job.kind {
         case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
-        case .import: end = try importAgain(job, owner, stop: stop) { progress(job, $0) }
+        case .import: end = try repeatImport(job, owner, stop: stop) { progress(job, $0) }
         }
         if let end { try store.jobs.end(job.id, owner: owner.name, end) }
         let ended = try store.jobs.job(id: job.id)
@@ -38,23 +38,23 @@ package final class JobRunner: Sendable {
         return ended
     }
 
-    /// The job that was running here when the catalog failed.
+    /// Requeues the job that was running here when the catalog failed.
     private func requeueOwn() throws {
         guard let owner = current.withLock({ $0 }) else { return }
         for job in try store.jobs.running(by: owner.name) {
-            try store.jobs.end(job.id, owner: owner.name, .waiting(reason: "the catalog could not be written"))
+            try store.jobs.end(job.id, owner: owner.name, .waiting(reason: "the catalog couldn't be written"))
         }
         current.withLock { $0 = nil }
     }
 
-    /// The oldest one that waits and whose file is there.
+    /// Claims the oldest queued job whose file is available.
     private func claimNext() throws -> (job: Job, owner: JobOwner)? {
         var last: Int64 = 0
         var owner: JobOwner?
         while true {
             let waiting = try store.jobs.waiting(after: last, limit: Self.waitingMax)
-            for item in waiting where try isPossible(item) {
-                let done = partly.withLock { $0[item.job.id]?.done } ?? 0
+            for item in waiting where try canRun(item) {
+                let done = partialHashes.withLock { $0[item.job.id]?.done } ?? 0
                 let candidate = try owner ?? JobOwner(layout: store.layout)
                 owner = candidate
                 let claimed = try store.jobs.claim(item.job.id, owner: candidate.name, done: done)
@@ -65,35 +65,37 @@ package final class JobRunner: Sendable {
         }
     }
 
-    /// Whether a job can be run now; why it cannot is written down, once.
-    private func isPossible(_ item: Jobs.WaitingJob) throws -> Bool {
-        guard item.job.kind == .hash, let path = item.linkedPath, !Folder.holdsFile(path) else { return true }
-        if item.job.reason != Self.isUnavailable { try store.jobs.explainWaiting(of: item.job.id, Self.isUnavailable) }
+    /// Whether a job can run now. Records the reason if it can't.
+    private func canRun(_ item: Jobs.WaitingJob) throws -> Bool {
+        guard item.job.kind == .hash, let path = item.linkedPath, !Folder.isFile(path) else { return true }
+        if item.job.reason != Self.fileUnavailable {
+            try store.jobs.setWaitingReason(of: item.job.id, Self.fileUnavailable)
+        }
         return false
     }
 
-    func takePartlyDone(_ id: Int64) -> HashingWork? {
-        partly.withLock { $0.removeValue(forKey: id) }
+    func takePartialHash(_ id: Int64) -> HashingWork? {
+        partialHashes.withLock { $0.removeValue(forKey: id) }
     }
 
-    func keepPartlyDone(_ work: HashingWork, _ id: Int64) {
-        partly.withLock { partly in
-            if partly.count >= Self.partlyMax { partly.removeAll() }
-            partly[id] = work
+    func keepPartialHash(_ work: HashingWork, _ id: Int64) {
+        partialHashes.withLock { hashes in
+            if hashes.count >= Self.partialHashesMax { hashes.removeAll() }
+            hashes[id] = work
         }
     }
 
-    static let isUnavailable = "its file is unavailable"
+    static let fileUnavailable = "its file is unavailable"
     private static let waitingMax = 100
-    private static let partlyMax = 64
+    private static let partialHashesMax = 64
 }
 
-/// Why a run stops before its end.
+/// Why a job stops early.
 enum JobStop: Error {
-    /// The process wants to end; the reason.
-    case asked(String)
-    /// Somebody paused or cancelled the job.
-    case takenAway
-    /// The catalog cannot be written.
+    /// The process is stopping, with the reason.
+    case requested(String)
+    /// The job was paused or cancelled.
+    case noLongerOwned
+    /// The catalog can't be written.
     case catalogFailed(any Error)
 }

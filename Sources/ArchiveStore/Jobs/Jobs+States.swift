@@ -3,16 +3,16 @@ import GRDB
 
 /// How a run of a job ended.
 enum JobEnd: Sendable, Hashable {
-    /// - Parameter bytes: How much that was, where nobody knew before.
+    /// - Parameter bytes: The size, if the job didn't know it.
     case done(ArchiveID?, bytes: UInt64?)
     case failed(reason: String, code: String)
     case cancelled(reason: String)
-    /// To be run again.
+    /// Queued again.
     case waiting(reason: String)
-    /// Not run after all, through no fault of its own: that attempt does not count.
-    case notBegun(reason: String)
+    /// Queued again without counting the attempt.
+    case notStarted(reason: String)
 
-    /// The end that an error means; its place is left out where it names folders.
+    /// Returns the end for an error. Omits its place if that is an absolute path.
     init(_ error: any Error) {
         guard let error = error as? StoreError else {
             self = .failed(reason: "\(error)", code: StoreError.Code.failed.rawValue)
@@ -24,13 +24,12 @@ enum JobEnd: Sendable, Hashable {
     }
 }
 
-/// The states of a job, and who may change them: whoever runs it, and anybody who pauses or cancels it meanwhile.
-///
-/// Each change is one statement that holds only for the state that it starts from, so that of two processes one does it.
+/// Changes of job states, by the owner and by people. Each is one statement that checks the current state, so that only one of
+/// two processes succeeds.
 extension Jobs {
-    /// Takes a waiting job; `nil` when somebody else was quicker.
+    /// Claims a queued job; `nil` if another owner was faster.
     ///
-    /// - Parameter done: Bytes of it that were done before and need not be done again.
+    /// - Parameter done: The number of bytes that are already done.
     func claim(_ id: Int64, owner: String, done: UInt64 = 0) throws -> Job? {
         try catalog.writing { database in
             let sql = """
@@ -46,7 +45,7 @@ extension Jobs {
         }
     }
 
-    /// - Returns: `false` when the job is no longer the owner's to run: somebody paused or cancelled it.
+    /// - Returns: `false` if the job was paused or cancelled.
     func setProgress(of id: Int64, owner: String, done: UInt64) throws -> Bool {
         try catalog.writing { database in
             let sql = "UPDATE job SET done = ?, updatedAt = ? WHERE id = ? AND state = 'running' AND owner = ?"
@@ -55,7 +54,7 @@ extension Jobs {
         }
     }
 
-    /// Writes down how a run ended. Where somebody paused or cancelled it meanwhile that stays, unless it was done all the same.
+    /// Records how a run ended. A job that was paused or cancelled meanwhile stays so, unless it was completed.
     func end(_ id: Int64, owner: String, _ end: JobEnd) throws {
         try catalog.writing { database in
             let (change, arguments) = Self.change(of: end)
@@ -67,7 +66,7 @@ extension Jobs {
         }
     }
 
-    /// What is set, and the state that it holds for.
+    /// Returns the assignments for an end, with the condition on the current state.
     private static func change(of end: JobEnd) -> (sql: String, arguments: StatementArguments) {
         switch end {
         case .done(let archive, let bytes):
@@ -90,7 +89,7 @@ extension Jobs {
                 "state = 'waiting', reason = :reason, owner = NULL, crashCount = 0 WHERE state = 'running'",
                 ["reason": reason]
             )
-        case .notBegun(let reason):
+        case .notStarted(let reason):
             (
                 "state = 'waiting', reason = :reason, owner = NULL, attempt = attempt - 1 WHERE state = 'running'",
                 ["reason": reason]
@@ -98,16 +97,16 @@ extension Jobs {
         }
     }
 
-    /// Notes why a job still waits.
-    func explainWaiting(of id: Int64, _ reason: String) throws {
+    /// Records why a job is still queued.
+    func setWaitingReason(of id: Int64, _ reason: String) throws {
         let sql = "UPDATE job SET reason = ?, updatedAt = ? WHERE id = ? AND state = 'waiting'"
         try catalog.writing { try $0.execute(sql: sql, arguments: [reason, Self.now(), id]) }
     }
 
-    /// Does what a person asks for.
+    /// Pauses, resumes, cancels or retries a job.
     ///
-    /// - Returns: The job as it is then.
-    /// - Throws: `StoreError`: `notFound`, `notPossible` in its state.
+    /// - Returns: The changed job.
+    /// - Throws: `StoreError`: `notFound`, `notPossible` in the job's state.
     package func change(_ id: Int64, _ change: JobChange) throws -> Job {
         try catalog.writing { database in
             let row = try JobRow.fetchOne(database, sql: "SELECT * FROM job WHERE id = ?", arguments: [id])
@@ -125,7 +124,7 @@ extension Jobs {
             try database.execute(
                 sql: sql,
                 arguments: [
-                    "state": change.state.rawValue, "reason": change.reason, "now": Self.now(), "id": id,
+                    "state": change.state.rawValue, "reason": change.reason(for: job.kind), "now": Self.now(), "id": id,
                     "again": change == .retry,
                 ])
             try Self.pruneJobs(database)
@@ -134,23 +133,23 @@ extension Jobs {
         }
     }
 
-    /// Forgets a job that is over.
+    /// Deletes a finished job.
     ///
-    /// - Throws: `StoreError`: `notFound`, `notPossible` while it is not over.
+    /// - Throws: `StoreError`: `notFound`, `notPossible` if the job isn't finished.
     package func forget(_ id: Int64) throws {
         try catalog.writing { database in
             guard let job = try Job.fetchAll(database, "WHERE id = ?", [id]).first else { throw Self.noJob(id) }
             guard job.state.isOver else {
-                throw StoreError(.notPossible, "job \(id) is \(job.state.rawValue)", hint: "cancel it first")
+                throw StoreError(
+                    .notPossible, "can't delete job \(id): it is \(job.state.displayName)", hint: "cancel it first")
             }
             try database.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [id])
         }
     }
 
-    /// Takes the jobs of an owner who is no more: they wait again, or have failed when they cannot be begun again or it was the
-    /// third crash in a row.
+    /// Queues the jobs of a dead owner again. They fail if they can't be repeated, or after the third crash in a row.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of jobs.
     func requeue(ofDead owner: String) throws -> Int {
         try catalog.writing { database in
             let sql = "SELECT * FROM job WHERE state = 'running' AND owner = ?"
@@ -178,19 +177,19 @@ extension Jobs {
 
     private static func afterCrash(number: Int, isRepeatable: Bool) -> (state: Job.State, reason: String) {
         guard isRepeatable else {
-            return (.failed, "the process that ran it ended, and what was sent to it is gone; send or import it again")
+            return (.failed, "interrupted: its process ended; add the file again")
         }
         guard number < crashesMax else {
-            return (.failed, "the process that ran it ended, \(number) times in a row: it may be what ends it")
+            return (.failed, "interrupted: its process ended \(number) times in a row; this file may be the cause")
         }
-        return (.waiting, "the process that ran it ended")
+        return (.waiting, "interrupted: its process ended")
     }
 
     static func noJob(_ id: Int64) -> StoreError {
-        StoreError(.notFound, "there is no job \(id)", hint: "run `replayhost jobs --all` for those there are")
+        StoreError(.notFound, "there is no job \(id)", hint: "run `replayhost jobs --all` to see all jobs")
     }
 
-    /// Forgets those that were over first.
+    /// Deletes the oldest finished jobs.
     private static func pruneJobs(_ database: Database) throws {
         let sql = """
             DELETE FROM job WHERE id IN (
@@ -201,8 +200,8 @@ extension Jobs {
 
     static func now() -> String { RFC3339.preciseText(of: Date()) }
 
-    /// So many that are over are kept.
+    /// The number of finished jobs to keep.
     static let finishedMax = 1000
-    /// After so many crashes in a row a job is not begun again by itself.
+    /// The number of crashes in a row after which a job fails.
     private static let crashesMax = 3
 }

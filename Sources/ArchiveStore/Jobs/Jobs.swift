@@ -1,16 +1,16 @@
 import Foundation
 import GRDB
 
-/// Long work, written down before anybody is told that it will be done.
+/// The jobs of a store.
 package struct Jobs: Sendable {
     let store: ArchiveStore
 
     var catalog: Catalog { store.catalog }
     private var layout: StoreLayout { store.layout }
 
-    /// The jobs that run, then all others, newest first.
+    /// Returns the running jobs, then all others, newest first.
     ///
-    /// - Parameter states: Those in other states are left out; `nil` for jobs in any state.
+    /// - Parameter states: The states to include; `nil` for all.
     package func all(in states: [Job.State]?, limit: Int) throws -> [Job] {
         let condition = states.map { "WHERE state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
         let arguments = StatementArguments(states?.map(\.rawValue) ?? []) + [limit]
@@ -21,12 +21,12 @@ package struct Jobs: Sendable {
         try jobs("WHERE id = ?", [id]).first
     }
 
-    /// Jobs that were changed after `revision`, in the order of their changes.
+    /// Returns the jobs that changed after `revision`, in the order of their changes.
     package func changed(after revision: Int, limit: Int) throws -> [Job] {
         try jobs("WHERE revision > ? ORDER BY revision LIMIT ?", [revision, limit])
     }
 
-    /// Those that an owner runs.
+    /// Returns the running jobs of an owner.
     func running(by owner: String) throws -> [Job] {
         try jobs("WHERE state = 'running' AND owner = ?", [owner])
     }
@@ -35,7 +35,7 @@ package struct Jobs: Sendable {
         try catalog.reading { try Job.fetchAll($0, condition, arguments) }
     }
 
-    /// Sees to it that a job hashes a linked file; none is added where one is under way or waits.
+    /// Adds a job that hashes a linked file, unless there is one that hasn't finished.
     func queueHashing(of archive: Archive) throws {
         guard archive.storage.isLinked, archive.sha256 == nil else { return }
         let now = Self.now()
@@ -56,9 +56,9 @@ package struct Jobs: Sendable {
         }
     }
 
-    /// Writes down an import that begins now.
+    /// Adds a running job for an import.
     ///
-    /// - Parameter total: Bytes of the file, where they are known.
+    /// - Parameter total: The file's size in bytes, if known.
     func addImport(_ order: ImportOrder, subject: String, total: UInt64?, owner: String) throws -> Int64 {
         let now = Self.now()
         let options = try order.json()
@@ -73,7 +73,7 @@ package struct Jobs: Sendable {
         }
     }
 
-    /// What an import was asked for; `nil` when the job is none.
+    /// Returns the parameters of an import; `nil` for other jobs.
     func importOrder(of id: Int64) throws -> ImportOrder? {
         try catalog.reading { database in
             let sql = "SELECT options FROM job WHERE id = ? AND kind = 'import'"
@@ -81,13 +81,13 @@ package struct Jobs: Sendable {
         }.flatMap { ImportOrder(json: $0) }
     }
 
-    /// A job that waits, and where the file lies that it is about, if it is one outside of the store.
+    /// A queued job, with the path of its archive's linked file.
     struct WaitingJob {
         let job: Job
         let linkedPath: String?
     }
 
-    /// The first of those that wait, oldest first, after the job `id`.
+    /// Returns queued jobs after the job `id`, oldest first.
     func waiting(after id: Int64, limit: Int) throws -> [WaitingJob] {
         try catalog.reading { database in
             let sql = """
@@ -100,7 +100,7 @@ package struct Jobs: Sendable {
         }
     }
 
-    /// Who runs jobs, or died running them.
+    /// Returns the owners of running jobs, including dead ones.
     func owners() throws -> [String] {
         try catalog.reading { database in
             let sql = "SELECT DISTINCT owner FROM job WHERE state = 'running' AND owner IS NOT NULL"
@@ -108,42 +108,42 @@ package struct Jobs: Sendable {
         }
     }
 
-    /// `importAny` of the store, as a job: should this process end in the middle, another one begins it again.
+    /// Imports a file as a job. If this process ends before it is complete, another one starts it again.
     package func importAny(
         at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportResult {
         try store.withImporter(options, progress) { importer in
-            // No file, no work: what is wrong with it is said at once.
+            // Not a file: the importer reports the error.
             guard let file = FileReference(at: path) else { return try importer.importFile(at: path, mode: mode) }
-            // Nothing is done for a file that is known, so that nothing is written down either.
-            if mode == .link, let known = try importer.known(file) { return .archive(known) }
+            // Nothing to do for a file that is already linked, so no job.
+            if mode == .link, let existing = try importer.existingLink(to: file) { return .archive(existing) }
             let order = ImportOrder(path: path, mode: mode, options: options)
-            return try begin(order, name: path, total: file.size).run(importer) {
+            return try start(order, name: path, total: file.size).run(importer) {
                 try $0.importFile(at: path, mode: mode)
             }
         }
     }
 
-    /// The same, of what is read from a descriptor to its end. It cannot be begun again: what was read is gone.
+    /// Imports what a descriptor yields until its end, as a job. It can't be repeated, because the input can't be read again.
     package func importStream(
         _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportResult {
-        let job = try begin(ImportOrder(path: nil, options: options), name: name, total: nil)
+        let job = try start(ImportOrder(path: nil, options: options), name: name, total: nil)
         return try store.withImporter(options, progress) { importer in
             try job.run(importer) { try $0.importStream(Descriptor.duplicate(descriptor, path: source), name: name) }
         }
     }
 
-    /// The same, of a file that comes piece by piece.
+    /// Starts an upload as a job.
     ///
     /// - Parameters:
-    ///   - source: Where it comes from, as `IncomingArchive` has it.
-    ///   - size: Bytes that will come: free space is checked before the first of them.
+    ///   - source: The source to record, see `IncomingArchive`.
+    ///   - size: The size in bytes. Free space is checked first.
     /// - Throws: `FailedUpload` once there is a job.
-    package func receive(name: String, source: String, size: UInt64) throws -> Upload {
-        let job = try begin(ImportOrder(path: nil), name: name, total: size)
+    package func startUpload(name: String, source: String, size: UInt64) throws -> Upload {
+        let job = try start(ImportOrder(path: nil), name: name, total: size)
         return try job.attempt {
             let incoming = try IncomingArchive(
                 layout: layout, originalName: name, source: source, expectedSize: size)
@@ -151,17 +151,17 @@ package struct Jobs: Sendable {
         }
     }
 
-    /// - Parameter name: A path or a file name, of which people are shown the last part.
-    private func begin(_ order: ImportOrder, name: String, total: UInt64?) throws -> ImportJob {
+    /// - Parameter name: A path or a file name. People see its last component.
+    private func start(_ order: ImportOrder, name: String, total: UInt64?) throws -> ImportJob {
         let owner = try JobOwner(layout: layout)
         let id = try addImport(
             order, subject: IncomingArchive.cleanName(name), total: total, owner: owner.name)
         return ImportJob(id: id, jobs: self, owner: owner, total: total)
     }
 
-    /// Takes the jobs of processes that are no more.
+    /// Queues the jobs of dead processes again.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of jobs.
     @discardableResult
     package func requeueOrphaned() throws -> Int {
         try owners().filter { !JobOwner.isAlive($0, layout: layout) }

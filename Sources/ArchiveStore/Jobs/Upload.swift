@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A file that comes piece by piece, imported as a job. It cannot be begun again: what came is gone.
+/// A file that is received piece by piece and imported as a job.
 ///
-/// The job ends with the import or with the first error, and is cancelled when the value is let go of before.
+/// The job ends with the import or the first error, and is cancelled if the value is released before.
 package final class Upload: Sendable {
     private let job: ImportJob
     private let incoming: IncomingArchive
-    /// Bytes that are to come.
+    /// The expected size in bytes.
     private let size: UInt64
 
     init(_ job: ImportJob, _ incoming: IncomingArchive, size: UInt64) {
@@ -14,12 +14,12 @@ package final class Upload: Sendable {
     }
 
     deinit {
-        if !job.isOver.load(ordering: .relaxed) { job.end(.failure(cut)) }
+        if !job.isOver.load(ordering: .relaxed) { job.end(.failure(incomplete)) }
     }
 
-    /// Adds bytes to the file.
+    /// Appends bytes to the file.
     ///
-    /// - Throws: Also when somebody cancelled the job.
+    /// - Throws: Also if the job was cancelled.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FailedUpload) {
         try job.attempt {
             try incoming.write(bytes)
@@ -27,24 +27,25 @@ package final class Upload: Sendable {
         }
     }
 
-    /// Brings the file into the store.
+    /// Imports the file.
     ///
-    /// - Throws: Also `uploadCut` when not all of it came.
+    /// - Throws: Also `uploadCut` if the file is incomplete.
     package func finish() throws(FailedUpload) -> ImportResult {
         try job.attempt {
-            guard incoming.size == size else { throw cut }
-            let result = try job.jobs.store.withImporter(ImportOptions(), job.follow) { try $0.finish(incoming) }
+            guard incoming.size == size else { throw incomplete }
+            let result = try job.jobs.store.withImporter(ImportOptions(), job.track) { try $0.finish(incoming) }
             job.end(.success(result))
             return result
         }
     }
 
-    private var cut: StoreError {
-        StoreError(.uploadCut, "the upload ended after \(incoming.size) of \(size) bytes", hint: "send it again")
+    private var incomplete: StoreError {
+        let progress = ByteSize.progress(incoming.size, of: size)
+        return StoreError(.uploadCut, "the upload was interrupted at \(progress)", hint: "add the file again")
     }
 }
 
-/// Why an upload was not imported, and which job says so too.
+/// The error of an upload, with its job.
 package struct FailedUpload: Error {
     package let job: Int64
     package let reason: any Error

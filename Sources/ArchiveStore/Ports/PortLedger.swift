@@ -1,15 +1,15 @@
-/// The ports that were ever given to something in this store: the file `ports.json`.
+/// `ports.json`: all ports that were ever assigned in this store.
 ///
-/// A browser keeps what the pages of an archive have stored by port. So a port that one archive had is never given to another,
-/// also when the first has got another port since, or was removed.
+/// Browsers keep the data that pages store by origin, which includes the port. So the port of one archive is never assigned to
+/// another, even after the first was removed or moved to another port.
 struct PortLedger: Codable, Hashable {
     private var format = 1
     private(set) var given: [Int] = []
-    /// Archives and collections whose ports the server has open, or had when it ended: pages there may be open still.
+    /// Archives and collections whose ports the server has open, or had open when it stopped.
     var open: [String] = []
-    /// Where the stock interface is, once it was.
+    /// The port of the stock interface.
     var stock: Int?
-    /// Those of them that the library itself was on.
+    /// The ports that the library used.
     var library: [Int]?
 
     init() {}
@@ -25,7 +25,8 @@ struct PortLedger: Codable, Hashable {
         do {
             let ledger = try StoreDocument.read(PortLedger.self, at: layout.ports)
             guard ledger.format == 1 else {
-                throw StoreError(.documentDamaged, "the file is of a newer version of replayhost", place: layout.ports)
+                throw StoreError(
+                    .documentDamaged, "this file was written by a newer version of replayhost", place: layout.ports)
             }
             return ledger
         } catch let error as StoreError where error.code == .notFound {
@@ -33,7 +34,7 @@ struct PortLedger: Codable, Hashable {
         } catch let error as StoreError where error.isDamagedDocument {
             throw StoreError(
                 error.code, error.what, place: error.place,
-                hint: "delete it: then ports of archives that were removed can be given again")
+                hint: "delete it; ports of removed archives may then be reused")
         }
     }
 

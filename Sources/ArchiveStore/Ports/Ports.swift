@@ -3,11 +3,11 @@ import Foundation
 import GRDB
 import WebArchive
 
-/// The ports on which something may be replayed, when everything in the store has one of its own.
+/// The ports that an archive or a collection may use.
 package struct PortChoices: Sendable, Hashable {
-    /// The one that it has.
-    package let own: Int?
-    /// Those that nothing in this store ever had, in the order to try them.
+    /// The port that it has.
+    package let assigned: Int?
+    /// Ports that nothing in this store ever had, in the order in which to try them.
     package let others: [Int]
 }
 
@@ -18,25 +18,25 @@ package struct Ports: Sendable {
     private var catalog: Catalog { store.catalog }
     private var layout: StoreLayout { store.layout }
 
-    /// Where ports of archives are taken from: below those that systems hand out for connections by themselves (RFC 6335 §6 and
-    /// Linux), and none of those that browsers refuse to open (Fetch §2.9, "bad port").
+    /// The range of archive ports: below the ephemeral ports of operating systems (RFC 6335 §6, Linux), and without those that
+    /// browsers block (Fetch §2.9, "bad port").
     package static let range = 16_384..<32_768
 
-    /// The ports on which an archive or collection may be replayed.
+    /// Returns the ports that an archive or a collection may use.
     ///
-    /// They depend on what it is alone: another store with the same archive tries the same ones.
+    /// They are derived from its content, so that other stores with the same archive try the same ones.
     ///
     /// - Throws: `StoreError` `documentDamaged`.
     package func choices(for replayable: Replayable) throws -> PortChoices {
-        try choices(mark: replayable.portMark, kept: replayable.port)
+        try choices(mark: replayable.portMark, assigned: replayable.port)
     }
 
-    /// The ports on which the stock interface may be.
+    /// Returns the ports that the stock interface may use.
     package func stockChoices() throws -> PortChoices {
-        try choices(mark: "stock", kept: PortLedger.read(layout).stock)
+        try choices(mark: "stock", assigned: PortLedger.read(layout).stock)
     }
 
-    private func choices(mark: String, kept: Int?) throws -> PortChoices {
+    private func choices(mark: String, assigned: Int?) throws -> PortChoices {
         let holders = try holders()
         let ledger = try PortLedger.read(layout)
         let given = Set(ledger.given).union(holders.keys)
@@ -44,26 +44,27 @@ package struct Ports: Sendable {
         let others = (0..<Self.range.count).lazy
             .map { Self.range.lowerBound + (start + $0) % Self.range.count }
             .filter { !given.contains($0) }
-        // Two that were restored with one port: neither may keep it.
-        let own = kept.flatMap { port in
+        // If two were restored with the same port, neither may keep it.
+        let assigned = assigned.flatMap { port in
             let count = (holders[port]?.count ?? 0) + (ledger.stock == port ? 1 : 0)
             return count == 1 && Self.range.contains(port) ? port : nil
         }
-        return PortChoices(own: own, others: Array(others.prefix(Self.choicesMax)))
+        return PortChoices(assigned: assigned, others: Array(others.prefix(Self.choicesMax)))
     }
 
-    /// Takes a port for the library. One that an archive has, or had, is not for it: pages of that archive would be of its origin.
+    /// Reserves a port for the library. Refuses a port that an archive has or had, because pages of that archive would share
+    /// the library's origin.
     ///
     /// - Throws: `StoreError` `taken`.
-    package func keepLibrary(_ port: Int) throws {
+    package func reserveForLibrary(_ port: Int) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
             var former = ledger.library ?? []
             guard !former.contains(port) else { return }
             guard !ledger.given.contains(port), try holders()[port] == nil else {
                 throw StoreError(
-                    .taken, "port \(port) is, or was, that of an archive of this store",
-                    hint: "choose one that is not from \(Self.range.lowerBound) to \(Self.range.upperBound - 1)")
+                    .taken, "port \(port) belongs or belonged to an archive in this store",
+                    hint: "choose a port outside \(Self.range.lowerBound) to \(Self.range.upperBound - 1)")
             }
             guard Self.range.contains(port) else { return }
             former.append(port)
@@ -73,8 +74,8 @@ package struct Ports: Sendable {
         }
     }
 
-    /// Writes down which port the stock interface has.
-    package func keepStock(_ port: Int) throws {
+    /// Assigns a port to the stock interface.
+    package func assignToStock(_ port: Int) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
             ledger.add(port)
@@ -83,13 +84,13 @@ package struct Ports: Sendable {
         }
     }
 
-    /// Writes down which port something has: first that it was given, then whose it is.
+    /// Assigns a port to an archive or a collection.
     ///
-    /// - Throws: `StoreError` `notFound` when somebody removed it meanwhile.
-    package func keep(_ port: Int, for id: ArchiveID) throws {
+    /// - Throws: `StoreError` `notFound` if it was removed meanwhile.
+    package func assign(_ port: Int, to id: ArchiveID) throws {
         try layout.withCommitLock {
             guard let current = try store.resolver.replayable(id: id) else {
-                throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
+                throw StoreError(.notFound, "the archive \"\(id)\" was removed")
             }
             var ledger = try PortLedger.read(layout)
             ledger.add(port)
@@ -102,10 +103,10 @@ package struct Ports: Sendable {
         }
     }
 
-    /// Writes down whose ports the server has open.
+    /// Records whose ports the server has open.
     ///
-    /// - Parameter names: Ids of archives and collections, and `stock`, which is no id.
-    package func keepOpen(_ names: [String]) throws {
+    /// - Parameter names: Ids of archives and collections, and `stock`.
+    package func saveOpen(_ names: [String]) throws {
         try layout.withCommitLock {
             var ledger = try PortLedger.read(layout)
             ledger.open = names.sorted()
@@ -113,10 +114,10 @@ package struct Ports: Sendable {
         }
     }
 
-    /// What a server on this store had open last.
-    package func open() throws -> [String] { try PortLedger.read(layout).open }
+    /// Returns whose ports the last server had open.
+    package func lastOpen() throws -> [String] { try PortLedger.read(layout).open }
 
-    /// Which archives and collections have which port.
+    /// Returns the archives and collections of each port.
     func holders() throws -> [Int: [ArchiveID]] {
         try catalog.reading { database in
             var holders: [Int: [ArchiveID]] = [:]
@@ -144,7 +145,7 @@ package struct Ports: Sendable {
 }
 
 extension Replayable {
-    /// Where it is replayed when each archive has a port of its own; `nil` until it was.
+    /// The assigned replay port, in origin mode `ports`; `nil` if there is none.
     package var port: Int? {
         switch self {
         case .archive(let archive): archive.port
@@ -152,7 +153,7 @@ extension Replayable {
         }
     }
 
-    /// Tells it from everything else, here and in other stores.
+    /// A text that identifies the archive or collection across stores.
     fileprivate var portMark: String {
         switch self {
         case .archive(let archive): "\(archive.id) \(archive.sha256 ?? archive.key)"

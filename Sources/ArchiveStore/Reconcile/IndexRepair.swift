@@ -1,19 +1,19 @@
 import WebArchive
 
-/// What `prepareLookups` found and did.
+/// The result of `prepareLookups`.
 package struct LookupsReport: Sendable, Hashable {
-    /// Archives of which it was not known yet how to look up captures, and those whose index files were missing or damaged.
+    /// Archives that hadn't been prepared for lookups, or whose index files were missing or damaged.
     package var prepared: [ArchiveID] = []
-    /// What could not be put right, in words. Lookups in such an archive read its whole index.
+    /// Messages about archives that couldn't be prepared. Each lookup in them reads the whole index.
     package var problems: [String] = []
 }
 
-/// Sees to it that captures of every archive can be searched: writes index files where they are missing or damaged.
+/// Writes index files that are missing or damaged, so that all archives can be searched.
 ///
-/// Reads every index file beside an archive wholly, and the archives that it writes some for.
+/// Reads all index files, and the archives for which it writes new ones.
 struct IndexRepair {
     let store: ArchiveStore
-    /// Called now and then; throws to stop, between two archives or within one.
+    /// Called from time to time; throws to stop.
     let checkCancellation: () throws -> Void
     private var report = LookupsReport()
 
@@ -27,37 +27,37 @@ struct IndexRepair {
         for archive in try store.catalog.allArchives() where archive.availability(in: layout) == .available {
             try checkCancellation()
             do {
-                if try areLookupsSound(archive) { continue }
+                if try areLookupsIntact(archive) { continue }
                 if try prepare(archive) { report.prepared.append(archive.id) }
             } catch let error as StoreError where error.code != .interrupted {
-                report.problems.append("captures of \"\(archive.id)\" are looked up slowly: \(error)")
+                report.problems.append("lookups in \"\(archive.id)\" are slow: \(error)")
             }
         }
         return report
     }
 
-    /// Whether index files of an archive that is being adopted are already in place, written by the import that was stopped.
+    /// Whether the index files of an archive that is being adopted are already in place, from its interrupted import.
     static func hasIndexFiles(
         _ lookups: ArchiveLookups, of examined: ExaminedArchive, key: String, _ layout: StoreLayout
     ) throws -> Bool {
         guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: key)) }) else { return false }
-        return try isSound {
+        return try isIntact {
             try lookups.open(examined.wacz, key: key, layout: layout).checkLookups()
         }
     }
 
-    private func areLookupsSound(_ archive: Archive) throws -> Bool {
+    private func areLookupsIntact(_ archive: Archive) throws -> Bool {
         guard let lookups = archive.lookups else { return false }
         guard lookups.usesSidecar else { return true }
         guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: archive.key)) }) else { return false }
-        return try Self.isSound {
+        return try Self.isIntact {
             let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
             try lookups.open(wacz, key: archive.key, layout: layout).checkLookups(progress: checkCancellation)
         }
     }
 
-    /// Whether a check finds nothing wrong. A failing disk is no finding.
-    private static func isSound(_ check: () throws -> Void) throws -> Bool {
+    /// Whether a check succeeds. An I/O error is thrown.
+    private static func isIntact(_ check: () throws -> Void) throws -> Bool {
         do {
             try check()
             return true
@@ -67,7 +67,7 @@ struct IndexRepair {
         }
     }
 
-    /// Reads an archive once more and writes what its lookups need; `false` when somebody removed it meanwhile.
+    /// Reads an archive and writes its index files; `false` if it was removed meanwhile.
     private func prepare(_ archive: Archive) throws -> Bool {
         let examined = try ExaminedArchive(reading: archive.path(in: layout), name: "\(archive.id).wacz") { _, _ in
             try checkCancellation()

@@ -1,24 +1,24 @@
 import GRDB
 
-/// What `rebuild` did.
+/// The result of `rebuild`.
 package struct RebuildReport: Sendable, Hashable {
-    /// In the catalog now.
+    /// The number of archives in the new catalog.
     package var archives = 0
     package var collections = 0
-    /// Whether the old catalog could not be read, and lies beside the new one as `catalog.sqlite.damaged`.
-    package var isOldOneDamaged = false
+    /// Whether the old catalog was damaged. It is kept as `catalog.sqlite.damaged`.
+    package var isOldCatalogDamaged = false
     package var repair = RepairReport()
 }
 
-/// Makes the catalog anew from `files/` and `collections/`: ids, titles, tags, notes, references, collections and ports are as they were.
+/// Rebuilds the catalog from `files/` and `collections/`, with ids, metadata, links, collections and ports.
 ///
-/// A catalog that can be read gets the new content in one transaction, so that other processes go on with it. A damaged one
-/// is put aside. Jobs are kept where they can be read. Stopped at any instant the old catalog is there, or the new one, or none,
-/// which the next start makes anew.
+/// An intact catalog gets the new content in one transaction, so that other processes can keep using it; its jobs are kept. A
+/// damaged one is moved aside. If this is interrupted, there is the old catalog, the new one, or none, in which case the next
+/// start rebuilds it.
 struct Rebuilder {
     let layout: StoreLayout
 
-    /// - Throws: `StoreError`: `locked` when a server is using a catalog that has to be put aside.
+    /// - Throws: `StoreError`: `locked` if a server is using a damaged catalog.
     func run() throws -> (store: ArchiveStore, report: RebuildReport) {
         try layout.makeFolders()
         return try layout.withCommitLock {
@@ -35,23 +35,23 @@ struct Rebuilder {
         report.collections = try fresh.collections.all().count
         try fresh.catalog.closeForCopying()
         let store: ArchiveStore
-        if let old = try soundCatalog() {
-            try old.takeContent(of: path)
+        if let old = try intactCatalog() {
+            try old.replaceContent(withCatalogAt: path)
             for file in Self.databaseFiles(path) { try Folder.delete(file) }
             store = ArchiveStore(layout: layout, catalog: old)
         } else {
-            report.isOldOneDamaged = Folder.exists(layout.catalog)
-            try putInPlace(path)
+            report.isOldCatalogDamaged = Folder.exists(layout.catalog)
+            try install(path)
             store = ArchiveStore(layout: layout, catalog: try Catalog(path: layout.catalog))
         }
         for archive in try store.catalog.allArchives() { try store.jobs.queueHashing(of: archive) }
         return (store, report)
     }
 
-    /// The catalog, if it is one and SQLite finds nothing wrong with it.
+    /// Returns the catalog if it is intact.
     ///
-    /// - Throws: What keeps it from being opened though it isn't damaged: a newer version's catalog stays as it is.
-    private func soundCatalog() throws -> Catalog? {
+    /// - Throws: `StoreError` for a catalog that can't be opened but isn't damaged, such as a newer version's.
+    private func intactCatalog() throws -> Catalog? {
         guard Folder.exists(layout.catalog) else { return nil }
         do {
             let catalog = try Catalog(path: layout.catalog)
@@ -61,14 +61,14 @@ struct Rebuilder {
         }
     }
 
-    private func putInPlace(_ path: String) throws {
+    private func install(_ path: String) throws {
         if let server = ServerFile.running(layout: layout) {
             throw StoreError(
                 .locked, "the server at \(server.address) is using the damaged catalog", place: layout.root,
-                hint: "stop it first (process \(server.pid))")
+                hint: "run `replayhost stop` first (process \(server.pid))")
         }
         if Folder.exists(layout.catalog) { try Folder.move(layout.catalog, to: layout.catalog + ".damaged") }
-        // A log that is left would be applied to the new catalog.
+        // A leftover log would be applied to the new catalog.
         for file in Self.databaseFiles(layout.catalog).dropFirst() { try Folder.delete(file) }
         try Folder.move(path, to: layout.catalog)
         for file in Self.databaseFiles(path) { try Folder.delete(file) }
@@ -80,7 +80,7 @@ struct Rebuilder {
 }
 
 extension Catalog {
-    /// Everything into the one file, flushed.
+    /// Writes everything to the main file and closes the catalog.
     func closeForCopying() throws {
         try database.writeWithoutTransaction { database in
             _ = try Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -88,21 +88,21 @@ extension Catalog {
         try database.close()
     }
 
-    /// Takes archives and collections from another catalog, in the place of its own, at once.
+    /// Replaces archives and collections with those of another catalog, in one transaction.
     ///
-    /// What was read of a file that is away now is kept.
-    func takeContent(of path: String) throws {
+    /// Keeps pages and findings of files that are unavailable.
+    func replaceContent(withCatalogAt path: String) throws {
         try database.writeWithoutTransaction { database in
             try database.execute(sql: "ATTACH DATABASE ? AS fresh", arguments: [path])
             defer { try? database.execute(sql: "DETACH DATABASE fresh") }
             try database.inTransaction(.immediate) {
-                try database.execute(sql: Self.takingContent)
+                try database.execute(sql: Self.replacingContent)
                 return .commit
             }
         }
     }
 
-    private static let takingContent = """
+    private static let replacingContent = """
         CREATE TEMP TABLE kept AS
             SELECT fresh.archive.key FROM fresh.archive JOIN main.archive ON main.archive.key = fresh.archive.key
             WHERE NOT fresh.archive.isExamined AND main.archive.isExamined;

@@ -1,10 +1,9 @@
-/// Files and sidecars that the catalog does not have.
 extension Reconciler {
-    /// Enters what lies in `files/` and is not in the catalog: a file, named for its hash, or the sidecar of a file elsewhere.
+    /// Adds an archive to the catalog that is only in `files/`: a file named by its hash, or the sidecar of a linked file.
     ///
-    /// - Returns: `nil` for one whose place another archive has taken: that is cleared away.
+    /// - Returns: `nil` for an archive that was replaced by another; it is deleted.
     mutating func adopt(key: String) throws -> ArchiveID? {
-        let saved = try savedWords(key)
+        let saved = try savedSidecar(key)
         let holder = try saved.flatMap { ArchiveID($0.id) }.flatMap { try catalog.archive(id: $0) }
         var superseded: Archive?
         if let saved, let holder {
@@ -15,7 +14,7 @@ extension Reconciler {
                 return nil
             }
             if saved.entry.provisionalKey == holder.key {
-                // Hashed, and stopped before the catalog knew.
+                // Hashed, but interrupted before the catalog was updated.
                 var hashed = holder.rekeyed(key)
                 saved.apply(to: &hashed)
                 try committer.finishRekeying(hashed, from: holder.key)
@@ -23,11 +22,11 @@ extension Reconciler {
             }
             if saved.replaces == holder.key { superseded = holder }
         }
-        return try enter(key: key, saved: saved, superseded: superseded)
+        return try addToCatalog(key: key, saved: saved, superseded: superseded)
     }
 
-    /// The sidecar of an archive that is being entered; a damaged one is put aside.
-    private mutating func savedWords(_ key: String) throws -> Sidecar? {
+    /// Returns the sidecar of an archive that is being adopted. Moves a damaged one aside.
+    private mutating func savedSidecar(_ key: String) throws -> Sidecar? {
         let path = layout.sidecar(key)
         do {
             return try Sidecar.read(at: path)
@@ -36,19 +35,19 @@ extension Reconciler {
         } catch let error as StoreError where error.isDamagedDocument {
             try Folder.move(path, to: path + ".damaged")
             report.problems.append(
-                "files/\(key).json was damaged: title, tags and notes of its archive are lost; it is kept as \(key).json.damaged"
+                "files/\(key).json was damaged: the archive's title, tags and notes are lost; see \(key).json.damaged"
             )
             return nil
         }
     }
 
-    private mutating func enter(key: String, saved: Sidecar?, superseded: Archive?) throws -> ArchiveID {
+    private mutating func addToCatalog(key: String, saved: Sidecar?, superseded: Archive?) throws -> ArchiveID {
         let hasFile = Folder.exists(layout.file(key))
         let name = saved?.entry.originalName ?? "\(key.prefix(12)).wacz"
         let id = try id(for: saved, name: name, superseded: superseded)
         let path = hasFile ? layout.file(key) : saved?.storage.linkedFile?.path ?? layout.file(key)
-        if !hasFile, let away = saved?.archive(key: key, id: id), away.availability(in: layout) != .available {
-            try enterWithoutReading(away, superseded: superseded)
+        if !hasFile, let unread = saved?.archive(key: key, id: id), unread.availability(in: layout) != .available {
+            try addWithoutReading(unread, superseded: superseded)
             return id
         }
         let examined = try ExaminedArchive(reading: path, name: name) { _, _ in try checkCancellation() }
@@ -62,11 +61,11 @@ extension Reconciler {
             key: key, id: id, sha256: known?.sha256(of: key) ?? Sidecar.hash(inKey: key),
             storage: known?.storage ?? .managed, entry: entry,
             lookups: try adoptIndex(of: examined, id: id, key: key))
-        // Written anew only for what it does not say yet: a sidecar is the truth.
+        // The sidecar is authoritative, so it is only written if something is missing in it.
         if saved == nil || saved?.id != id.text || saved != known {
             try Sidecar(archive, replaces: saved?.replaces).write(to: layout.sidecar(key))
         }
-        try committer.catalogue(archive, examined, replacing: superseded?.key)
+        try committer.insertIntoCatalog(archive, examined, replacing: superseded?.key)
         if let superseded { try committer.clearSuperseded(key: superseded.key) }
         try store.jobs.queueHashing(of: archive)
         return id
@@ -78,8 +77,8 @@ extension Reconciler {
         return try ArchiveID.readable(from: IncomingArchive.stem(of: name)) { try catalog.isFree($0) }
     }
 
-    /// Enters a file that is away, from what its sidecar kept of it.
-    private func enterWithoutReading(_ archive: Archive, superseded: Archive?) throws {
+    /// Adds an archive whose file is unavailable, from its sidecar.
+    private func addWithoutReading(_ archive: Archive, superseded: Archive?) throws {
         try catalog.add(
             archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: [],
             replacing: [archive.key, superseded?.key].compactMap { $0 }
@@ -88,8 +87,8 @@ extension Reconciler {
         try store.jobs.queueHashing(of: archive)
     }
 
-    /// Reads the pages of linked files that were away when the catalog was made anew.
-    mutating func examineThoseThatCameBack() throws {
+    /// Reads linked files that were unavailable when the catalog was rebuilt.
+    mutating func examineReturnedFiles() throws {
         for archive in try catalog.allArchives() where !archive.isExamined {
             guard archive.availability(in: layout) == .available else { continue }
             do {
@@ -101,17 +100,17 @@ extension Reconciler {
                 read.summary = examined.summary(try adoptIndex(of: examined, id: archive.id, key: archive.key))
                 read.isExamined = true
                 try Sidecar.read(at: layout.sidecar(archive.key)).apply(to: &read)
-                try committer.catalogue(read, examined)
+                try committer.insertIntoCatalog(read, examined)
                 report.examined.append(archive.id)
             } catch let error as StoreError where error.code == .interrupted {
                 throw error
             } catch {
-                report.problems.append("the file of \"\(archive.id)\" is back, but cannot be read: \(error)")
+                report.problems.append("the file of \"\(archive.id)\" is available again but can't be read: \(error)")
             }
         }
     }
 
-    /// Takes over the index files that the import left, or writes them; `nil` when that fails, which no archive is refused for.
+    /// Uses the index files of an interrupted import, or writes them; `nil` if that fails, which is reported.
     ///
     /// - Throws: What `checkCancellation` throws.
     private mutating func adoptIndex(
@@ -130,7 +129,7 @@ extension Reconciler {
         } catch let error as StoreError where error.code == .interrupted {
             throw error
         } catch {
-            report.problems.append("captures of \"\(id)\" are looked up slowly: \(error)")
+            report.problems.append("lookups in \"\(id)\" are slow: \(error)")
             return nil
         }
     }

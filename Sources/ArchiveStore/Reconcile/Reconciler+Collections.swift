@@ -1,4 +1,3 @@
-/// Collections: their documents are the truth.
 extension Reconciler {
     mutating func reconcileCollections() throws {
         let stamps = try store.collections.stamps()
@@ -27,7 +26,7 @@ extension Reconciler {
         do {
             let collection = try StoreDocument.read(CollectionDocument.self, at: path).collection(at: path)
             guard collection.id == id, try catalog.archive(id: id) == nil else {
-                report.problems.append("collections/\(id).json: the id \"\(collection.id)\" belongs to something else")
+                report.problems.append("collections/\(id).json: the id \"\(collection.id)\" is already in use")
                 return
             }
             let before = try store.collections.collection(id: id)
@@ -35,9 +34,9 @@ extension Reconciler {
             try store.collections.put(collection, documentStamp: StoreDocument.stamp(of: path))
             if before != collection { report.updated.append(id) }
         } catch let error as StoreError where error.isDamagedDocument {
-            // The catalog is the copy that is left.
+            // The catalog has the remaining copy.
             guard let collection = try store.collections.collection(id: id) else {
-                report.problems.append("collections/\(id).json cannot be read: \(error)")
+                report.problems.append("collections/\(id).json can't be read: \(error)")
                 return
             }
             try store.collections.save(collection)
@@ -45,9 +44,9 @@ extension Reconciler {
         }
     }
 
-    /// A later archive must not get into a collection by taking the id of one that is gone.
+    /// Removes lost members, so that a later archive with the same id doesn't become a member.
     private mutating func dropLostMembers() throws {
-        // What could not be entered may be what is missing.
+        // A missing archive may be one that couldn't be adopted.
         guard report.problems.isEmpty else { return }
         for var collection in try store.collections.all() {
             let members = try store.collections.members(of: collection).map(\.id)

@@ -1,10 +1,10 @@
-/// Makes the catalog agree with the files: completes or undoes what killed processes left half done, and takes over what
-/// `files/` and `collections/` say. Under the commit lock only.
+/// Reconciles the catalog with the files: completes or undoes what killed processes left unfinished, and applies changes in
+/// `files/` and `collections/`. Requires the commit lock.
 struct Reconciler {
     let store: ArchiveStore
-    /// Whether the catalog is held against every sidecar, and not only against those that look newer.
+    /// Whether to compare the catalog with every sidecar, not only with those that look newer.
     let readsAll: Bool
-    /// Called while files are read, which can take long; throws `StoreError` `interrupted` to stop.
+    /// Called while files are read, which can take a long time; throws `StoreError` `interrupted` to stop.
     let checkCancellation: () throws -> Void
     var report = RepairReport()
     var inventory = FileInventory()
@@ -31,7 +31,7 @@ struct Reconciler {
             do {
                 try sweep(name)
             } catch {
-                report.problems.append("incoming/\(name) cannot be cleaned up: \(error)")
+                report.problems.append("incoming/\(name) can't be deleted: \(error)")
             }
         }
     }
@@ -41,7 +41,7 @@ struct Reconciler {
         let key = String(name.dropFirst(StoreLayout.removedPrefix.count))
         if name.hasPrefix(StoreLayout.removedPrefix), StoreLayout.isKey(key) {
             if Folder.exists(layout.file(key)) || isLinked(key) {
-                // The same file was imported again after the removal was stopped: only the old one goes.
+                // The same file was imported again after the interrupted removal: delete the old one only.
                 try Folder.delete(path)
             } else {
                 try committer.finishRemoval(key: key)
@@ -65,26 +65,26 @@ struct Reconciler {
         }
         for name in inventory.names
         where name.hasSuffix(StoreLayout.fileSuffix) && !inventory.files.contains(String(name.dropLast(5))) {
-            report.problems.append("files/\(name) is not named for a SHA-256; import it and delete it there")
+            report.problems.append("files/\(name) isn't named by its SHA-256; import it, then delete it there")
         }
         try reconcileKnown()
         let linked = try reconcileSidecars()
         let known = Set(try catalog.sidecarStamps().keys)
-        // Those that replace another one say so in their sidecars: in which order they are entered does not matter.
+        // Sidecars record which archive they replace, so the order doesn't matter.
         for key in inventory.files.union(linked).subtracting(known).sorted() {
             do {
                 if let id = try adopt(key: key) { report.adopted.append(id) }
             } catch let error as StoreError where [.catalogDamaged, .noSpace, .interrupted].contains(error.code) {
                 throw error
             } catch {
-                report.problems.append("files/\(key) is not in the catalog and cannot be entered: \(error)")
+                report.problems.append("files/\(key) can't be added to the catalog: \(error)")
             }
         }
         try sweepIndexFiles()
-        try examineThoseThatCameBack()
+        try examineReturnedFiles()
     }
 
-    /// Archives that the catalog has: their sidecars may be newer, or gone.
+    /// Reconciles archives in the catalog, whose sidecars may be newer or missing.
     private mutating func reconcileKnown() throws {
         for (key, stamp) in try catalog.sidecarStamps().sorted(by: { $0.key < $1.key }) {
             let path = layout.sidecar(key)
@@ -97,19 +97,19 @@ struct Reconciler {
                 continue
             }
             report.problems.append(
-                "the file of \"\(archive.id)\" is missing (files/\(key).wacz); import it again, or remove \(archive.id)"
+                "the file of \"\(archive.id)\" is missing (files/\(key).wacz); import it again or remove the archive"
             )
         }
     }
 
-    /// - Parameter known: Which version of it the catalog agrees with.
+    /// - Parameter known: The version of the sidecar that the catalog matches.
     private mutating func reconcileSidecar(of key: String, at path: String, known: String?) throws {
         guard var archive = try catalog.archive(key: key) else { return }
         let saved: Sidecar
         do {
             saved = try Sidecar.read(at: path)
         } catch let error as StoreError where error.code == .notFound || error.isDamagedDocument {
-            // The catalog is the copy that is left.
+            // The catalog has the remaining copy.
             try Sidecar(archive).write(to: path)
             try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
             report.restoredSidecars.append(archive.id)
@@ -120,7 +120,7 @@ struct Reconciler {
         }
         let before = archive
         saved.apply(to: &archive)
-        // Stopped between the file and its sidecar: the file is here.
+        // Interrupted after the file was moved, before its sidecar was written.
         if archive.storage.isLinked, Folder.exists(layout.file(key)) {
             archive.storage = .managed
             try Sidecar(archive).write(to: path)
@@ -131,9 +131,9 @@ struct Reconciler {
         if archive != before { report.updated.append(archive.id) }
     }
 
-    /// Sidecars that the catalog does not have: those of linked files are archives, others without a file are leftovers.
+    /// Deletes sidecars without a file that aren't in the catalog, except those of linked files.
     ///
-    /// - Returns: Keys of linked files.
+    /// - Returns: The keys of linked files.
     private mutating func reconcileSidecars() throws -> Set<String> {
         let known = Set(try catalog.sidecarStamps().keys)
         var linked: Set<String> = []
@@ -151,13 +151,13 @@ struct Reconciler {
                 try Folder.delete(layout.sidecar(key))
                 report.sweptSidecars += 1
             } catch {
-                report.problems.append("files/\(key).json belongs to a file elsewhere, and cannot be read: \(error)")
+                report.problems.append("files/\(key).json, the sidecar of a linked file, can't be read: \(error)")
             }
         }
         return linked
     }
 
-    /// Those of an archive of which it is not known what it needs may be what it needs, and stay.
+    /// Deletes index files that no archive needs. Keeps those of archives that haven't been prepared for lookups.
     private mutating func sweepIndexFiles() throws {
         var needed: [String: [IndexFile]?] = [:]
         for archive in try catalog.allArchives() { needed[archive.key] = .some(archive.lookups?.files) }

@@ -1,20 +1,20 @@
-/// What `repair` found and did.
+/// The result of `repair`.
 package struct RepairReport: Sendable, Hashable {
-    /// Copies that a stopped import left in `incoming/`, deleted.
+    /// The number of deleted leftovers of interrupted imports in `incoming/`.
     package var sweptCopies = 0
-    /// Removals that were stopped half way, completed.
+    /// The keys of archives whose interrupted removal was completed.
     package var completedRemovals: [String] = []
-    /// Archives whose import was stopped after their file was in place, now in the catalog.
+    /// Archives that were added to the catalog because their file was in place.
     package var adopted: [ArchiveID] = []
-    /// Archives and collections of which the catalog had not what their sidecar or document says.
+    /// Archives and collections that were updated from their sidecar or document.
     package var updated: [ArchiveID] = []
-    /// Archives whose sidecar was lost or damaged, written anew from the catalog.
+    /// Archives and collections whose lost or damaged sidecar was written from the catalog.
     package var restoredSidecars: [ArchiveID] = []
-    /// Linked files that were away when the catalog was made anew, read now.
+    /// Linked files that were unavailable when the catalog was rebuilt and were read now.
     package var examined: [ArchiveID] = []
-    /// Sidecars and index files without an archive, and index files that their archive does not need, deleted.
+    /// The number of deleted sidecars and index files that no archive needs.
     package var sweptSidecars = 0
-    /// What could not be put right, in words.
+    /// Messages about problems that couldn't be repaired.
     package var problems: [String] = []
 
     package var changedAnything: Bool {

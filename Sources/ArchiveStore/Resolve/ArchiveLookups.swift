@@ -1,21 +1,21 @@
 import WebArchive
 
-/// How the captures of an archive are looked up, as a full reading of its index found out.
+/// How the captures of an archive are looked up, determined by reading its whole index.
 package struct ArchiveLookups: Sendable, Hashable {
-    /// Where the search goes. Raw values are in the catalog, and stable.
+    /// The index to search. Raw values are stored in the catalog.
     package enum IndexStrategy: String, Sendable, Hashable, Codable {
-        /// In the package's own index.
+        /// The index in the archive.
         case inPlace = "in-place"
-        /// In the package's own blocks, through a plain copy of their `.idx`, which the ZIP compresses.
+        /// The index in the archive, with an uncompressed copy of its `.idx`.
         case idxCopy = "idx-copy"
-        /// In a sorted copy of the index, as the package's own cannot be searched or is not there.
+        /// A sorted copy, because the archive has no index that can be searched.
         case sortedCopy = "sorted-copy"
-        /// Nowhere: the archive has no capture.
+        /// None: the archive has no captures.
         case empty
     }
 
     package let strategy: IndexStrategy
-    /// Why not in place, for people; `nil` when in place.
+    /// Why the index can't be searched in place, for people; `nil` if it can.
     package let reason: String?
 
     package init(strategy: IndexStrategy, reason: String? = nil) {
@@ -23,7 +23,7 @@ package struct ArchiveLookups: Sendable, Hashable {
         self.reason = reason
     }
 
-    /// What an inspection of a package leads to.
+    /// Chooses the strategy for an examined archive.
     init(_ examined: ExaminedArchive) {
         let (wacz, inspection) = (examined.wacz, examined.inspection)
         if inspection.captureCount == 0 {
@@ -31,16 +31,16 @@ package struct ArchiveLookups: Sendable, Hashable {
         } else if let reason = inspection.sequentialReason {
             self.init(strategy: .sortedCopy, reason: reason.description)
         } else if let idx = wacz.compressedIDX {
-            self.init(strategy: .idxCopy, reason: "\(idx.name): the ZIP compresses the .idx")
+            self.init(strategy: .idxCopy, reason: "\(idx.name) is compressed in the ZIP")
         } else {
             self.init(strategy: .inPlace)
         }
     }
 
-    /// Whether files beside the archive's own are searched.
+    /// Whether lookups use index files in the store.
     package var usesSidecar: Bool { !files.isEmpty }
 
-    /// The files that are searched beside the archive's own.
+    /// The index files in the store that lookups use.
     var files: [IndexFile] {
         switch strategy {
         case .inPlace, .empty: []
@@ -54,10 +54,10 @@ package struct ArchiveLookups: Sendable, Hashable {
 enum IndexFile: CaseIterable {
     /// The gzipped index, in blocks.
     case blocks
-    /// Which key each block begins with.
+    /// The first key of each block.
     case idx
 
-    /// The end of its name, in `files/` and in `incoming/`; what `ZipNumWriter` gives it.
+    /// The suffix of its name in `files/` and `incoming/`, as in `ZipNumWriter`.
     var suffix: String {
         switch self {
         case .blocks: ".cdx.gz"

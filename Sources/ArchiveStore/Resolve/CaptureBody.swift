@@ -1,7 +1,7 @@
 import Synchronization
 package import WebArchive
 
-/// The body of a capture: how long it is, how it is encoded, and the way to read it.
+/// The body of a capture.
 package struct CaptureBody: Sendable {
     private let content: RecordContent
 
@@ -9,20 +9,20 @@ package struct CaptureBody: Sendable {
         self.content = content
     }
 
-    /// The content codings in the order in which they were applied; empty when one of them is unknown and stays as it is.
+    /// The content codings in the order in which they were applied; empty if one of them is unknown.
     package var codings: [ContentCoding] { content.head.flatMap { ContentCoding.applied(in: $0.fields) } ?? [] }
 
-    /// Bytes of the body with its codings kept; `nil` when only reading tells.
+    /// The length of the encoded body in bytes; `nil` if it is only known after reading.
     package var storedLength: UInt64? { content.bodyLength }
 
-    /// The part that an archived partial answer says it holds; `nil` when it does not say. RFC 9110 §14.4.
+    /// The `Content-Range` of an archived partial response. RFC 9110 §14.4.
     package var storedRange: StoredRange? { content.head?.fields["Content-Range"].flatMap { StoredRange($0) } }
 
-    /// A `Content-Range` that makes sense.
+    /// A valid `Content-Range`.
     package struct StoredRange: Sendable, Hashable {
         package let first: UInt64
         package let last: UInt64
-        /// Bytes of the whole; `nil` for `*`.
+        /// The complete length in bytes; `nil` for `*`.
         package let total: UInt64?
 
         init?(_ field: String) {
@@ -35,26 +35,26 @@ package struct CaptureBody: Sendable {
             (self.first, self.last) = (first, last)
         }
 
-        /// Whether it is all there is.
+        /// Whether the range covers the complete body.
         package var isWhole: Bool { first == 0 && total == last + 1 }
 
         package var totalText: String { total.map { "\($0)" } ?? "*" }
     }
 
-    /// Opens the body at its first byte.
+    /// Opens the body at an offset.
     ///
-    /// - Parameter decoded: Whether the codings are undone.
+    /// - Parameter decoded: Whether to decode the content codings.
     package func open(decoded: Bool, from offset: UInt64 = 0) throws(WebArchiveError) -> CaptureBodyReader {
         try CaptureBodyReader(content, codings: decoded ? codings : [], offset: offset)
     }
 }
 
-/// Reads a body once, piece by piece. Handed from thread to thread; one reads at a time.
+/// Reads a body once, in pieces. Can be used from any thread, one at a time.
 package final class CaptureBodyReader: Sendable {
     private struct State {
         let stream: any ByteStream
-        /// Bytes still to be passed over before the first one that is wanted.
-        var ahead: UInt64
+        /// The number of bytes to skip before the requested offset.
+        var remaining: UInt64
     }
 
     private let state: Mutex<State>
@@ -62,26 +62,26 @@ package final class CaptureBodyReader: Sendable {
     fileprivate init(
         _ content: RecordContent, codings: [ContentCoding], offset: UInt64
     ) throws(WebArchiveError) {
-        // Within codings every byte before the wanted one has to be decoded.
-        let entered = codings.isEmpty && !content.record.isCompressed && content.bodyLength != nil ? offset : 0
-        let stream = ContentDecoder.decode(try content.openBody(from: entered), codings)
-        state = Mutex(State(stream: stream, ahead: offset - entered))
+        // With codings, every byte before the offset has to be decoded.
+        let start = codings.isEmpty && !content.record.isCompressed && content.bodyLength != nil ? offset : 0
+        let stream = ContentDecoder.decode(try content.openBody(from: start), codings)
+        state = Mutex(State(stream: stream, remaining: offset - start))
     }
 
-    /// Passes over what lies before the wanted offset, a bounded step at a time.
+    /// Skips bytes before the requested offset, a bounded number per call.
     ///
-    /// - Returns: Whether there is more to pass over.
+    /// - Returns: Whether there are more bytes to skip.
     package func advance() throws(WebArchiveError) -> Bool {
         try state.withLock { (state) throws(WebArchiveError) -> Bool in
-            guard state.ahead > 0 else { return false }
-            let step = min(state.ahead, Self.stepBytes)
+            guard state.remaining > 0 else { return false }
+            let step = min(state.remaining, Self.stepBytes)
             try state.stream.skip(step)
-            state.ahead -= step
-            return state.ahead > 0
+            state.remaining -= step
+            return state.remaining > 0
         }
     }
 
-    /// The next bytes, at most `count`: none only at the end.
+    /// Returns the next bytes, at most `count`; empty at the end.
     package func read(upTo count: Int) throws(WebArchiveError) -> [UInt8] {
         try state.withLock { (state) throws(WebArchiveError) -> [UInt8] in try state.stream.next(count) }
     }
@@ -90,7 +90,7 @@ package final class CaptureBodyReader: Sendable {
 }
 
 extension ByteStream {
-    /// The next bytes: as many as `count`, fewer only before the end or before damage.
+    /// Returns the next `count` bytes, or fewer before the end or before damage.
     fileprivate func next(_ count: Int) throws(WebArchiveError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
@@ -101,7 +101,7 @@ extension ByteStream {
                 if found == 0 { break }
                 filled += found
             } catch {
-                // What came before the damage is good; the next call meets the damage again.
+                // Return the bytes before the damage. The next call throws.
                 if filled > 0 { break }
                 throw error
             }

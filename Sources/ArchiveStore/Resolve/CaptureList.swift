@@ -1,26 +1,27 @@
 package import WebArchive
 
-/// Some of the captures of a URL, in the order of time.
+/// Captures of a URL, in chronological order.
 package struct CaptureList: Sendable, Encodable {
-    /// Earliest first; empty when the URL was not captured.
+    /// Earliest first; empty if the URL wasn't captured.
     package let captures: [CaptureSummary]
-    /// How many captures there are, and how many of them are earlier than those listed.
+    /// The number of all captures of the URL.
     package let total: Int
+    /// The number of captures before the first one listed.
     package let position: Int
-    /// The capture closest to the moment that was asked for, where one was: the one that replay shows. An answer to a
-    /// request of another method only where there is nothing else.
+    /// The capture closest to the requested time, which replay shows. A capture of another request method only if there is
+    /// nothing else.
     package let closest: CaptureSummary?
 
-    /// Which captures are wanted.
+    /// The captures to list.
     package struct Request: Sendable, Hashable {
         package enum Part: Sendable, Hashable {
-            /// The earliest.
+            /// The earliest captures.
             case first
-            /// Those around the one that is closest to a moment; the latest when `nil`.
+            /// The captures around the one closest to a time; `nil` for the latest.
             case around(CaptureTimestamp?)
-            /// The latest of those before a moment.
+            /// The latest captures before a time.
             case before(CaptureTimestamp)
-            /// The earliest of those after a moment.
+            /// The earliest captures after a time.
             case after(CaptureTimestamp)
         }
 
@@ -35,15 +36,15 @@ package struct CaptureList: Sendable, Encodable {
 }
 
 extension Resolver {
-    /// Lists captures of a URL in archives that are replayed as one. Those whose files are away are passed over.
+    /// Lists captures of a URL in an archive or a collection. Skips members whose file is unavailable.
     ///
-    /// - Parameter isWanted: As for `closestCapture(_:in:isWanted:)`.
-    /// - Throws: When the files of all of them are away, why that of the first is.
+    /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
+    /// - Throws: If all files are unavailable, the error of the first.
     package func captures(
-        _ request: CaptureList.Request, in place: Replayable, isWanted: @escaping () -> Bool = { true }
+        _ request: CaptureList.Request, in replayable: Replayable, isWanted: @escaping () -> Bool = { true }
     ) throws -> CaptureList {
         try StoreError.refusingDamage {
-            let indexes = try readable(place.archives)
+            let indexes = try readable(replayable.archives)
             let check = CancellationCheck(isWanted)
             var wanted: CaptureTimestamp?
             if case .around(let time) = request.part { wanted = time }
@@ -52,7 +53,7 @@ extension Resolver {
                 var summary = CaptureSummary(
                     url: entry.url, request: entry.requestURL == entry.url ? nil : entry.requestURL,
                     timestamp: entry.timestamp, status: entry.status, mime: entry.mime)
-                if case .collection = place { summary.archiveID = archive.id }
+                if case .collection = replayable { summary.archiveID = archive.id }
                 return summary
             }
             var closest: CaptureSummary?
@@ -72,7 +73,7 @@ extension Resolver {
                     matching: lookup.matcher, of: number, to: &window, assumesSorted: index.assumesSorted, check)
             }
             let (position, items) = window.items()
-            // Only other request methods were captured.
+            // Only captures of other request methods.
             if case .around = request.part, closest == nil {
                 closest = Self.best(of: items.map { (indexes[$0.archive], $0.entry) }, for: lookup)
                     .map { summary($0.entry, $0.index.archive) }

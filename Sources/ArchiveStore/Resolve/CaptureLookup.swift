@@ -1,11 +1,11 @@
 package import WebArchive
 
 extension ArchiveStore {
-    /// A URL at a moment, to be looked up.
+    /// A URL and a time to look up.
     package struct CaptureRequest: Sendable, Hashable {
-        /// As captured; methods other than `GET` are named in it, see `IndexedRequest`.
+        /// The URL as indexed, which includes a method other than `GET`; see `IndexedRequest`.
         package var url: String
-        /// The moment wanted; the latest capture when `nil`.
+        /// The requested time; `nil` for the latest capture.
         package var time: CaptureTimestamp?
 
         package init(url: String, time: CaptureTimestamp?) {
@@ -16,13 +16,13 @@ extension ArchiveStore {
 }
 
 extension Resolver {
-    /// The index line of the capture that is closest in time, and the archive that has it; see `CaptureRank`.
+    /// Returns the index entry of the capture closest in time, with its archive; see `CaptureRank`.
     ///
-    /// Of several archives those whose files are away are passed over.
+    /// Of several archives, skips those whose file is unavailable.
     ///
-    /// - Parameter isWanted: Whether to go on; asked once per archive and now and then in a long search.
-    /// - Returns: `nil` when none of the archives has the URL.
-    /// - Throws: `WebArchiveError` `cancelled` when the capture isn't wanted any more.
+    /// - Parameter isWanted: Called during the search; returns `false` to cancel.
+    /// - Returns: `nil` if no archive has the URL.
+    /// - Throws: `WebArchiveError` `cancelled`.
     package func closestCapture(
         _ request: ArchiveStore.CaptureRequest, in archives: [Archive], isWanted: @escaping () -> Bool = { true }
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
@@ -30,12 +30,12 @@ extension Resolver {
         return try Self.closest(lookup, among: readable(archives)).map { ($0.index.archive, $0.entry) }
     }
 
-    /// The archives whose files are at hand, opened; when none is, the reason why the first is not.
+    /// Opens the archives whose files are available. Throws the first error if there are none.
     func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
         var opened: [IndexedArchive] = []
         var reason: (any Error)?
         for archive in archives {
-            // A file that was deleted stays readable as long as it is open.
+            // An open file stays readable after it was deleted.
             if archives.count > 1, archive.availability(in: layout) != .available {
                 openArchives.forget(key: archive.key)
             }
@@ -53,32 +53,31 @@ extension Resolver {
         _ lookup: CaptureLookup, among indexes: [IndexedArchive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
     ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
-        let offers = try indexes.compactMap { index in
+        let candidates = try indexes.compactMap { index in
             try index.closestCapture(lookup) { condition(index, $0) }.map { (index, $0) }
         }
-        return best(of: offers, for: lookup)
+        return best(of: candidates, for: lookup)
     }
 
-    /// Of what each archive offers, that which answers best; of equals the first.
+    /// Returns the best candidate; of equal ones, the first.
     static func best(
-        of offers: [(index: IndexedArchive, entry: CDXJEntry)], for lookup: CaptureLookup
+        of candidates: [(index: IndexedArchive, entry: CDXJEntry)], for lookup: CaptureLookup
     ) -> (index: IndexedArchive, entry: CDXJEntry)? {
-        let ranked = offers.compactMap { offer in
-            lookup.matcher.rank(of: offer.entry, for: lookup.request.time).map { (offer, $0) }
+        let ranked = candidates.compactMap { candidate in
+            lookup.matcher.rank(of: candidate.entry, for: lookup.request.time).map { (candidate, $0) }
         }
         return ranked.min { $0.1 < $1.1 }?.0
     }
 
-    /// Opens the capture that is closest in time and can answer, in an archive or in several that are replayed as one.
+    /// Opens the capture closest in time that can be shown.
     ///
-    /// Passed over for the next closest one: a redirect from a URL to itself (as index keys tell `http` and `https` apart no more
-    /// than they do), and a revisit whose payload is nowhere. When nothing else is there, the reason is thrown.
+    /// Skips redirects from a URL to itself (index keys don't distinguish `http` and `https`), and revisits whose payload is
+    /// missing. If there is no other capture, throws the reason.
     ///
-    /// - Returns: `nil` when neither the URL was captured nor, by the rules for URLs that differ in what does not matter, another
-    ///   one that can stand in for it; `OpenCapture.entry` says which one it is.
+    /// - Parameter allowsFuzzyMatch: Whether a capture of a similar URL may be used; see `FuzzyMatch`.
+    /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
+    /// - Returns: `nil` if neither the URL nor a similar one was captured. `OpenCapture.entry` has the URL.
     /// - Throws: `StoreError` `payloadMissing` or `redirectsToItself`; `WebArchiveError` for a damaged record.
-    /// - Parameter allowsFuzzyMatch: Whether a capture of another URL may stand in.
-    /// - Parameter isWanted: As for `closestCapture(_:in:isWanted:)`.
     package func openCapture(
         _ request: ArchiveStore.CaptureRequest, in archives: [Archive], allowsFuzzyMatch: Bool,
         isWanted: @escaping () -> Bool = { true }
@@ -86,21 +85,20 @@ extension Resolver {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
         let indexes = try readable(archives)
         guard let first = try Self.closest(lookup, among: indexes) else {
-            // The same file with another cache buster.
             guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
-            let offers = try indexes.compactMap { index in
+            let candidates = try indexes.compactMap { index in
                 try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
             }
-            guard let other = Self.best(of: offers, for: lookup) else { return nil }
+            guard let other = Self.best(of: candidates, for: lookup) else { return nil }
             return try open(other.entry, in: other.index, collection: indexes, lookup.check)
         }
         return try openFirstThatAnswers(from: first, lookup, indexes)
     }
 
-    /// Opens the very capture that an index line names.
+    /// Opens the capture of an index entry.
     ///
-    /// - Parameter collection: What is replayed as one with the archive: a revisit's payload may be in any of it.
-    /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, and when `check` says so.
+    /// - Parameter collection: The archives that replay together with this one and may have a revisit's payload.
+    /// - Throws: `StoreError` `payloadMissing`; `WebArchiveError` for a damaged record, or `cancelled`.
     private func open(
         _ entry: CDXJEntry, in index: IndexedArchive, collection: [IndexedArchive], _ check: CancellationCheck
     ) throws -> OpenCapture {
@@ -112,7 +110,7 @@ extension Resolver {
         return OpenCapture(archive: index.archive, entry: entry, own: own, payload: payload, payloadCapture: place)
     }
 
-    /// After a capture that cannot answer, those are left out that the index shows to be of its kind.
+    /// Opens the first usable capture. After a loop or a revisit without payload, skips all redirects or all revisits.
     private func openFirstThatAnswers(
         from first: (index: IndexedArchive, entry: CDXJEntry), _ lookup: CaptureLookup, _ indexes: [IndexedArchive]
     ) throws -> OpenCapture {
@@ -138,21 +136,20 @@ extension Resolver {
         }
         throw missing
             ?? StoreError(
-                .redirectsToItself, "the captures of this address only redirect to the address itself",
-                place: lookup.request.url)
+                .redirectsToItself, "all captures of this URL redirect to the URL itself", place: lookup.request.url)
     }
 
-    /// Whether following the capture would lead to a request for the same URL, and so to the same capture.
+    /// Whether the capture redirects to itself.
     private static func isLoop(_ capture: OpenCapture, for url: String) -> Bool {
         guard let target = capture.redirectTarget, SURT.matches(target, url) else { return false }
-        // From `http` to `https`: the next request is another one.
+        // A redirect from `http` to `https` requests another URL.
         return capture.entry.url != url || target == url
     }
 
     private static let attemptsMax = 8
 }
 
-/// A request with what every archive needs to look it up, computed once. Belongs to one thread.
+/// A request with precomputed values for looking it up. For use on one thread.
 struct CaptureLookup {
     let request: ArchiveStore.CaptureRequest
     let matcher: CaptureMatcher

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Addresses as archives hold them: text that is kept as it was recorded.
+/// Operations on captured URLs, which stay as they were recorded.
 package enum CapturedURL {
-    /// A reference as an absolute URL. RFC 3986 §5.2, by `Foundation`, which does not touch what is absolute already.
+    /// Resolves a reference. RFC 3986 §5.2. Absolute URLs are returned unchanged.
     ///
-    /// - Returns: `nil` when it is no reference.
+    /// - Returns: `nil` if it isn't a valid reference.
     package static func resolve(_ reference: String, against base: String) -> String? {
         if isAbsolute(reference) { return reference }
         guard let base = URL(string: base) else { return nil }
         return URL(string: reference, relativeTo: base)?.absoluteString
     }
 
-    /// What a person or a client put for a URL: slashes that something on the way has merged come back, a missing scheme is `http`.
+    /// Completes a URL that a person or a client sent: restores merged slashes and adds a missing `http` scheme.
     package static func completed(_ text: String) -> String {
         for scheme in ["http:", "https:"] where text.lowercased().hasPrefix(scheme) {
             return "\(text.prefix(scheme.count))//\(text.dropFirst(scheme.count).drop { $0 == "/" })"
@@ -20,7 +20,7 @@ package enum CapturedURL {
         return isAbsolute(text) ? text : "http://\(text)"
     }
 
-    /// Whether the text begins with a scheme. RFC 3986 §3.1; a name with a port (`example.org:80`) does not.
+    /// Whether the text starts with a scheme (RFC 3986 §3.1), not just a host with a port (`example.org:80`).
     private static func isAbsolute(_ text: String) -> Bool {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = text[..<colon].utf8

@@ -1,14 +1,14 @@
 package import WebArchive
 
-/// An archive with its package opened for lookups, in whatever files these are to be made.
+/// An archive opened for lookups.
 package struct IndexedArchive: Sendable {
     package internal(set) var archive: Archive
-    /// Searches the package's own index or the files beside it. When those turn out to be damaged, it reads the package's
-    /// own index from its start instead, which is slow and finds the same.
+    /// The file, set up to search its own index or the store's index files. If those are damaged, it reads its own index
+    /// sequentially, which is slow but has the same result.
     package let wacz: WACZFile
-    /// Whether every line of what is searched is known to be in order: to be passed on with each lookup.
+    /// Whether the searched index is known to be sorted.
     package let assumesSorted: Bool
-    /// What it costs to keep it open: the ZIP's entries and the files that the package lists.
+    /// The memory cost of keeping it open: the number of ZIP entries and resources.
     var entryCount: Int { wacz.directory.entries.count + (wacz.dataPackage?.resources.count ?? 0) }
 
     /// Opens the archive's file, and the index files that its import wrote.
@@ -30,16 +30,16 @@ package struct IndexedArchive: Sendable {
             let searched = try lookups.open(wacz, key: archive.key, layout: layout).sharing(fault)
             return IndexedArchive(archive: archive, wacz: searched, assumesSorted: true)
         } catch {
-            // The package itself has the same captures; `doctor` writes the files anew.
+            // Use the archive's own index; `doctor` rewrites the files.
             return IndexedArchive(archive: archive, wacz: wacz, assumesSorted: false)
         }
     }
 }
 
 extension ArchiveLookups {
-    /// The package, searched the way this says.
+    /// Returns the file, set up to search the chosen index.
     ///
-    /// - Throws: What `WACZFile.using` throws, for files that are missing or damaged.
+    /// - Throws: `WebArchiveError` for missing or damaged index files.
     func open(_ wacz: WACZFile, key: String, layout: StoreLayout) throws(WebArchiveError) -> WACZFile {
         switch strategy {
         case .inPlace: return wacz

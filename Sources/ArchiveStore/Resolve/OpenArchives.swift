@@ -8,15 +8,15 @@ import Glibc
 import Darwin
 #endif
 
-/// An archive's file, open for streaming, with what HTTP says about it. Reading goes on whole after a removal.
+/// An archive's file, open for streaming, with its HTTP metadata. It stays readable after the archive is removed.
 package final class OpenArchiveFile: Sendable {
     package let archive: Archive
     package let file: Descriptor
-    /// Of the file as it is sent, in bytes.
+    /// The size in bytes as it is sent.
     package let size: UInt64
-    /// What is sent instead of the file's own end, to a reader that goes wrong with that.
+    /// A simplified ZIP directory that replaces the end of the file, for readers that can't handle the original.
     package let tail: ZIPTail?
-    /// Seconds since 1970: when the file came into the store, or was changed where it is.
+    /// The time of the import, or the modification time of a linked file, in seconds since 1970.
     package let modifiedAt: Int
 
     init(archive: Archive, file: Descriptor, tail: ZIPTail?) throws {
@@ -34,7 +34,7 @@ package final class OpenArchiveFile: Sendable {
 
     fileprivate var isDeleted: Bool { OpenArchives.isDeleted(file.number) }
 
-    /// Whether what is being sent is still the file that was read; one of the store never changes.
+    /// Whether a linked file is unchanged. Files in the store never change.
     package var isUnchanged: Bool {
         guard let linkedFile = archive.storage.linkedFile else { return true }
         guard let status = try? file.status() else { return false }
@@ -42,7 +42,7 @@ package final class OpenArchiveFile: Sendable {
     }
 }
 
-/// The archives that are being read, so that each request does not open them anew. Bounded; safe from every thread.
+/// A bounded cache of open archives. Thread-safe.
 package final class OpenArchives: Sendable {
     private let layout: StoreLayout
     private let catalog: Catalog
@@ -51,16 +51,16 @@ package final class OpenArchives: Sendable {
         let file: OpenArchiveFile
         var checkedAt: ContinuousClock.Instant
     }
-    /// How a file is asked for.
+    /// A request for an archive's file.
     package struct Request: Sendable, Hashable {
-        /// An id or an original file name.
+        /// An id or the name of an imported file.
         package let name: String
-        /// Whether the replay engine reads it: then a misleading ZIP directory is replaced by a plainer one.
+        /// Whether the replay engine reads the file. It gets a simplified ZIP directory if necessary.
         package let isForReplay: Bool
 
         /// - Parameters:
-        ///   - path: The last part of a path, percent-encoded, with or without `.wacz`; `nil` when it is not well-formed.
-        ///   - query: In which the engine says `view=replay`.
+        ///   - path: The last component of a path, percent-encoded, with or without `.wacz`.
+        ///   - query: Contains `view=replay` for the engine.
         package init?(path: some StringProtocol, query: Substring?) {
             guard let name = path.removingPercentEncoding, !name.isEmpty else { return nil }
             self.name = name.hasSuffix(".wacz") ? String(name.dropLast(5)) : name
@@ -70,14 +70,14 @@ package final class OpenArchives: Sendable {
     private struct OpenPackage {
         let indexed: IndexedArchive
         var usedAt: ContinuousClock.Instant
-        /// When its index files were found to be those that it searches.
+        /// When the index files were last found to be unchanged.
         var checkedAt: ContinuousClock.Instant
 
         var isDeleted: Bool {
             (indexed.wacz.source as? FileByteSource).map { OpenArchives.isDeleted($0.descriptor) } == true
         }
     }
-    /// Which files a package was opened from. Another process may write those of the index anew.
+    /// Identifies the files that a package was opened from. Another process may rewrite its index files.
     private struct PackageStamp: Equatable {
         let storage: ArchiveStorage
         let lookups: ArchiveLookups?
@@ -88,7 +88,7 @@ package final class OpenArchives: Sendable {
             indexFiles = (lookups?.files ?? []).map { StoreDocument.stamp(of: layout.index($0, key: archive.key)) }
         }
     }
-    /// What outlives the closing of a package. It is opened under this lock, so that others who want it wait.
+    /// The state of a package that is kept after closing it. The lock is held while opening it.
     private final class KnownPackage: Sendable {
         let last = Mutex<(stamp: PackageStamp, fault: IndexFault)?>(nil)
     }
@@ -96,35 +96,35 @@ package final class OpenArchives: Sendable {
         var files: [Request: CachedFile] = [:]
         /// By the archive's key.
         var packages: [String: OpenPackage] = [:]
-        /// By the archive's key: every one that was opened since the start.
+        /// All packages that were opened since the start, by the archive's key.
         var known: [String: KnownPackage] = [:]
     }
     private let state = Mutex(State())
     private let packagesMax: Int
-    private let trust: Duration
+    private let recheckInterval: Duration
 
     /// - Parameters:
-    ///   - packagesMax: Packages that stay open; each has up to three files.
-    ///   - trust: How long a file that was looked up is believed to be the right one.
-    init(layout: StoreLayout, catalog: Catalog, packagesMax: Int = 128, trust: Duration = .seconds(1)) {
+    ///   - packagesMax: The maximum number of open packages; each has up to three files.
+    ///   - recheckInterval: How long a cached file is used without checking the catalog and its index files.
+    init(layout: StoreLayout, catalog: Catalog, packagesMax: Int = 128, recheckInterval: Duration = .seconds(1)) {
         self.layout = layout
         self.catalog = catalog
         self.packagesMax = packagesMax
-        self.trust = trust
+        self.recheckInterval = recheckInterval
     }
 
-    /// The file for a request that was looked up less than a second ago. Never blocks.
+    /// Returns the file for a request if it was checked less than a second ago. Never blocks.
     package func recentFile(for request: Request) -> OpenArchiveFile? {
         state.withLock { state in
-            guard let cached = state.files[request], cached.checkedAt.duration(to: .now) < trust else {
+            guard let cached = state.files[request], cached.checkedAt.duration(to: .now) < recheckInterval else {
                 return nil
             }
-            // A file outside of the store can become another one at any time.
+            // Linked files can change at any time.
             return cached.file.archive.storage.isLinked ? nil : cached.file
         }
     }
 
-    /// The file for an id or an original name; `nil` when no archive has it. Asks the catalog, opens the file if need be.
+    /// Returns the file for a request, opened if necessary; `nil` if there is no such archive.
     package func file(for request: Request) throws -> OpenArchiveFile? {
         guard let archive = try catalog.archive(named: request.name) else {
             state.withLock { $0.files[request] = nil }
@@ -144,20 +144,20 @@ package final class OpenArchives: Sendable {
         }
         state.withLock { state in
             state.files[request] = CachedFile(file: file, checkedAt: .now)
-            state.files.shrink(
+            state.files.evict(
                 to: Self.filesMax, costMax: Self.tailBytesMax, keeping: request, cost: \.file.tailBytes,
                 usedAt: \.checkedAt)
         }
         return file
     }
 
-    /// The package behind an archive, opened once; lookups in it search what `lookups` says.
+    /// Returns the opened package of an archive.
     package func wacz(of archive: Archive) throws -> WACZFile { try lookups(archive).wacz }
 
-    /// The package behind an archive, opened once, with all that lookups need.
+    /// Returns the opened package of an archive, with its indexes.
     ///
-    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file, `notFound` for an archive
-    ///   that is being removed.
+    /// - Throws: `WebArchiveError` from `WACZFile.open`; `StoreError` `unavailable` or `changed` for a linked file, `notFound`
+    ///   for an archive that is being removed.
     package func lookups(_ archive: Archive) throws -> IndexedArchive {
         if archive.storage.isLinked {
             do {
@@ -174,9 +174,9 @@ package final class OpenArchives: Sendable {
             return known
         }
         return try known.last.withLock { last in
-            // Somebody else may have just opened it.
+            // Another thread may have just opened it.
             if let open = recentPackage(archive) { return open }
-            // Looked at before they are opened: what is written meanwhile shows the next time.
+            // Read before opening, so that changes meanwhile are noticed next time.
             let stamp = PackageStamp(archive, layout)
             var fault = IndexFault()
             if let last, last.stamp == stamp {
@@ -186,10 +186,10 @@ package final class OpenArchives: Sendable {
             let opened = try open(archive, fault)
             last = (stamp, fault)
             state.withLock { state in
-                // Let go of meanwhile, it's only for who asked.
+                // If it was released meanwhile, don't cache it.
                 guard state.known[archive.key] === known else { return }
                 state.packages[archive.key] = OpenPackage(indexed: opened, usedAt: .now, checkedAt: .now)
-                state.packages.shrink(
+                state.packages.evict(
                     to: packagesMax, costMax: Self.entriesMax, keeping: archive.key, cost: \.indexed.entryCount,
                     usedAt: \.usedAt)
             }
@@ -197,10 +197,10 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// The package if it is open, and was opened from the files that the archive's row names.
+    /// Returns the package if it is open and matches the archive.
     ///
-    /// - Parameter isChecked: Whether its index files were just found to be the same; `nil` is returned otherwise once
-    ///   that was too long ago.
+    /// - Parameter isChecked: Whether its index files were just checked. Otherwise returns `nil` if the last check was too
+    ///   long ago.
     private func recentPackage(_ archive: Archive, isChecked: Bool = false) -> IndexedArchive? {
         state.withLock { state in
             guard var open = state.packages[archive.key], open.indexed.archive.lookups == archive.lookups,
@@ -208,7 +208,7 @@ package final class OpenArchives: Sendable {
             else { return nil }
             open.usedAt = .now
             if isChecked { open.checkedAt = open.usedAt }
-            guard archive.lookups?.usesSidecar != true || open.checkedAt.duration(to: open.usedAt) <= trust else {
+            guard archive.lookups?.usesSidecar != true || open.checkedAt.duration(to: open.usedAt) <= recheckInterval else {
                 return nil
             }
             state.packages[archive.key] = open
@@ -222,7 +222,7 @@ package final class OpenArchives: Sendable {
         do {
             return try IndexedArchive.open(archive, layout: layout, fault: fault)
         } catch {
-            // Its row outlives its file by a moment.
+            // During a removal, the file is gone before its row.
             guard archive.availability(in: layout) == .missing,
                 try Folder.exists(layout.removed(archive.key)) || catalog.archive(key: archive.key) == nil
             else { throw error }
@@ -230,9 +230,9 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// An archive to be asked by a query of its index.
+    /// Returns an archive as a source of an index query.
     ///
-    /// - Parameter isOneOfSeveral: Whether it's passed over when its file can't be found by the time it is asked.
+    /// - Parameter isOneOfSeveral: Whether to skip the archive if its file is unavailable by then.
     package func querySource(_ archive: Archive, isOneOfSeveral: Bool) -> CDXQuerySource {
         CDXQuerySource(name: archive.id.text) { () throws(WebArchiveError) in
             do {
@@ -241,16 +241,16 @@ package final class OpenArchives: Sendable {
             } catch {
                 if isOneOfSeveral, archive.availability(in: self.layout) != .available { return nil }
                 if let error = error as? WebArchiveError { throw error }
-                let words = (error as? StoreError)?.what ?? "\(error)"
-                throw WebArchiveError(code: .io, problem: words, file: "\(archive.id).wacz")
+                let message = (error as? StoreError)?.what ?? "\(error)"
+                throw WebArchiveError(code: .io, problem: message, file: "\(archive.id).wacz")
             }
         }
     }
 
-    /// Lets go of linked files that nobody has asked for in a while, so that their volumes can be detached, and of
-    /// the store's own that were deleted: their disk space comes back only when nobody holds them.
+    /// Closes linked files that haven't been used for a while, so that their drives can be unmounted, and deleted files, whose
+    /// disk space is only freed then.
     func releaseUnused(now: ContinuousClock.Instant) {
-        // Only the lists are read under the lock, which every event loop takes: asking a file may take long.
+        // Event loops use this lock, and checking a file can take long, so only the lists are read under it.
         let (files, packages) = state.withLock { ($0.files, $0.packages) }
         let unusedFiles = files.filter { _, cached in
             cached.file.archive.storage.isLinked
@@ -270,7 +270,7 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// Lets go of an archive that was removed.
+    /// Closes an archive.
     package func forget(key: String) {
         state.withLock { state in
             state.files = state.files.filter { $0.value.file.archive.key != key }
@@ -285,16 +285,16 @@ package final class OpenArchives: Sendable {
 
     private static let idle = Duration.seconds(2)
     private static let filesMax = 256
-    /// ZIP entries and listed files of all opened packages together: some 60 MB of memory.
+    /// The maximum number of ZIP entries and resources of all open packages: about 60 MB of memory.
     private static let entriesMax = 200_000
-    /// Bytes of all directories that were written anew.
+    /// The maximum size of all simplified directories.
     private static let tailBytesMax = 32 << 20
 }
 
 extension Dictionary {
-    /// Lets go of what was used the longest ago, never of `key`, while there are more than `countMax` or they cost more
-    /// than `costMax` in all.
-    fileprivate mutating func shrink(
+    /// Removes the least recently used values, except that of `key`, until there are at most `countMax` with a total cost of
+    /// at most `costMax`.
+    fileprivate mutating func evict(
         to countMax: Int, costMax: Int, keeping key: Key, cost: (Value) -> Int,
         usedAt: (Value) -> ContinuousClock.Instant
     ) {

@@ -2,10 +2,10 @@ import Crypto
 import Foundation
 import WebArchive
 
-/// What is replayed on one origin: an archive, or a collection of archives as one.
+/// What replays on one origin: an archive, or a collection.
 package enum Replayable: Sendable, Hashable {
     case archive(Archive)
-    /// With the members that there are, in the collection's order.
+    /// A collection with its members, in the collection's order.
     case collection(ArchiveCollection, [Archive])
 
     package var id: ArchiveID {
@@ -29,7 +29,7 @@ package enum Replayable: Sendable, Hashable {
         }
     }
 
-    /// The engine's collection: another one as soon as any file behind it is another.
+    /// The engine's name for this version; it changes when any file changes.
     package var replayCollection: String {
         switch self {
         case .archive(let archive): archive.replayCollection

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Finds what somebody asks for: archives by what people call them, captures by URL and time.
+/// Finds archives by id or name, and captures by URL and time.
 package struct Resolver: Sendable {
     let store: ArchiveStore
 
@@ -14,7 +14,7 @@ package struct Resolver: Sendable {
     var catalog: Catalog { store.catalog }
     var openArchives: OpenArchives { store.openArchives }
 
-    /// The archive that a person means: its id, or the unique beginning of one.
+    /// Returns the archive with an id, or with the only id that starts with `text`.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func archive(matching text: String) throws -> Archive {
@@ -24,17 +24,17 @@ package struct Resolver: Sendable {
             let meant = try catalog.archive(named: text) ?? catalog.archive(named: text.lowercased())
             throw StoreError(
                 .notFound, "no archive has the id \"\(text)\"",
-                hint: meant.map { "did you mean `\($0.id)`?" } ?? "run `replayhost list` for those there are")
+                hint: meant.map { "did you mean \"\($0.id)\"?" } ?? "run `replayhost list` to see all archives")
         }
         guard candidates.count == 1, let archive = try catalog.archive(id: candidates[0]) else {
             let names = candidates.map(\.text).joined(separator: ", ")
             throw StoreError(
-                .ambiguous, "\"\(text)\" is the beginning of several ids: \(names)", hint: "give more of it")
+                .ambiguous, "\"\(text)\" matches several ids: \(names)", hint: "enter more of the id")
         }
         return archive
     }
 
-    /// The archive or collection that a person means: its id, or the unique beginning of one.
+    /// Returns the archive or collection with an id, or with the only id that starts with `text`.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func replayable(matching text: String) throws -> Replayable {
@@ -44,19 +44,19 @@ package struct Resolver: Sendable {
         if candidates.count == 1, let found = try replayable(id: candidates[0]) { return found }
         throw StoreError(
             .ambiguous,
-            "\"\(text)\" is the beginning of several ids: \(candidates.map(\.text).joined(separator: ", "))",
-            hint: "give more of it")
+            "\"\(text)\" matches several ids: \(candidates.map(\.text).joined(separator: ", "))",
+            hint: "enter more of the id")
     }
 
-    /// The archive or collection of that id.
+    /// Returns the archive or collection with an id.
     package func replayable(id: ArchiveID) throws -> Replayable? {
         if let archive = try catalog.archive(id: id) { return .archive(archive) }
         return try store.collections.collection(id: id).map { .collection($0, try store.collections.members(of: $0)) }
     }
 
-    /// The archive that was made of the file at `path` as it is now, as far as path, size and time of change tell.
+    /// Returns the archive that was imported from the file at `path`, if path, size and modification time still match.
     ///
-    /// A copy in the store has the time of change that its source had, since `preserveModificationTime`.
+    /// Copies in the store have the modification time of their source; see `Committer.preserveModificationTime`.
     package func archive(importedFrom path: String) throws -> Archive? {
         guard let now = FileReference(at: path) else { return nil }
         if let known = try catalog.archives(linkedPath: now.path).first(where: { $0.storage == .linked(now) }) {
@@ -68,9 +68,9 @@ package struct Resolver: Sendable {
         }
     }
 
-    /// An archive with what its import found, and with what it needs of other archives that are not there now.
+    /// Returns an archive with its findings, including those about required archives that are missing now.
     ///
-    /// - Parameter opened: The archive's file, where it is open; `nil` to open it.
+    /// - Parameter opened: The archive's file; `nil` to open it.
     func details(of archive: Archive, findings: [Finding], opened: WACZFile? = nil) throws -> ArchiveDetails {
         let availability = archive.availability(in: layout)
         var findings = findings
@@ -79,7 +79,7 @@ package struct Resolver: Sendable {
         } catch let error as StoreError
             where [.notFound, .failed, .refused, .unavailable, .changed, .unusable].contains(error.code)
         {
-            // The file is lost, away, or was damaged since: all else is known without it.
+            // The file is missing, unavailable or damaged. Everything else is known without it.
         }
         findings += archive.findings(availability)
         var archive = archive

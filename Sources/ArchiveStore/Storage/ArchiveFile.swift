@@ -6,9 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// The file behind an archive, in the store or outside of it.
 extension Archive {
-    /// Where the file is.
+    /// Returns the path of the archive's file, in the store or linked.
     func path(in layout: StoreLayout) -> String {
         switch storage {
         case .managed: layout.file(key)
@@ -16,7 +15,7 @@ extension Archive {
         }
     }
 
-    /// Whether the file can be read now, and is the one that was read.
+    /// Whether the file can be read now and is unchanged.
     package func availability(in layout: StoreLayout) -> Availability {
         var status = stat()
         guard stat(path(in: layout), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -28,7 +27,7 @@ extension Archive {
 
     /// Opens the file.
     ///
-    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` for a lost one.
+    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` if it is missing from the store.
     func openFile(in layout: StoreLayout) throws(StoreError) -> Descriptor {
         let path = path(in: layout)
         guard let linkedFile = storage.linkedFile else { return try Descriptor(path: path, flags: O_RDONLY) }
@@ -38,13 +37,12 @@ extension Archive {
         } catch {
             throw unavailable
         }
-        // A volume that went away while it was being asked is away as well.
         guard let status = try? file.status() else { throw unavailable }
         guard linkedFile.describes(status) else { throw changed }
         return file
     }
 
-    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` for a lost one.
+    /// - Throws: `StoreError`: `unavailable` or `changed` for a linked file, `failed` if it is missing from the store.
     func checkAvailability(in layout: StoreLayout) throws(StoreError) {
         switch availability(in: layout) {
         case .available: return
@@ -52,12 +50,12 @@ extension Archive {
         case .changed: throw changed
         case .missing:
             throw StoreError(
-                .failed, "the file of \"\(id)\" is gone from the store", place: layout.file(key),
+                .failed, "the file of \"\(id)\" is missing from the store", place: layout.file(key),
                 hint: "run `replayhost doctor`")
         }
     }
 
-    /// What is wrong with a file that is not there as it was.
+    /// Returns findings about a file that is unavailable, changed, missing or not yet read.
     func findings(_ availability: Availability) -> [Finding] {
         let path = storage.linkedFile?.path ?? "files/\(key).wacz"
         switch availability {
@@ -66,43 +64,41 @@ extension Archive {
             return [
                 Finding(
                     severity: .notice, code: "not-read-yet",
-                    what: "The file was away when the catalog was made anew; its pages were not read yet.",
-                    location: path, consequence: "It is read again by `replayhost doctor`, or soon by a running server."
-                )
+                    what: "This file was unavailable when the catalog was rebuilt. Its pages haven't been read yet.",
+                    location: path,
+                    consequence: "They are read when the server next runs, or by `replayhost doctor`.")
             ]
         case .unavailable:
             return [
                 Finding(
-                    severity: .warning, code: "file-unavailable", what: "The file is not where it was.", location: path,
-                    consequence: "Nothing of it can be shown until its volume is attached or the file is put back.")
+                    severity: .warning, code: "file-unavailable", what: "Can't find \(path).", location: path,
+                    consequence: "Connect the drive it's on, or locate the file. Your notes and tags are safe.")
             ]
         case .changed:
             return [
                 Finding(
-                    severity: .error, code: "file-changed", what: "The file was changed since it was read.",
-                    location: path,
-                    consequence: "It is not shown as what it was; `replayhost import --link` reads it anew.")
+                    severity: .error, code: "file-changed", what: "This file has changed since you added it.",
+                    location: path, consequence: "Add the new version, or restore the old file.")
             ]
         case .missing:
             return [
                 Finding(
-                    severity: .error, code: "file-missing", what: "The file is gone from the store.", location: path,
-                    consequence: "Nothing of it can be shown; import it again, or take it from a backup.")
+                    severity: .error, code: "file-missing", what: "This archive's file is missing from the store.",
+                    location: path, consequence: "Add the file again, or restore it from a backup.")
             ]
         }
     }
 
     private var unavailable: StoreError {
         StoreError(
-            .unavailable, "\"\(id)\" is offline: its file is not where it was", place: storage.linkedFile?.path,
-            hint: "attach the volume that holds it, or put the file back; nothing else of the archive is lost")
+            .unavailable, "can't find the linked file of \"\(id)\"", place: storage.linkedFile?.path,
+            hint: "connect the drive it's on, or locate the file; your notes and tags are safe")
     }
 
     private var changed: StoreError {
         StoreError(
-            .changed, "the file of \"\(id)\" was changed since it was read, and is not shown as what it was",
-            place: storage.linkedFile?.path,
-            hint: "`replayhost import --link FILE` reads it anew; or put the file back as it was")
+            .changed, "the file of \"\(id)\" has changed since you added it", place: storage.linkedFile?.path,
+            hint: "add the new version with `replayhost import --link FILE`, or restore the old file")
     }
 }
 
@@ -113,14 +109,14 @@ extension FileReference {
             modifiedAtNanoseconds: status.modifiedAtNanoseconds)
     }
 
-    /// The file at `path` as it is now; `nil` for what is no file.
+    /// Describes the file at `path`; `nil` if there is no regular file.
     package init?(at path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         self.init(path: Folder.resolved(path), status)
     }
 
-    /// Whether a file is, by size and time of change, the one that was read.
+    /// Whether a file has the same size and modification time.
     func describes(_ status: stat) -> Bool {
         status.st_mode & S_IFMT == S_IFREG && UInt64(clamping: status.st_size) == size
             && status.modifiedAtNanoseconds == modifiedAtNanoseconds

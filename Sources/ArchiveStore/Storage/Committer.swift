@@ -4,38 +4,37 @@ import Glibc
 import Darwin
 #endif
 
-/// What makes an archive be there, be another one, or be gone: its file, index files, sidecar and row, in an order that a kill at
-/// any instant leaves whole. `edit`, `remove` and `finishHashing` take the commit lock; all else is done under it only.
+/// Adds, changes and removes archives: their file, index files, sidecar and row, in an order that is safe to interrupt.
+/// `edit`, `remove` and `finishHashing` acquire the commit lock; all other functions require it.
 struct Committer {
     let store: ArchiveStore
 
     private var layout: StoreLayout { store.layout }
     private var catalog: Catalog { store.catalog }
 
-    /// Changes title, tags or notes. The sidecar is written first: the catalog is a copy of it.
+    /// Changes title, tags or notes.
     ///
-    /// - Throws: `StoreError` `invalidMetadata`, `notFound` when somebody removed it meanwhile.
+    /// - Throws: `StoreError`: `invalidMetadata`, `notFound` if the archive was removed meanwhile.
     @discardableResult
-    func edit(_ id: ArchiveID, _ words: ArchiveMetadata) throws -> Archive {
-        let words = try words.checked()
+    func edit(_ id: ArchiveID, _ metadata: ArchiveMetadata) throws -> Archive {
+        let metadata = try metadata.checked()
         return try layout.withCommitLock {
             guard var current = try catalog.archive(id: id) else {
-                throw StoreError(.notFound, "no archive has the id \"\(id)\" any more")
+                throw StoreError(.notFound, "the archive \"\(id)\" was removed")
             }
-            if let title = words.title { current.title = title }
-            if let tags = words.tags { current.tags = tags }
-            if let notes = words.notes { current.notes = notes }
+            if let title = metadata.title { current.title = title }
+            if let tags = metadata.tags { current.tags = tags }
+            if let notes = metadata.notes { current.notes = notes }
             try save(current)
             return current
         }
     }
 
-    /// Removes an archive: file, index files, sidecar, membership in collections, catalog entry. A linked file itself stays.
-    /// Somebody who is reading the file keeps reading it whole.
-    /// Nothing is done where nobody has the id any more.
+    /// Removes an archive: file, index files, sidecar, memberships and row. A linked file isn't deleted. Does nothing if no
+    /// archive has the id.
     func remove(_ id: ArchiveID) throws {
         try layout.withCommitLock {
-            // Its key may be another one than a moment ago, once its file was hashed or replaced.
+            // Read the key under the lock: it changes when the file is hashed or replaced.
             guard let archive = try catalog.archive(id: id) else { return }
             if Folder.exists(layout.file(archive.key)) {
                 try Folder.move(layout.file(archive.key), to: layout.removed(archive.key))
@@ -46,21 +45,21 @@ struct Committer {
         }
     }
 
-    /// Takes over the SHA-256 of a linked file: its key from now on, unless the store has the same file already.
+    /// Saves the SHA-256 of a linked file. It becomes the archive's key, unless the store already has the same file.
     ///
-    /// The new sidecar decides: whoever is stopped after it is completed by `repair`.
+    /// If this is interrupted after the new sidecar was written, `repair` completes it.
     ///
-    /// - Parameter key: The key under which hashing was begun.
-    /// - Throws: `StoreError`: `notFound` when the archive is gone or was read anew meanwhile, `unavailable`, `changed`.
+    /// - Parameter key: The archive's key when hashing started.
+    /// - Throws: `StoreError`: `notFound` if the archive was removed or updated meanwhile, `unavailable`, `changed`.
     func finishHashing(key: String, sha256: String) throws -> Archive {
         return try layout.withCommitLock {
             guard var archive = try catalog.archive(key: key), archive.storage.isLinked else {
-                throw StoreError(.notFound, "the archive was removed or read anew while it was hashed")
+                throw StoreError(.notFound, "the archive was removed or updated while its file was hashed")
             }
             try archive.checkAvailability(in: layout)
             archive.sha256 = sha256
-            let isTaken = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
-            guard key.hasPrefix(StoreLayout.provisionalPrefix), !isTaken else {
+            let isDuplicate = try catalog.archive(key: sha256) != nil || Folder.exists(layout.sidecar(sha256))
+            guard key.hasPrefix(StoreLayout.provisionalPrefix), !isDuplicate else {
                 try save(archive)
                 return archive
             }
@@ -71,10 +70,10 @@ struct Committer {
         }
     }
 
-    /// Sidecar and index files first, then the one rename that makes the archive be there.
+    /// Moves a file into the store, after its sidecar and index files.
     ///
-    /// The sidecar of an archive that is known already stays as it is until the file is there: without its file it would mean
-    /// that the archive is gone.
+    /// If the archive exists, its sidecar is written after the file was moved: a sidecar of a managed file without the file
+    /// would mean that the archive was removed.
     func put(
         _ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, isKnown: Bool
     ) throws {
@@ -88,26 +87,26 @@ struct Committer {
             throw error
         }
         incoming.markCommitted()
-        // Against accidents only; file systems without modes (exFAT, SMB) go without.
+        // Protects against accidents. File systems without modes (exFAT, SMB) ignore it.
         _ = chmod(layout.file(key), 0o400)
         preserveModificationTime(incoming.sourceModifiedAt, of: layout.file(key))
         if isKnown { try sidecar.write(to: layout.sidecar(key)) }
     }
 
-    /// Enters an archive whose file and sidecar are in place, and clears away the one that it replaces.
-    func enter(_ archive: Archive, _ examined: ExaminedArchive, replaced: Archive?) throws {
+    /// Adds an archive whose file and sidecar are in place to the catalog, and deletes the archive that it replaces.
+    func addToCatalog(_ archive: Archive, _ examined: ExaminedArchive, replaced: Archive?) throws {
         do {
-            try catalogue(archive, examined, replacing: replaced?.key)
+            try insertIntoCatalog(archive, examined, replacing: replaced?.key)
         } catch {
             throw StoreError(
-                .failed, "the archive is stored, but the catalog could not take it (\(error))", place: layout.root,
-                hint: "the next start enters it")
+                .failed, "the archive was stored but couldn't be added to the catalog (\(error))", place: layout.root,
+                hint: "start replayhost again, which adds it")
         }
         if let replaced { try clearSuperseded(key: replaced.key) }
     }
 
-    /// Enters an archive whose file and sidecar are in place into the catalog, in the place of another one.
-    func catalogue(_ archive: Archive, _ examined: ExaminedArchive, replacing oldKey: String? = nil) throws {
+    /// Inserts an archive into the catalog, with its findings and pages.
+    func insertIntoCatalog(_ archive: Archive, _ examined: ExaminedArchive, replacing oldKey: String? = nil) throws {
         try catalog.add(
             archive, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)), findings: examined.findings,
             replacing: [archive.key, oldKey].compactMap { $0 }
@@ -119,7 +118,7 @@ struct Committer {
     /// Writes an archive's sidecar, then its row in the catalog.
     func save(_ archive: Archive) throws {
         let path = layout.sidecar(archive.key)
-        // What the catalog does not know of is kept.
+        // `replaces` isn't in the catalog, so it has to be copied.
         let replaces: String?
         do {
             replaces = try Sidecar.read(at: path).replaces
@@ -130,7 +129,7 @@ struct Committer {
         try catalog.update(archive, sidecarStamp: StoreDocument.stamp(of: path))
     }
 
-    /// What follows once a linked file's sidecar is there under its hash; repeatable.
+    /// Completes the change of a key after the new sidecar was written. Idempotent.
     func finishRekeying(_ archive: Archive, from provisionalKey: String) throws {
         for file in IndexFile.allCases where Folder.exists(layout.index(file, key: provisionalKey)) {
             try Folder.move(layout.index(file, key: provisionalKey), to: layout.index(file, key: archive.key))
@@ -141,13 +140,13 @@ struct Committer {
         store.openArchives.forget(key: provisionalKey)
     }
 
-    /// What follows once the file, or the sidecar of a linked one, has left `files/`; repeatable.
+    /// Completes a removal after the file, or the sidecar of a linked one, was moved out of `files/`. Idempotent.
     func finishRemoval(key: String) throws {
         let saved = [layout.sidecar(key), layout.removed(key)].lazy.compactMap { try? Sidecar.read(at: $0) }.first
         if let id = try catalog.archive(key: key)?.id ?? saved.flatMap({ ArchiveID($0.id) }) {
-            // The id belongs to another one by now when the archive was replaced.
+            // If the archive was replaced, its id belongs to another one.
             let holder = try catalog.archive(id: id)
-            if holder == nil || holder?.key == key { try store.collections.leaveAll(id) }
+            if holder == nil || holder?.key == key { try store.collections.removeFromAll(id) }
         }
         try catalog.remove(key: key)
         try deleteSidecars(key: key)
@@ -155,7 +154,7 @@ struct Committer {
         store.openArchives.forget(key: key)
     }
 
-    /// Clears away an archive whose place another one has taken; repeatable.
+    /// Deletes an archive that was replaced. Idempotent.
     func clearSuperseded(key: String) throws {
         try catalog.remove(key: key)
         try Folder.delete(layout.file(key))
@@ -163,20 +162,20 @@ struct Committer {
         store.openArchives.forget(key: key)
     }
 
-    /// Deletes all that lies in `files/` beside an archive.
+    /// Deletes the sidecar and the index files of an archive.
     func deleteSidecars(key: String) throws {
         for file in IndexFile.allCases { try Folder.delete(layout.index(file, key: key)) }
         try Folder.delete(layout.sidecar(key))
     }
 
-    /// Gives a file of the store the time of change that its source had before it was read. Where that is not possible, and after
-    /// a kill just before, the source is read again when it is opened the next time.
+    /// Gives a file the modification time of its source, by which `replayhost open FILE` recognizes the source. If that fails,
+    /// the source is only read again.
     private func preserveModificationTime(_ nanoseconds: Int64?, of path: String) {
         guard let nanoseconds else { return }
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let time = rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
-        let changed = timespec(tv_sec: Int(time.0), tv_nsec: Int(time.1))
-        let times = [changed, changed]
+        let modified = timespec(tv_sec: Int(time.0), tv_nsec: Int(time.1))
+        let times = [modified, modified]
         _ = utimensat(AT_FDCWD, path, times, 0)
     }
 }

@@ -6,7 +6,7 @@ package import Glibc
 package import Darwin
 #endif
 
-/// An open file descriptor, closed when the last reference goes away. Every call names the path it failed on.
+/// An open file descriptor, which is closed with its last reference. Errors name the path.
 package final class Descriptor: Sendable {
     package let number: Int32
     package let path: String
@@ -18,27 +18,28 @@ package final class Descriptor: Sendable {
         self.path = path
     }
 
-    /// Opens a file to be imported. One that this user may not read is no fault of the store.
+    /// Opens a file to import.
     static func source(_ path: String) throws(StoreError) -> Descriptor {
         do {
-            // Without waiting: opening a FIFO would hold us until somebody writes to it.
+            // Nonblocking: opening a FIFO would wait for a writer.
             return try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK)
         } catch let error where error.code == .unusable {
-            throw StoreError(.failed, "this user may not read the file", place: path)
-        } catch let error where error.code == .notFound && path.unicodeScalars.contains("\u{FFFD}") {
-            // What stands for bytes that are no UTF-8; the file is there, under a name that a String cannot have.
             throw StoreError(
-                .failed, "the file's name is not valid UTF-8", place: path, hint: "rename the file, then import it")
+                .failed, "you don't have permission to read this file", place: path, hint: "check who owns it")
+        } catch let error where error.code == .notFound && path.unicodeScalars.contains("\u{FFFD}") {
+            // U+FFFD replaces invalid UTF-8 in arguments, so this name can't be opened.
+            throw StoreError(
+                .failed, "this file's name isn't valid UTF-8", place: path, hint: "rename the file, then import it")
         }
     }
 
-    /// Takes over a descriptor that somebody else opened.
+    /// Takes ownership of an open descriptor.
     package init(owning number: Int32, path: String) {
         self.number = number
         self.path = path
     }
 
-    /// - Throws: What the system says of a number that is no descriptor.
+    /// - Throws: `StoreError` if the number isn't an open descriptor.
     static func duplicate(_ number: Int32, path: String) throws(StoreError) -> Descriptor {
         let copy = dup(number)
         guard copy >= 0 else { throw .system(errno, doing: "opening", path: path) }
@@ -49,9 +50,9 @@ package final class Descriptor: Sendable {
         close(number)
     }
 
-    /// What the file holds, to be read at any offset; keeps it open for itself.
+    /// Returns the content of the file, with its own descriptor.
     ///
-    /// - Parameter name: For error texts; the last part of the path when `nil`.
+    /// - Parameter name: The name in errors; `nil` for the last component of the path.
     func bytes(named name: String? = nil) throws -> FileByteSource {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw StoreError.system(errno, doing: "opening", path: path) }
@@ -61,11 +62,11 @@ package final class Descriptor: Sendable {
 
     package func status() throws(StoreError) -> stat {
         var status = stat()
-        guard fstat(number, &status) == 0 else { throw .system(errno, doing: "reading the size", path: path) }
+        guard fstat(number, &status) == 0 else { throw .system(errno, doing: "reading the file's attributes", path: path) }
         return status
     }
 
-    /// Writes all of `bytes` at the descriptor's position.
+    /// Writes bytes at the descriptor's position.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         var done = 0
         while done < bytes.count {
@@ -95,7 +96,7 @@ package final class Descriptor: Sendable {
         return done
     }
 
-    /// Lets the next reading come from the disk: what memory still has would hide what became of the file there.
+    /// Drops the file from the page cache, so that the next read shows what is on the disk.
     func dropFromMemory() {
         #if os(Linux)
         _ = posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED)
@@ -104,20 +105,20 @@ package final class Descriptor: Sendable {
         #endif
     }
 
-    /// Makes the bytes outlive a power cut.
+    /// Flushes the file to disk.
     package func synchronize() throws(StoreError) {
         guard fsync(number) == 0 else { throw .system(errno, doing: "flushing to disk", path: path) }
     }
 
-    /// What became of asking for a lock.
+    /// The result of locking a file.
     package enum Lock: Sendable {
-        case taken
+        case acquired
         case heldByAnother
-        /// The file system has no locks, or none for this descriptor.
+        /// The file system doesn't support locks for this descriptor.
         case unsupported
     }
 
-    /// Asks for an exclusive advisory lock; never waits. It lasts until the descriptor is closed.
+    /// Tries to acquire an exclusive advisory lock, without waiting. It lasts until the descriptor is closed.
     package func lock() -> Lock {
         while flock(number, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
@@ -126,6 +127,6 @@ package final class Descriptor: Sendable {
             default: return .unsupported
             }
         }
-        return .taken
+        return .acquired
     }
 }

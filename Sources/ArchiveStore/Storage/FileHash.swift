@@ -1,17 +1,17 @@
 import Crypto
 import WebArchive
 
-/// The SHA-256 of a file that is only read; reading can be stopped, and gone on with as long as the value is kept.
+/// Computes the SHA-256 of a file. Reading can be stopped, and continued with the same value.
 struct FileHash: Sendable {
     private var hash = SHA256()
-    /// Bytes hashed.
+    /// The number of bytes hashed.
     private(set) var done: UInt64 = 0
 
-    /// Reads on to the end of the file; one that grows meanwhile ends at the first stretch that is not full.
+    /// Reads to the end of the file.
     ///
-    /// - Parameter step: Called before each stretch, and at the end, with the bytes done; throws to stop.
+    /// - Parameter step: Called before each chunk and at the end with the bytes done; throws to stop.
     mutating func run(_ file: Descriptor, step: (UInt64) throws -> Void) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.stretch, alignment: 4096)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 4096)
         defer { buffer.deallocate() }
         var isAtEnd = false
         while !isAtEnd {
@@ -24,15 +24,15 @@ struct FileHash: Sendable {
         try step(done)
     }
 
-    /// In hex, of what was read so far.
+    /// The SHA-256 of what was read so far, in hex.
     var sha256: String { hash.finalize().hexadecimal }
 
-    /// Size and hash of a whole file.
+    /// Returns the size and the hash of a file.
     static func of(_ file: Descriptor, step: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
         var hash = FileHash()
         try hash.run(file, step: step)
         return (hash.done, hash.sha256)
     }
 
-    private static let stretch = 1 << 20
+    private static let chunkSize = 1 << 20
 }

@@ -1,9 +1,9 @@
-/// What lies in `files/`.
+/// The content of `files/`.
 struct FileInventory {
     private(set) var names: [String] = []
-    /// Keys of archives that the store has the file of.
+    /// The keys that have a file.
     private(set) var files: Set<String> = []
-    /// Keys that have a sidecar.
+    /// The keys that have a sidecar.
     private(set) var sidecars: Set<String> = []
 
     init() {}

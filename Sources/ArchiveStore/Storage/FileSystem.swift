@@ -5,15 +5,15 @@ import Glibc
 import Darwin
 #endif
 
-/// What a file system is able to do.
+/// The properties of a file system.
 struct FileSystem {
-    /// For people, for example `nfs`; a number in hex for one that is not known here.
+    /// The name for people, for example `nfs`; a number in hex if it is unknown.
     let name: String
-    /// Whether other computers may change it too.
+    /// Whether it is on a network.
     let isRemote: Bool
     let isReadOnly: Bool
 
-    /// The file system of a folder; one that cannot be asked counts as an ordinary one.
+    /// Reads the properties of a folder's file system. If that fails, it counts as a local one.
     init(at folder: String) {
         var status = statfs()
         guard statfs(folder, &status) == 0 else {
@@ -38,7 +38,7 @@ struct FileSystem {
         (self.name, self.isRemote, self.isReadOnly) = (name, isRemote, isReadOnly)
     }
 
-    /// Whether files in a folder can be locked the way SQLite does it: with `fcntl`.
+    /// Whether files in a folder can be locked with `fcntl`, as SQLite does.
     static func canLock(in folder: String) -> Bool {
         guard let file = try? Descriptor(path: folder, flags: O_RDONLY | O_DIRECTORY) else { return true }
         var request = flock()

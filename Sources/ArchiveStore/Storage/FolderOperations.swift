@@ -4,19 +4,19 @@ import Glibc
 import Darwin
 #endif
 
-/// Changes to folders that must survive a power cut, and the questions asked of file systems.
+/// Operations on folders and paths. Changes are flushed to disk.
 enum Folder {
-    /// Makes `path` and what is missing above it, for this user alone.
+    /// Creates a folder and its missing parents, accessible to this user only.
     static func create(_ path: String) throws(StoreError) {
         if isFolder(path) { return }
         let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         if !parent.isEmpty { try create(parent) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw .system(errno, doing: "making the folder", path: path)
+            throw .system(errno, doing: "creating the folder", path: path)
         }
     }
 
-    /// Takes a folder from everybody but its owner; file systems without modes go without.
+    /// Makes a folder accessible to its owner only, if the file system supports modes.
     static func makePrivate(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return }
@@ -33,13 +33,13 @@ enum Folder {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether there is an ordinary file, or a link to one.
-    static func holdsFile(_ path: String) -> Bool {
+    /// Whether the path is a regular file, or a symbolic link to one.
+    static func isFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// An absolute path with links followed; `path` itself for what is not there.
+    /// Returns an absolute path with symbolic links resolved; `path` itself if it doesn't exist.
     static func resolved(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
@@ -50,13 +50,13 @@ enum Folder {
         access(path, F_OK) == 0
     }
 
-    /// Whether there is no file, or nothing in it.
+    /// Whether there is no file, or an empty one.
     static func isEmptyFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_size == 0
     }
 
-    /// Names in a folder, sorted, without `.` and `..`.
+    /// Returns the names in a folder, sorted, without `.` and `..`.
     static func names(in path: String) throws(StoreError) -> [String] {
         guard let stream = opendir(path) else { throw .system(errno, doing: "listing the folder", path: path) }
         defer { closedir(stream) }
@@ -72,32 +72,32 @@ enum Folder {
         return names.sorted()
     }
 
-    /// Moves within one file system, atomically, and makes both folders outlive a power cut.
+    /// Moves a file atomically within one file system, and flushes both folders to disk.
     static func move(_ source: String, to target: String) throws(StoreError) {
         guard rename(source, target) == 0 else { throw .system(errno, doing: "moving into place", path: target) }
         try synchronize(parentOf: target)
         try synchronize(parentOf: source)
     }
 
-    /// Deletes a file; one that is not there is fine.
+    /// Deletes a file, if it exists.
     static func delete(_ path: String) throws(StoreError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .system(errno, doing: "deleting", path: path) }
     }
 
-    /// Makes what happened to the names in a folder outlive a power cut, where the file system can do that for folders.
+    /// Flushes a path's folder to disk, if the file system supports that.
     static func synchronize(parentOf path: String) throws(StoreError) {
         let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         let folder = try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY)
         guard fsync(folder.number) != 0 else { return }
-        // SMB and some FUSE file systems have no such call for folders.
+        // SMB and some FUSE file systems don't support fsync for folders.
         guard ![EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EBADF].contains(errno) else { return }
         throw .system(errno, doing: "flushing to disk", path: parent)
     }
 
-    /// Bytes that this user can still write on the file system of `path`.
+    /// Returns the number of bytes that this user can still write on the file system of `path`.
     static func freeBytes(at path: String) throws(StoreError) -> UInt64 {
         var status = statvfs()
-        guard statvfs(path, &status) == 0 else { throw .system(errno, doing: "asking for free space", path: path) }
+        guard statvfs(path, &status) == 0 else { throw .system(errno, doing: "reading the free space", path: path) }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : bytes
     }

@@ -9,27 +9,26 @@ import Glibc
 import Darwin
 #endif
 
-/// Copies a file and hashes what arrived, in one pass: while one thread writes a stretch, another hashes the one before.
+/// Copies and hashes a file in one pass: while one thread writes a chunk, another hashes the previous one.
 ///
-/// The hash is taken from the copy, not from the source, so that it tells what the store holds even when the source changes
-/// meanwhile. Memory: two buffers of 1 MiB, whatever the size.
+/// The hash is computed from the copy, so that it is right even if the source changes meanwhile. Uses two buffers of 1 MiB.
 struct HashedCopy {
     let source: Descriptor
     let target: Descriptor
-    /// Bytes to copy from the source's position on; to its end when `nil`.
+    /// The maximum number of bytes to copy; `nil` to copy to the end.
     var limit: UInt64?
 
-    /// Bytes written between two looks at progress and cancellation.
-    private static let stretch = 16 << 20
+    /// The number of bytes between two calls of `progress`.
+    private static let chunkSize = 16 << 20
     private static let bufferSize = 1 << 20
 
     /// - Parameter progress: Called with the bytes copied so far; throws to stop the copy.
     /// - Returns: The size and SHA-256 of the copy.
     func run(progress: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: SHA256.Digest) {
-        let writer = StretchWriter(source: source, target: target)
+        let writer = ChunkWriter(source: source, target: target)
         let hasher = Mutex(SHA256())
         var hashed: UInt64 = 0
-        var written = try writer.advance(by: stretch(after: 0))
+        var written = try writer.advance(by: chunkSize(after: 0))
         while hashed < written {
             try progress(hashed)
             let (from, upTo) = (hashed, written)
@@ -37,7 +36,7 @@ struct HashedCopy {
             let checked = Mutex<Result<Void, any Error>>(.success(()))
             DispatchQueue.concurrentPerform(iterations: 2) { iteration in
                 if iteration == 0 {
-                    let result = Result { upTo + (try writer.advance(by: stretch(after: upTo))) }
+                    let result = Result { upTo + (try writer.advance(by: chunkSize(after: upTo))) }
                     advanced.withLock { $0 = result }
                 } else {
                     let result = Result { try hasher.withLock { try hash(from: from, upTo: upTo, into: &$0) } }
@@ -52,8 +51,8 @@ struct HashedCopy {
         return (hashed, hasher.withLock { $0.finalize() })
     }
 
-    private func stretch(after done: UInt64) -> Int {
-        limit.map { Int(min($0 - min(done, $0), UInt64(Self.stretch))) } ?? Self.stretch
+    private func chunkSize(after done: UInt64) -> Int {
+        limit.map { Int(min($0 - min(done, $0), UInt64(Self.chunkSize))) } ?? Self.chunkSize
     }
 
     private func hash(from: UInt64, upTo: UInt64, into hasher: inout SHA256) throws {
@@ -64,7 +63,8 @@ struct HashedCopy {
             let wanted = Int(min(UInt64(buffer.count), upTo - offset))
             let count = try target.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
             guard count == wanted else {
-                throw StoreError(.failed, "the copy is shorter than what was written to it", place: target.path)
+                throw StoreError(
+                    .failed, "the copy is incomplete: it is shorter than what was written", place: target.path)
             }
             hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += UInt64(count)
@@ -72,9 +72,9 @@ struct HashedCopy {
     }
 }
 
-/// Moves bytes from one descriptor's position to another's: in the kernel where it can (which shares blocks on file systems
-/// that clone), through a buffer where it can't (pipes, other file systems).
-private final class StretchWriter: Sendable {
+/// Copies bytes between descriptors: in the kernel if possible (which shares blocks on copy-on-write file systems), else
+/// through a buffer.
+private final class ChunkWriter: Sendable {
     private let source: Descriptor
     private let target: Descriptor
     private let isKernelCopyPossible = Mutex(true)
@@ -84,7 +84,7 @@ private final class StretchWriter: Sendable {
         self.target = target
     }
 
-    /// Copies up to `count` bytes, fewer only at the end of the source. Returns how many.
+    /// Copies up to `count` bytes, fewer only at the end of the source. Returns the number of bytes copied.
     func advance(by count: Int) throws(StoreError) -> UInt64 {
         var done = 0
         while done < count {
@@ -98,15 +98,15 @@ private final class StretchWriter: Sendable {
         return UInt64(done)
     }
 
-    /// `nil` when this pair of files can't do it; the buffer is used from then on.
+    /// Returns `nil` if the kernel can't copy between these files; the buffer is used from then on.
     private func copyInKernel(upTo count: Int) throws(StoreError) -> Int? {
         #if os(Linux)
         while true {
             let copied = copy_file_range(source.number, nil, target.number, nil, count, 0)
             if copied > 0 { return copied }
-            // Some file systems answer 0 for files whose size they don't know (procfs): let `read` find the end.
+            // Some file systems return 0 for files of unknown size (procfs): let `read` find the end.
             if copied < 0, errno == EINTR { continue }
-            // A disk that fails is not one of these: the buffer tells which of the two it is.
+            // Other disk errors are reported by the buffered copy, which knows which disk failed.
             if copied < 0, errno == ENOSPC || errno == EDQUOT {
                 throw .system(errno, doing: "writing", path: target.path)
             }

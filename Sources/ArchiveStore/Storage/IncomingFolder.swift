@@ -4,44 +4,41 @@ import Glibc
 import Darwin
 #endif
 
-/// What lies in `incoming/` and belongs to a process: a locked file, and those that are named for it.
+/// The files of processes in `incoming/`: each has a locked file, and others named after it.
 struct IncomingFolder {
     let layout: StoreLayout
 
-    /// Deletes a copy that no living process holds, or a file that such a copy owns.
+    /// Deletes a file if its owner isn't locked by a living process. Returns whether it did.
     func deleteAbandoned(_ path: String) throws -> Bool { try Self.deleteAbandoned(path, owner: owner(of: path)) }
 
-    /// The copy that an index file or a run of its sorting is named for: the path up to the first dot of the name.
+    /// Returns the file that an index file or sorted run is named after: the path up to the first dot of the name.
     private func owner(of path: String) -> String {
         let name = path.dropFirst(layout.incoming.count)
         return layout.incoming + (name.split(separator: ".", maxSplits: 1).first ?? name)
     }
 
-    /// Deletes a copy that no living process holds, or a file that such a copy owns; the lock is ours until it is gone, so that
-    /// nobody takes it up meanwhile.
+    /// Deletes a file if its owner isn't locked by a living process, and keeps the owner locked meanwhile.
     static func deleteAbandoned(_ path: String, owner: String) throws -> Bool {
         if owner != path, !Folder.exists(owner) {
             try Folder.delete(path)
             return true
         }
         guard let copy = try open(copy: owner), try isAbandoned(copy) else { return false }
-        // Its lock is ours until the file is gone.
         try withExtendedLifetime(copy) { try Folder.delete(path) }
         return true
     }
 
-    /// Whether nobody holds a file; if so, its lock is ours as long as it is open.
+    /// Whether no process has locked a file. Locks it in that case.
     private static func isAbandoned(_ copy: Descriptor) throws -> Bool {
         let isOld = time(nil) - (try copy.status().changedAtSeconds) > abandonedAfterSeconds
         switch copy.lock() {
         case .heldByAnother: return false
         case .unsupported: return isOld
-        case .taken: return true
+        case .acquired: return true
         }
     }
 
-    /// Whether something lies in `incoming/` that `repair` would clear away, and has for a while: what has just been made is left
-    /// to those who made it.
+    /// Whether `incoming/` has files that `repair` would delete and that are older than `age`.
     func hasAbandoned(olderThanSeconds age: Int) throws -> Bool {
         try Folder.names(in: layout.incoming).contains { name in
             let path = "\(layout.incoming)/\(name)"
@@ -58,23 +55,23 @@ struct IncomingFolder {
         }
     }
 
-    /// `nil` for a copy that was renamed into place a moment ago.
+    /// Opens a copy; `nil` if it was just moved into place.
     private static func open(copy path: String) throws -> Descriptor? {
         var result = Result { try Descriptor(path: path, flags: O_RDWR | O_NONBLOCK) }
         if case .failure(let error as StoreError) = result, error.code == .unusable {
-            // Made read-only just before its rename; when its process died there, its lock is free.
+            // A process that dies just before the rename leaves a read-only copy.
             result = Result { try Descriptor(path: path, flags: O_RDONLY | O_NONBLOCK) }
         }
         if case .failure(let error as StoreError) = result, [.notFound, .unusable].contains(error.code) { return nil }
         return try result.get()
     }
 
-    /// Where there are no locks, a copy that nobody has touched for so long is nobody's.
+    /// The age at which a file counts as abandoned if the file system has no locks.
     static let abandonedAfterSeconds = 24 * 3600
 }
 
 extension stat {
-    /// Time of the last change, contents or not, in seconds since 1970.
+    /// The status change time (ctime) in seconds since 1970.
     var changedAtSeconds: Int {
         #if os(Linux)
         st_ctim.tv_sec

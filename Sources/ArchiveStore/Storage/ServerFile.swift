@@ -6,13 +6,13 @@ import Glibc
 import Darwin
 #endif
 
-/// What `server.json` tells about the running server of a store.
+/// The content of `server.json`: the running server of a store.
 package struct ServerDescription: Codable, Sendable, Hashable {
-    /// Where people open it, for example `http://localhost:8080`.
+    /// The URL of the app, for example `http://localhost:8080`.
     package var address: String
     package var port: Int
     package var pid: Int32
-    /// What a request that changes something must bring in `Replayhost-Token`.
+    /// The value of `Replayhost-Token` that requests need to change anything.
     package var token: String
 
     package init(address: String, port: Int, pid: Int32, token: String) {
@@ -23,30 +23,30 @@ package struct ServerDescription: Codable, Sendable, Hashable {
     }
 }
 
-/// The file `server.json`, held and locked while a server runs on the store; readable by this user alone.
+/// `server.json`, which is locked while a server uses the store. Only this user can read it.
 package final class ServerFile: Sendable {
     private let file: Descriptor
     private static let attemptsMax = 5
 
-    /// Takes the lock.
+    /// Acquires the lock.
     ///
-    /// - Throws: `StoreError` `locked`, naming the address of the server that has it.
+    /// - Throws: `StoreError` `locked`, with the URL of the other server.
     package init(layout: StoreLayout) throws {
         var attempt = 0
         while true {
             let file = try Self.open(at: layout.serverFile, flags: O_RDWR | O_CREAT)
             guard file.lock() != .heldByAnother else {
                 attempt += 1
-                // Somebody who only asks whether a server runs holds the lock for an instant.
+                // A process that checks whether a server is running holds the lock for a moment.
                 if attempt < Self.attemptsMax, usleep(20_000) == 0 { continue }
                 let other = Self.running(layout: layout)
                 throw StoreError(
-                    .locked, "another server runs on this store" + (other.map { " at \($0.address)" } ?? ""),
-                    place: layout.root, hint: "use that one, stop it, or give another store with --store")
+                    .locked, "another server is using this store" + (other.map { " at \($0.address)" } ?? ""),
+                    place: layout.root, hint: "use that one, stop it, or choose another store with --store")
             }
-            // The other server may have deleted the file between our two calls: a lock on a deleted file locks nobody out.
+            // The other server may have deleted the file meanwhile. A lock on a deleted file is useless.
             guard try file.status().st_nlink > 0 else { continue }
-            // What a killed server had said is not true of this one.
+            // Remove the description of a killed server.
             guard ftruncate(file.number, 0) == 0 else {
                 throw StoreError.system(errno, doing: "writing", path: file.path)
             }
@@ -55,11 +55,11 @@ package final class ServerFile: Sendable {
         }
     }
 
-    /// Opens a `server.json` that somebody else can't have prepared: a file, no link, of the folder's owner.
+    /// Opens `server.json`, if it is a regular file without further links that belongs to the folder's owner.
     ///
     /// - Throws: `StoreError`: `notFound`, `unusable`.
     package static func open(at path: String, flags: Int32) throws(StoreError) -> Descriptor {
-        // What is no file is not waited for.
+        // Nonblocking: don't wait for a FIFO.
         let file = try Descriptor(path: path, flags: flags | O_NOFOLLOW | O_NONBLOCK)
         let status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1,
@@ -84,28 +84,28 @@ package final class ServerFile: Sendable {
     /// The locked descriptor: a process that inherits it holds the lock as well.
     package var descriptor: Int32 { file.number }
 
-    /// Deletes the file, then lets go of the lock.
+    /// Deletes the file.
     package func remove() {
         unlink(file.path)
     }
 
-    /// The server that holds the store's lock now; `nil` when none runs or it has not said its address yet.
+    /// Returns the running server of a store; `nil` if there is none, or it is still starting.
     package static func running(layout: StoreLayout) -> ServerDescription? {
-        // Read first: a server that is just starting must not find its lock taken by those who wait for it.
-        guard let file = try? open(at: layout.serverFile, flags: O_RDWR), let told = description(in: file),
+        // Read before locking, so that processes that wait for a starting server don't take its lock.
+        guard let file = try? open(at: layout.serverFile, flags: O_RDWR), let server = description(in: file),
             file.lock() == .heldByAnother
         else { return nil }
-        return told
+        return server
     }
 
-    /// What the file says; `nil` when it does not say it yet.
+    /// Returns the description in the file; `nil` if it isn't written yet.
     package static func description(in file: Descriptor) -> ServerDescription? {
         var bytes = Data(count: 4096)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(at: 0, into: $0) }) else { return nil }
         return try? JSONDecoder().decode(ServerDescription.self, from: bytes.prefix(count))
     }
 
-    /// Whether a process has that very file open. A number in a file alone may be some other program's by now.
+    /// Whether a process has the file open. The process ID alone may belong to another program by now.
     package static func isOpen(_ file: Descriptor, in processID: Int32) throws -> Bool {
         guard processID > 1 else { return false }
         #if os(Linux)

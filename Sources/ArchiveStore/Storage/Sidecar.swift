@@ -1,43 +1,43 @@
 import Foundation
 
-/// `KEY.json` in `files/`: what the file itself cannot tell of an archive. The catalog is rebuilt from these.
+/// `KEY.json` in `files/`: what the store knows about an archive apart from its file. The catalog is rebuilt from these.
 struct Sidecar: Hashable {
-    /// Of this file; a later version that adds keys counts on.
+    /// The format of this document.
     var format = Self.formatWritten
-    /// An `ArchiveID`, unless somebody edited it.
+    /// An `ArchiveID`, unless the file was edited by hand.
     var id: String
     var entry: LibraryEntry
-    /// In the file, `reference` is there for a linked one.
+    /// Encoded as `reference` for a linked file.
     var storage: ArchiveStorage
-    /// The SHA-256 of a linked file that keeps its provisional key, since the store has the same file already.
+    /// The SHA-256 of a linked file that keeps its provisional key because the store has the same file.
     var sha256: String?
-    /// The key of the archive that this one took the place of; that one is obsolete when it has the same id.
+    /// The key of the archive that this one replaced.
     var replaces: String?
-    /// Of a linked file.
+    /// The summary of a linked file.
     var summary: ArchiveSummary?
 
     /// Formats that this version reads.
     private static let formatsKnown = 1...2
     static let formatWritten = 2
 
-    /// The archives whose place this one took: what is left of them is to be cleared away.
+    /// The keys of the archives that this one replaced.
     var supersededKeys: [String] { [entry.provisionalKey, replaces].compactMap { $0 } }
 
     static func read(at path: String) throws -> Sidecar {
         try StoreDocument.read(Sidecar.self, at: path).checked(at: path)
     }
 
-    /// - Throws: `StoreError` `unusable` for one that a later version wrote.
+    /// - Throws: `StoreError` `unusable` for an unknown format.
     func checked(at path: String) throws -> Sidecar {
         guard Self.formatsKnown.contains(format) else {
             throw StoreError(
-                .unusable, "the sidecar has the format \(format), this version knows up to \(Self.formatWritten)",
-                place: path, hint: "use the replayhost that wrote it")
+                .unusable, "this sidecar has format \(format); this version reads formats up to \(Self.formatWritten)",
+                place: path, hint: "use the version of replayhost that wrote it")
         }
         return self
     }
 
-    /// Written whole or not at all.
+    /// Writes the sidecar atomically.
     func write(to path: String) throws {
         try StoreDocument.write(self, to: path)
     }
@@ -72,7 +72,7 @@ extension Sidecar: Codable {
 }
 
 extension Sidecar {
-    /// The sidecar of an archive as the catalog knows it.
+    /// Creates the sidecar of an archive.
     init(_ archive: Archive, replaces: String? = nil) {
         (id, entry, storage) = (archive.id.text, archive.entry, archive.storage)
         self.replaces = replaces
@@ -81,7 +81,7 @@ extension Sidecar {
         summary = archive.summary
     }
 
-    /// An archive whose file cannot be read now, as far as the sidecar tells; `nil` when it tells too little.
+    /// Returns an archive whose linked file is unavailable; `nil` if the sidecar has no summary.
     func archive(key: String, id: ArchiveID) -> Archive? {
         guard let file = storage.linkedFile, let summary else { return nil }
         return Archive(
@@ -89,23 +89,23 @@ extension Sidecar {
             entry: entry, summary: summary)
     }
 
-    /// Puts what the sidecar says into an archive.
+    /// Applies the sidecar to an archive.
     func apply(to archive: inout Archive) {
         (archive.entry, archive.storage) = (entry, storage)
         if storage.isLinked { archive.sha256 = sha256(of: archive.key) }
     }
 
-    /// The same words for a file that the store has itself.
+    /// Returns the sidecar of a managed file with the same metadata.
     func asManaged() -> Sidecar {
         var sidecar = self
         (sidecar.storage, sidecar.summary, sidecar.sha256, sidecar.entry.provisionalKey) = (.managed, nil, nil, nil)
         return sidecar
     }
 
-    /// The SHA-256 of the file whose sidecar this is; `nil` when it is not known yet.
+    /// Returns the SHA-256 of the file; `nil` if it isn't known yet.
     func sha256(of key: String) -> String? { sha256 ?? Self.hash(inKey: key) }
 
-    /// The SHA-256 that a key is; `nil` for a provisional one.
+    /// Returns the SHA-256 in a key; `nil` for a provisional key.
     static func hash(inKey key: String) -> String? {
         key.hasPrefix(StoreLayout.provisionalPrefix) ? nil : key
     }

@@ -4,20 +4,20 @@ import Glibc
 import Darwin
 #endif
 
-/// Space that is kept for the moment when the disk is full: enough for SQLite to take note of a removal.
+/// A file that reserves disk space. It is deleted when the disk is full, so that archives can be removed.
 struct SpaceReserve {
     private let path: String
 
-    /// - Parameter catalog: Path of the catalog.
+    /// - Parameter catalog: The path of the catalog.
     init(beside catalog: String) {
         path = String(catalog[..<(catalog.lastIndex(of: "/") ?? catalog.startIndex)]) + "/" + Self.name
     }
 
-    /// Gives the space free; whether there was any.
+    /// Frees the space. Returns whether there was any.
     func release() -> Bool { unlink(path) == 0 }
 
-    /// Takes the space, where there is plenty; without it the store works as well.
-    func keep() {
+    /// Reserves the space, if there is plenty. Ignores errors, because the reserve is optional.
+    func allocate() {
         guard !Folder.exists(path), let free = try? Folder.freeBytes(at: folder), free > Self.plenty else { return }
         guard let file = try? Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL) else { return }
         let zeros = [UInt8](repeating: 0, count: Self.size)

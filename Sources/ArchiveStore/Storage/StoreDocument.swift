@@ -6,17 +6,18 @@ import Glibc
 import Darwin
 #endif
 
-/// The small JSON files of a store: sidecars and collections. Times in them are RFC 3339, UTC, to the microsecond.
+/// Reads and writes the JSON documents of a store. Times are RFC 3339, UTC, with microseconds.
 enum StoreDocument {
-    /// - Parameter bytesMax: More are not read.
-    /// - Throws: `StoreError`: `notFound` when there is none, `documentDamaged` when it is not what replayhost writes.
+    /// - Parameter bytesMax: The maximum size.
+    /// - Throws: `StoreError`: `notFound`, `documentDamaged` if the file isn't a valid document.
     static func read<Value: Decodable>(
         _ type: Value.Type, at path: String, bytesMax: Int = Self.bytesMax
     ) throws -> Value {
         let file = try Descriptor(path: path, flags: O_RDONLY)
         let size = Int(try file.status().st_size)
         guard (1...bytesMax).contains(size) else {
-            throw StoreError(.documentDamaged, "the file has \(size) bytes, 1 to \(bytesMax) are possible", place: path)
+            throw StoreError(
+                .documentDamaged, "invalid file size: \(size) bytes instead of 1 to \(bytesMax)", place: path)
         }
         var bytes = Data(count: size)
         let count = try bytes.withUnsafeMutableBytes { try file.read(at: 0, into: $0) }
@@ -31,11 +32,11 @@ enum StoreDocument {
             }
             return try decoder.decode(type, from: bytes.prefix(count))
         } catch {
-            throw StoreError(.documentDamaged, "the file is not the JSON that replayhost writes", place: path)
+            throw StoreError(.documentDamaged, "this file isn't valid: replayhost can't read its JSON", place: path)
         }
     }
 
-    /// Written whole or not at all: to a file beside it, flushed, then renamed over it.
+    /// Writes a document atomically: to a temporary file, which is flushed and then renamed.
     static func write(_ value: some Encodable, to path: String, bytesMax: Int = Self.bytesMax) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -46,7 +47,7 @@ enum StoreDocument {
         let bytes = try encoder.encode(value)
         guard bytes.count <= bytesMax else {
             throw StoreError(
-                .failed, "what is to be kept takes \(bytes.count) bytes, at most \(bytesMax) are possible", place: path)
+                .failed, "too large to save: \(bytes.count) bytes; the maximum is \(bytesMax)", place: path)
         }
         let temporary = path + temporarySuffix
         let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
@@ -60,7 +61,7 @@ enum StoreDocument {
         }
     }
 
-    /// Tells one version of a file from the next without reading it; `nil` when it is not there.
+    /// Returns a text that changes when the file does; `nil` if there is no file.
     static func stamp(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -68,12 +69,12 @@ enum StoreDocument {
     }
 
     static let temporarySuffix = ".new"
-    /// Of one archive or collection.
+    /// The maximum size of a sidecar or a collection.
     static let bytesMax = 1 << 20
 }
 
 extension stat {
-    /// Time of the last change of contents, in nanoseconds since 1970.
+    /// The modification time (mtime) in nanoseconds since 1970.
     var modifiedAtNanoseconds: Int64 {
         #if os(Linux)
         Int64(st_mtim.tv_sec) * 1_000_000_000 + Int64(st_mtim.tv_nsec)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Which store to use, and why that one.
+/// The store to use, and the reason.
 package struct StoreLocation: Sendable, Hashable {
-    /// Absolute path.
+    /// An absolute path.
     package let path: String
-    /// For people: what decided it.
+    /// What determined the path, for people.
     package let reason: String
 
-    /// `--store`, else `REPLAYHOST_STORE`, else `archives/` of the checkout that the binary was built in, else the user's data
-    /// directory. Source of the last: XDG Base Directory Specification 0.8.
+    /// Chooses `--store`, else `REPLAYHOST_STORE`, else `archives/` in the checkout that the binary was built in, else the
+    /// user's data folder (XDG Base Directory Specification 0.8).
     package static func choose(
         option: String?, environment: [String: String], executable: String, currentFolder: String
     ) -> StoreLocation {
@@ -20,18 +20,18 @@ package struct StoreLocation: Sendable, Hashable {
             return StoreLocation(path: checkout + "/archives", reason: "this checkout")
         }
         let home = environment["HOME"] ?? "/"
-        // The specification tells to ignore a relative path here.
+        // The specification requires ignoring relative paths.
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
         return StoreLocation(path: data + "/replayhost", reason: "your data folder")
     }
 
-    /// The checkout whose `.build` holds the executable; `nil` for an installed one.
+    /// Returns the checkout whose `.build` contains the executable; `nil` for an installed one.
     package static func checkout(of executable: String) -> String? {
         guard let range = executable.range(of: "/.build/", options: .backwards) else { return nil }
         return String(executable[..<range.lowerBound])
     }
 
-    /// A path that a person gave, as one that does not depend on where the program runs; no slash at its end.
+    /// Returns an absolute path without trailing slashes.
     package static func absolute(_ path: String, in folder: String) -> String {
         var path = path.hasPrefix("/") ? path : "\(folder)/\(path)"
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }

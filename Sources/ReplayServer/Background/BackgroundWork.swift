@@ -1,9 +1,9 @@
 import ArchiveStore
 import Logging
 
-/// What a server does without being asked: it runs the jobs that wait, keeps house, and tells listeners what has changed.
+/// The background tasks of a server: running jobs, maintaining the store and announcing changes.
 ///
-/// Nothing that goes wrong here ends the server: it is logged, once as long as it stays the same, and tried again.
+/// Errors are logged, without repeating the same one, and the task is tried again.
 struct BackgroundWork: Sendable {
     let store: ArchiveStore
     let blocking = BlockingWork()
@@ -11,32 +11,32 @@ struct BackgroundWork: Sendable {
     let stop: StopSignal
     let logger: Logger
 
-    /// Works until the task is cancelled.
+    /// Runs until the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await runJobs() }
-            group.addTask { await keepHouse() }
+            group.addTask { await maintainStore() }
             group.addTask { await announceChanges() }
         }
     }
 
-    /// Looks for new jobs twice a second, and every few seconds for those whose volume is back or whose process has died.
+    /// Checks for new jobs twice a second, and every few seconds for jobs that can run again.
     private func runJobs() async {
         guard !store.isReadOnly else { return }
         let runner = JobRunner(store)
-        var trouble = ErrorThrottle(logger: logger, what: "jobs cannot be run")
+        var errors = ErrorThrottle(logger: logger, what: "can't run jobs")
         var seen = -1
-        var lookedAt = ContinuousClock.now
-        while await isGoingOn(after: .milliseconds(500)) {
+        var checkedAt = ContinuousClock.now
+        while await keepsRunning(after: .milliseconds(500)) {
             do {
                 let revision = try await blocking { try store.revision().jobs }
-                guard revision != seen || lookedAt.duration(to: .now) > .seconds(5) else { continue }
-                lookedAt = .now
+                guard revision != seen || checkedAt.duration(to: .now) > .seconds(5) else { continue }
+                checkedAt = .now
                 try await blocking.long { try runAll(runner) }
                 seen = revision
-                trouble.isOver()
+                errors.reset()
             } catch {
-                trouble.happened(error)
+                errors.log(error)
             }
         }
         withExtendedLifetime(runner) {}
@@ -46,26 +46,26 @@ struct BackgroundWork: Sendable {
         while let job = try runner.runNext(stop: { stop.isRaised ? "the server stopped" : nil }) {
             var metadata: Logger.Metadata = ["job": "\(job.id)", "kind": "\(job.kind.rawValue)"]
             if let reason = job.reason { metadata["reason"] = "\(reason)" }
-            logger.info("a job is \(job.state.rawValue)", metadata: metadata)
+            logger.info("job is \(job.state.rawValue)", metadata: metadata)
         }
     }
 
-    private func keepHouse() async {
-        var housekeeping = Housekeeping(store)
-        var trouble = ErrorThrottle(logger: logger, what: "the store cannot be repaired")
+    private func maintainStore() async {
+        var maintenance = Maintenance(store)
+        var errors = ErrorThrottle(logger: logger, what: "can't repair the store")
         var problems: [String] = []
-        while await isGoingOn(after: .seconds(1)) {
+        while await keepsRunning(after: .seconds(1)) {
             do {
-                let before = housekeeping
+                let before = maintenance
                 let (after, report) = try await blocking.long {
-                    var housekeeping = before
-                    let report = try housekeeping.step {
-                        if stop.isRaised { throw StoreError(.interrupted, "the server stops") }
+                    var maintenance = before
+                    let report = try maintenance.step {
+                        if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
                     }
-                    return (housekeeping, report)
+                    return (maintenance, report)
                 }
-                housekeeping = after
-                trouble.isOver()
+                maintenance = after
+                errors.reset()
                 guard let report else { continue }
                 log(report)
                 for problem in report.problems where !problems.contains(problem) { logger.warning("\(problem)") }
@@ -73,7 +73,7 @@ struct BackgroundWork: Sendable {
             } catch let error as StoreError where error.code == .interrupted {
                 return
             } catch {
-                trouble.happened(error)
+                errors.log(error)
             }
         }
     }
@@ -86,52 +86,52 @@ struct BackgroundWork: Sendable {
             ("sidecars", report.restoredSidecars.count + report.sweptSidecars), ("examined", report.examined.count),
         ].filter { $0.1 > 0 }
         logger.info(
-            "put the store in order",
+            "repaired the store",
             metadata: Logger.Metadata(uniqueKeysWithValues: counts.map { ($0.0, "\($0.1)") }))
     }
 
     private func announceChanges() async {
-        var trouble = ErrorThrottle(logger: logger, what: "changes cannot be seen")
+        var errors = ErrorThrottle(logger: logger, what: "can't check for changes")
         var seen: CatalogRevision?
         var keptAliveAt = ContinuousClock.now
-        while await isGoingOn(after: .milliseconds(250)) {
+        while await keepsRunning(after: .milliseconds(250)) {
             guard events.hasListeners else { continue }
             do {
                 let revision = try await blocking { try store.revision() }
-                trouble.isOver()
+                errors.reset()
                 let isDue = keptAliveAt.duration(to: .now) > EventHub.silence
                 guard revision != seen || isDue else { continue }
                 (seen, keptAliveAt) = (revision, .now)
                 events.wake()
             } catch {
-                trouble.happened(error)
+                errors.log(error)
             }
         }
         events.close()
     }
 
-    /// Waits; `false` when the server stops.
-    private func isGoingOn(after pause: Duration) async -> Bool {
+    /// Waits. Returns `false` if the server is stopping.
+    private func keepsRunning(after pause: Duration) async -> Bool {
         (try? await Task.sleep(for: pause)) != nil && !stop.isRaised
     }
 }
 
-/// Something that does not work, said once for as long as it is the same.
+/// Logs an error once, until it changes.
 private struct ErrorThrottle {
     let logger: Logger
     let what: String
-    private var said: String?
+    private var last: String?
 
     init(logger: Logger, what: String) {
         self.logger = logger
         self.what = what
     }
 
-    mutating func happened(_ error: any Error) {
-        guard "\(error)" != said else { return }
-        said = "\(error)"
+    mutating func log(_ error: any Error) {
+        guard "\(error)" != last else { return }
+        last = "\(error)"
         logger.error("\(what)", metadata: ["error": "\(error)"])
     }
 
-    mutating func isOver() { said = nil }
+    mutating func reset() { last = nil }
 }

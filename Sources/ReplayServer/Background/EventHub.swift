@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Those who want to be told when something changes. Bounded; what has changed each of them looks up by itself.
+/// Wakes listeners when something changes. The number of listeners is limited.
 final class EventHub: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -11,7 +11,7 @@ final class EventHub: Sendable {
 
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// - Returns: `nil` when there are as many already as are possible, or the server stops.
+    /// - Returns: `nil` if there are too many listeners, or the server is stopping.
     func listen() -> EventListener? {
         let (wakes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number: Int? = state.withLock { state in
@@ -23,12 +23,12 @@ final class EventHub: Sendable {
         return number.map { EventListener(hub: self, number: $0, wakes: wakes) }
     }
 
-    /// Tells everybody to look.
+    /// Wakes all listeners.
     func wake() {
         for listener in state.withLock({ $0.listeners.values.map { $0 } }) { listener.yield() }
     }
 
-    /// The server stops: everybody is sent away, and nobody comes in.
+    /// Ends all listeners and refuses new ones, because the server is stopping.
     func close() {
         let listeners = state.withLock { state in
             state.isClosed = true
@@ -42,13 +42,13 @@ final class EventHub: Sendable {
     }
 
     static let listenersMax = 64
-    /// Somebody who is told nothing for so long is told that: the connection lives.
+    /// The time without an event after which a keep-alive is sent.
     static let silence = Duration.seconds(15)
 }
 
-/// A place among the listeners, given up with the value.
+/// A listener, which is removed with the value.
 final class EventListener: Sendable {
-    /// An element each time that something may have changed; ends when the server stops or `end` was called.
+    /// Yields whenever something may have changed. Ends when the server stops or `end` is called.
     let wakes: AsyncStream<Void>
     private let hub: EventHub
     private let number: Int
@@ -61,6 +61,6 @@ final class EventListener: Sendable {
 
     deinit { hub.remove(number) }
 
-    /// The client is gone.
+    /// Ends the listener, because its client has disconnected.
     func end() { hub.remove(number) }
 }

@@ -7,30 +7,30 @@ import Glibc
 import Darwin
 #endif
 
-/// Decides which connections are answered, by the user whose program is at the other end.
+/// Checks which user a connection comes from.
 ///
-/// Loopback addresses are open to everyone on a computer, and on Linux the kernel says whose socket a connection comes from. Other
-/// systems don't: there everyone is answered.
+/// All users of a computer can connect to its loopback addresses. Linux tells which user a socket belongs to. On other systems
+/// all users are allowed.
 struct ClientCheck: Sendable {
-    /// What is decided about a connection, once for all of its requests.
+    /// The decision about a connection and all its requests.
     enum Verdict: Hashable {
         case allowed
-        /// A user, by ID, who is not allowed.
+        /// A user, by ID, who isn't allowed.
         case otherUser(UInt32)
-        /// It can't be found out whose connection it is.
+        /// The user can't be determined.
         case unknownUser
     }
 
     #if os(Linux)
     private let owners: SocketOwners?
     private let allowed: Set<UInt32>
-    /// Stands for every user that this user namespace has no ID for; `nil` when it has all.
+    /// The ID of all users that aren't mapped into this user namespace; `nil` if all are.
     private let unmapped: UInt32?
 
     /// - Parameters:
-    ///   - users: IDs of those who are answered beside root and the user that runs this program; `nil` for everyone.
-    ///   - port: The kernel is asked for it, to see that it answers.
-    /// - Throws: `ClientsUnknown` when users can't be told apart.
+    ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
+    ///   - port: A port to test the kernel interface with.
+    /// - Throws: `ClientsUnknown` if users can't be determined.
     init(allowing users: Set<UInt32>?, port: LoopbackPort) throws(ClientsUnknown) {
         guard let users else {
             (owners, allowed, unmapped) = (nil, [], nil)
@@ -48,7 +48,7 @@ struct ClientCheck: Sendable {
         allowed = users.union([geteuid(), 0])
     }
 
-    /// Finds out whose connection it is. To be called on its event loop.
+    /// Determines the user of a connection. Call this on its event loop.
     func verdict(on channel: any Channel) -> Verdict {
         guard let owners else { return .allowed }
         guard let peer = SocketQuery.Endpoint(channel.remoteAddress),
@@ -58,8 +58,7 @@ struct ClientCheck: Sendable {
         }
         let query = SocketQuery(source: peer, destination: own)
         guard case .socket(let socket) = owners.reply(to: query), let user = query.user(of: socket),
-            // Only while our own end is still connected no other connection can have the same two ends. When the client has reset
-            // this one, the socket that was found may be somebody else's.
+            // If the client has reset this connection, the socket may belong to another one with the same addresses and ports.
             Self.isConnected(channel)
         else { return .unknownUser }
         return verdict(of: user)
@@ -72,7 +71,7 @@ struct ClientCheck: Sendable {
 
     private static func isConnected(_ channel: any Channel) -> Bool {
         var isConnected = false
-        // On the event loop the answer is there at once; if it weren't, the connection would be refused.
+        // Completes at once on the event loop. If it didn't, the connection would be refused.
         (channel as? any SocketOptionProvider)?.getTCPInfo().assumeIsolated().whenSuccess { info in
             isConnected = [UInt8(TCP_ESTABLISHED), UInt8(TCP_CLOSE_WAIT)].contains(info.tcpi_state)
         }
@@ -85,7 +84,7 @@ struct ClientCheck: Sendable {
     #endif
 }
 
-/// The users of this computer can't be told apart.
+/// The users of connections can't be determined.
 package struct ClientsUnknown: Error, Hashable, CustomStringConvertible {
     private let reason: String
 
@@ -98,23 +97,23 @@ package struct ClientsUnknown: Error, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        "can't find out which user of this computer a connection comes from (\(reason))"
+        "can't determine which user a connection comes from (\(reason))"
     }
 }
 
 #if os(Linux)
-/// The user IDs that this program sees. Source: user_namespaces(7).
+/// The mapping of user IDs in this process. Source: user_namespaces(7).
 enum UserNamespace {
-    /// The ID that stands for all users without one of their own here; `nil` when every user has one.
+    /// Returns the ID that stands for all unmapped users; `nil` if all users are mapped.
     static func unmappedUser() -> UInt32? {
         let map = (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8)) ?? ""
-        if isWhole(map) { return nil }
+        if mapsAllUsers(map) { return nil }
         let text = (try? String(contentsOfFile: "/proc/sys/kernel/overflowuid", encoding: .utf8)) ?? ""
         return UInt32(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 65_534
     }
 
-    /// Whether a `uid_map` has every ID: 0 to 2³² - 2.
-    static func isWhole(_ map: String) -> Bool {
+    /// Whether a `uid_map` contains all IDs: 0 to 2³² - 2.
+    static func mapsAllUsers(_ map: String) -> Bool {
         let counts = map.split(separator: "\n").compactMap { line in
             line.split(separator: " ").last.flatMap { UInt64($0) }
         }

@@ -3,21 +3,21 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// A question to the kernel about one TCP socket of this computer, named by its two ends. Source: sock_diag(7).
+/// A query for one TCP socket, identified by its two endpoints. Source: sock_diag(7).
 struct SocketQuery: Hashable {
     /// One end of a connection.
     struct Endpoint: Hashable {
-        /// 16 bytes. IPv4 is written as IPv4-mapped IPv6: the sockets of one connection can be of different families.
+        /// 16 bytes. IPv4 is mapped to IPv6, because the two sockets of a connection can have different families.
         let address: [UInt8]
         let port: UInt16
     }
 
-    /// The socket's own end.
+    /// The local endpoint.
     let source: Endpoint
-    /// What it is connected to.
+    /// The remote endpoint.
     let destination: Endpoint
 
-    /// The message that asks for exactly this socket.
+    /// Returns the message that queries exactly this socket.
     func message(sequence: UInt32) -> [UInt8] {
         let isIPv4 = source.isIPv4 && destination.isIPv4
         var request = inet_diag_req_v2()
@@ -26,12 +26,12 @@ struct SocketQuery: Hashable {
         request.idiag_states = .max
         request.id.idiag_sport = source.port.bigEndian
         request.id.idiag_dport = destination.port.bigEndian
-        // The family's own form: four bytes, or sixteen.
+        // Four bytes for IPv4, sixteen for IPv6.
         withUnsafeMutableBytes(of: &request.id.idiag_src) { $0.copyBytes(from: source.address.suffix(isIPv4 ? 4 : 16)) }
         withUnsafeMutableBytes(of: &request.id.idiag_dst) {
             $0.copyBytes(from: destination.address.suffix(isIPv4 ? 4 : 16))
         }
-        // A socket that a client bound to the loopback interface is found by its number only.
+        // Needed to find sockets that are bound to the loopback interface.
         request.id.idiag_if = Self.loopbackInterface
         request.id.idiag_cookie = (.max, .max)
         let header = nlmsghdr(
@@ -41,12 +41,12 @@ struct SocketQuery: Hashable {
         return withUnsafeBytes(of: header) { Array($0) } + withUnsafeBytes(of: request) { Array($0) }
     }
 
-    /// The user whose open socket this is.
+    /// Returns the user who has the socket open.
     ///
-    /// A client that has sent its whole request may have closed its direction (FIN_WAIT); its socket is as open as an established
-    /// one. A socket that its process has closed has no inode any more, and its user may read as 0, which is root.
+    /// A client that has sent its request may have closed its sending side (FIN_WAIT). A socket that its process has closed has
+    /// no inode, and its user may read as 0, which is root.
     ///
-    /// - Returns: `nil` for another socket, for one that listens, and for one that no process has open.
+    /// - Returns: `nil` for another socket, a listening one, and one that no process has open.
     func user(of socket: SocketReply.Socket) -> UInt32? {
         guard socket.source == source, socket.destination == destination, socket.inode != 0,
             Self.connectedStates.contains(socket.state)
@@ -57,12 +57,12 @@ struct SocketQuery: Hashable {
     private static let connectedStates: Set<UInt8> = [
         UInt8(TCP_ESTABLISHED), UInt8(TCP_FIN_WAIT1), UInt8(TCP_FIN_WAIT2),
     ]
-    /// The same in every network namespace (LOOPBACK_IFINDEX of Linux).
+    /// The same in every network namespace (LOOPBACK_IFINDEX in Linux).
     private static let loopbackInterface: UInt32 = 1
 }
 
 extension SocketQuery {
-    /// Asks for one of the sockets that listen on a port.
+    /// Queries a listening socket of a port.
     init(listener port: LoopbackPort) {
         let number = UInt16(truncatingIfNeeded: port.number)
         if port.addresses.contains(.v4) {
@@ -99,10 +99,10 @@ extension SocketQuery.Endpoint {
     private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 }
 
-/// What the kernel answers to a `SocketQuery`. Source: netlink(7), linux/inet_diag.h.
+/// The kernel's reply to a `SocketQuery`. Source: netlink(7), linux/inet_diag.h.
 enum SocketReply: Hashable {
     case socket(Socket)
-    /// An error number; `ENOENT` when there is no such socket.
+    /// An error number; `ENOENT` if there is no such socket.
     case failure(Int32)
 
     /// A TCP socket.
@@ -110,13 +110,13 @@ enum SocketReply: Hashable {
         let source: SocketQuery.Endpoint
         let destination: SocketQuery.Endpoint
         let state: UInt8
-        /// As the user namespace of this program has it.
+        /// The user ID in this process's user namespace.
         let user: UInt32
-        /// 0 when no process has it open.
+        /// 0 if no process has it open.
         let inode: UInt32
     }
 
-    /// - Returns: `nil` for anything but a whole reply to the message of that number.
+    /// - Returns: `nil` for anything but a complete reply with that sequence number.
     init?(_ bytes: UnsafeRawBufferPointer, sequence: UInt32) {
         guard bytes.count >= Self.headerSize else { return nil }
         let header = bytes.loadUnaligned(as: nlmsghdr.self)

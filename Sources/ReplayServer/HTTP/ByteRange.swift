@@ -1,4 +1,4 @@
-/// A run of bytes of a body: first and last position, both inclusive, both inside of the body.
+/// A range of bytes in a body. Both positions are inclusive.
 package struct ByteRange: Sendable, Hashable {
     package let first: UInt64
     package let last: UInt64
@@ -9,18 +9,18 @@ package struct ByteRange: Sendable, Hashable {
     package func contentRange(size: UInt64) -> String { "bytes \(first)-\(last)/\(size)" }
 }
 
-/// No byte of the body is asked for, or too many ranges at once: 416. RFC 9110 §15.5.17.
+/// A range request that selects no bytes or has too many ranges: 416. RFC 9110 §15.5.17.
 package struct RangeNotSatisfiable: Error, Hashable {}
 
 extension ByteRange {
-    /// Ranges in one request, above which it is refused. RFC 9110 §14.2 advises against obeying a multitude of small ones.
+    /// The maximum number of ranges in a request. RFC 9110 §14.2 recommends a limit.
     package static let countMax = 64
 
-    /// Reads a `Range` field value against a body of `size` bytes. RFC 9110 §14.1.2, §14.2.
+    /// Parses a `Range` field for a body of `size` bytes. RFC 9110 §14.1.2, §14.2.
     ///
-    /// - Returns: The satisfiable ranges in the order asked, or `nil` when the field must be ignored (send 200): another
-    ///   unit, or not well-formed.
-    /// - Throws: `RangeNotSatisfiable` when no byte of the body is asked for, or more than `countMax` ranges.
+    /// - Returns: The satisfiable ranges in the requested order; `nil` if the field must be ignored (send 200), because it has
+    ///   another unit or isn't well-formed.
+    /// - Throws: `RangeNotSatisfiable` if no bytes are selected, or there are more than `countMax` ranges.
     package static func parse(_ field: some StringProtocol, size: UInt64) throws(RangeNotSatisfiable) -> [ByteRange]? {
         guard let equals = field.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         guard field[..<equals].lowercased() == "bytes" else { return nil }
@@ -43,7 +43,7 @@ extension ByteRange {
         character == " " || character == "\t"
     }
 
-    /// One member of the list, not yet held against a body.
+    /// A range as requested, independent of a body.
     private enum Spec {
         case from(UInt64, to: UInt64?)
         case suffix(UInt64)
@@ -67,7 +67,7 @@ extension ByteRange {
             }
         }
 
-        /// `nil` when the body has none of these bytes.
+        /// Returns the range in a body; `nil` if the body has none of these bytes.
         func range(size: UInt64) -> ByteRange? {
             switch self {
             case .from(let first, let last):
@@ -79,7 +79,7 @@ extension ByteRange {
             }
         }
 
-        /// Digits only; a number too large for 64 bits lies beyond every body and counts as the largest.
+        /// Parses digits. A number too large for 64 bits counts as the largest.
         private static func number(_ text: some StringProtocol) -> UInt64? {
             guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
             return UInt64(text) ?? .max
@@ -88,7 +88,7 @@ extension ByteRange {
 }
 
 extension BidirectionalCollection {
-    /// Without the elements at the end that fulfil `condition`.
+    /// Returns the collection without the last elements that satisfy `condition`.
     fileprivate func reversedDrop(while condition: (Element) -> Bool) -> SubSequence {
         var end = endIndex
         while end > startIndex, condition(self[index(before: end)]) { end = index(before: end) }

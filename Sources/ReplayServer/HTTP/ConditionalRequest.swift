@@ -1,6 +1,6 @@
 import WebArchive
 
-/// The preconditions of a GET or HEAD and what they lead to. RFC 9110 §13.
+/// The preconditions of a GET or HEAD. RFC 9110 §13.
 package struct ConditionalRequest: Sendable, Hashable {
     package var ifMatch: String?
     package var ifNoneMatch: String?
@@ -24,19 +24,18 @@ package struct ConditionalRequest: Sendable, Hashable {
 
     package enum Answer: Sendable, Hashable {
         case whole
-        /// One or more, each inside of the body.
         case ranges([ByteRange])
         case notModified
         case preconditionFailed
         case rangeNotSatisfiable
     }
 
-    /// Evaluates in the order of RFC 9110 §13.2.2.
+    /// Evaluates the preconditions in the order of RFC 9110 §13.2.2.
     ///
     /// - Parameters:
-    ///   - size: Bytes of the whole body.
+    ///   - size: The size of the complete body in bytes.
     ///   - modifiedAt: Seconds since 1970, as sent in `Last-Modified`.
-    ///   - isHead: A HEAD has no ranges: §14.2 defines them for GET alone.
+    ///   - isHead: Ranges are ignored for HEAD: §14.2 defines them for GET only.
     package func answer(tag: ETag, modifiedAt: Int, size: UInt64, isHead: Bool) -> Answer {
         if let ifMatch {
             if !Self.matches(ifMatch, tag, by: ETag.isStronglyEqual) { return .preconditionFailed }
@@ -56,7 +55,7 @@ package struct ConditionalRequest: Sendable, Hashable {
         }
     }
 
-    /// `If-Range`: the range only when the body is still the one the client has a part of. RFC 9110 §13.1.5.
+    /// Whether `If-Range` allows sending a range. RFC 9110 §13.1.5.
     private func isRangeWanted(tag: ETag, modifiedAt: Int) -> Bool {
         guard let ifRange else { return true }
         if let wanted = ETag(ifRange) { return wanted.isStronglyEqual(to: tag) }

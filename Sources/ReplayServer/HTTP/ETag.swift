@@ -1,6 +1,6 @@
 /// An entity tag. RFC 9110 §8.8.3.
 package struct ETag: Sendable, Hashable, CustomStringConvertible {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     package let opaque: String
     package let isWeak: Bool
 
@@ -9,13 +9,13 @@ package struct ETag: Sendable, Hashable, CustomStringConvertible {
         isWeak = false
     }
 
-    /// A tag that tells one version from the next as far as is known: no range is ever read by it. RFC 9110 §8.8.1.
+    /// Creates a weak tag, which can't be used for ranges. RFC 9110 §8.8.1.
     package init(weak opaque: String) {
         self.opaque = opaque
         isWeak = true
     }
 
-    /// Reads one tag; `nil` when it is not well-formed.
+    /// Parses a tag; `nil` if it isn't well-formed.
     package init?(_ text: some StringProtocol) {
         var rest = text[...]
         isWeak = rest.hasPrefix("W/")
@@ -38,7 +38,7 @@ package struct ETag: Sendable, Hashable, CustomStringConvertible {
         opaque == other.opaque
     }
 
-    /// The tags of an `If-Match` or `If-None-Match` list; a malformed member ends the list.
+    /// Parses an `If-Match` or `If-None-Match` list up to the first malformed member.
     static func list(_ field: some StringProtocol) -> [ETag] {
         var tags: [ETag] = []
         var rest = field[...].drop(while: isSeparator)

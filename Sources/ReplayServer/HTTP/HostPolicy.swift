@@ -1,30 +1,30 @@
 package import ArchiveStore
 
-/// Which part of the house a `Host` field asks for. Nothing else decides what a request may see.
+/// Maps the `Host` field of a request to a part of the app, which alone decides what the request can access.
 ///
-/// A page of another site that rebinds its name to 127.0.0.1 still sends its own name as Host, and is refused here.
+/// A DNS rebinding attack is refused here, because the browser still sends the other site's name as Host.
 package struct HostPolicy: Sendable, Hashable {
-    /// How archives are kept apart in the browser: each on an origin of its own, under a name or on a port.
+    /// How each archive gets its own origin, which isolates it in the browser.
     package enum Origins: String, Sendable, Hashable, CaseIterable {
-        /// Names, and ports for browsers that do not find the names.
+        /// Names, or ports for browsers that don't resolve the names.
         case auto
-        /// `http://ID.replayhost.localhost:PORT`, nothing else.
+        /// Names only: `http://ID.replayhost.localhost:PORT`.
         case names
-        /// Everything on `localhost`: each archive that is opened has a port of its own there.
+        /// Ports only: each open archive has its own port on `localhost`.
         case ports
     }
 
     /// The port of the library.
     package let port: Int
     package let origins: Origins
-    /// What is replayed on the port that this policy is for; `nil` for the library's.
+    /// The replay port that this policy is for; `nil` for the library's port.
     package let replaying: ReplayPort?
 
-    /// A port on which one archive or collection is replayed, and nothing else; or the stock interface.
+    /// A port for one archive, one collection, or the stock interface.
     package struct ReplayPort: Sendable, Hashable {
         package let tenant: Tenant
         package let port: Int
-        /// Whether the store knows of it; one that can only be read does not.
+        /// Whether the port is recorded in the store, which isn't possible if the store is read-only.
         package let isKept: Bool
 
         package init(tenant: Tenant, port: Int, isKept: Bool = true) {
@@ -39,7 +39,7 @@ package struct HostPolicy: Sendable, Hashable {
         }
     }
 
-    /// Who has a port alone.
+    /// What a port is for.
     package enum Tenant: Sendable, Hashable, CustomStringConvertible {
         case archive(ArchiveID)
         case stock
@@ -59,23 +59,23 @@ package struct HostPolicy: Sendable, Hashable {
     }
 
     package enum Role: Sendable, Hashable {
-        /// The library and its API; the exact origin, for example `http://localhost:8080`.
+        /// The library and its API, on the given origin, for example `http://localhost:8080`.
         case control(origin: String)
-        /// One archive's own origin.
+        /// The origin of an archive or a collection.
         case replay(ArchiveID)
-        /// The stock ReplayWeb.page user interface.
+        /// The stock ReplayWeb.page interface.
         case stock
-        /// A bare loopback address: few things are answered, the rest redirected to `localhost`.
+        /// An IP address: most requests are redirected to `localhost`.
         case address
-        /// A bare loopback address with an archive's own port: everything is redirected.
+        /// An IP address with a replay port: all requests are redirected.
         case addressOfReplay
-        /// A label under `replayhost.localhost` that can't be an archive's, or a foreign name: 421.
+        /// An unknown host: 421.
         case misdirected
         /// No Host, or several: 400. RFC 9112 §3.2.
         case malformed
     }
 
-    /// Reads the values of all `Host` fields of one request.
+    /// Returns the role for the values of all `Host` fields of a request.
     package func role(hosts: [String]) -> Role {
         guard hosts.count == 1 else { return .malformed }
         let host = hosts[0].lowercased()
@@ -94,7 +94,7 @@ package struct HostPolicy: Sendable, Hashable {
         }
     }
 
-    /// Of a name at or under `replayhost.localhost`.
+    /// Returns the role for `replayhost.localhost` or a name below it.
     private func role(ofName name: String, host: String) -> Role {
         switch name {
         case Self.base: return .control(origin: "http://\(host)")
@@ -107,32 +107,32 @@ package struct HostPolicy: Sendable, Hashable {
         }
     }
 
-    /// The origins that the library is served on; where there is a second, it moves there when the browser resolves it.
+    /// The origins of the library. It moves to the second one if the browser resolves that.
     package var controlOrigins: [String] {
         let local = "http://\(Self.local)\(Self.suffix(port))"
         guard replaying == nil, origins != .ports else { return [local] }
         return [local, "http://\(Self.base)\(Self.suffix(port))"]
     }
 
-    /// The library's port at a bare address, where PDF documents are shown: no archived page has this origin.
+    /// The origin for PDF documents, which no archived page has.
     package var addressOrigin: String { "http://127.0.0.1\(Self.suffix(port))" }
 
-    /// Where an archive or a collection is replayed; `nil` where that needs a port that it does not have.
+    /// Returns the origin of an archive or a collection; `nil` if it needs a port and has none.
     ///
-    /// - Parameter replayPort: The one that the store keeps for it.
+    /// - Parameter replayPort: Its port in the store.
     package func replayOrigin(of id: ArchiveID, replayPort: Int?) -> String? {
         if let replaying { return Self.origin(replayPort: replaying.port) }
         if origins == .ports { return replayPort.map(Self.origin(replayPort:)) }
         return "http://\(id).\(Self.base)\(Self.suffix(port))"
     }
 
-    /// Where the stock interface is, by name.
+    /// The origin of the stock interface, by name.
     package var stockOrigin: String { "http://\(Self.stock)\(Self.suffix(port))" }
 
-    /// Where something is replayed that has that port to itself.
+    /// Returns the origin for a replay port.
     package static func origin(replayPort: Int) -> String { "http://\(local)\(suffix(replayPort))" }
 
-    /// Every replay origin that a page of the library at `control` shows, as CSP sources.
+    /// Returns CSP sources for all replay origins that the library at `control` can show in frames.
     package func replaySources(at control: String) -> String {
         let names = "http://*.\(Self.base)\(Self.suffix(port))"
         let ports = "http://\(Self.local):*"
@@ -147,7 +147,7 @@ package struct HostPolicy: Sendable, Hashable {
     private static let stock = "stock.\(base)"
     private static let local = "localhost"
 
-    /// Browsers leave the port out when it is HTTP's own.
+    /// Browsers omit port 80.
     private static func suffix(_ port: Int) -> String { port == 80 ? "" : ":\(port)" }
 
     private func nameWithoutPort(_ host: String) -> String? {

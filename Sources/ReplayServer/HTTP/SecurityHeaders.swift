@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// The header fields that keep archived pages, other sites and the control pages apart.
+/// The header fields that isolate archived pages, other sites and the library from each other.
 package enum SecurityHeaders {
-    /// On every answer: no sniffing, no use by other sites, no address told to anyone.
+    /// The fields of every response: no sniffing, no use by other sites, no referrer.
     static let common: HTTPFields = [
         .xContentTypeOptions: "nosniff",
         .crossOriginResourcePolicy: "same-origin",
         .referrerPolicy: "no-referrer",
     ]
 
-    /// The library: our own scripts and styles, frames of replay origins, nothing else.
+    /// The policy of the library: its own scripts and styles, and frames of replay origins.
     ///
-    /// - Parameter origin: Which of the library's origins the page is on.
+    /// - Parameter origin: The library's origin that the page is on.
     static func controlPage(_ hosts: HostPolicy, at origin: String) -> String {
         [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
@@ -23,7 +23,7 @@ package enum SecurityHeaders {
         ].joined(separator: "; ")
     }
 
-    /// The page on a replay origin that boots the worker: one inline script, one inline style, by their hashes.
+    /// The policy of the page that starts the worker on a replay origin: one inline script and style, by hash.
     static func bootPage(_ hosts: HostPolicy, scriptHash: String, styleHash: String) -> String {
         [
             "default-src 'none'", "script-src 'sha256-\(scriptHash)'", "style-src 'sha256-\(styleHash)'",
@@ -34,10 +34,10 @@ package enum SecurityHeaders {
         ].joined(separator: "; ")
     }
 
-    /// The replay engine's script: as a worker it fetches from its own origin alone, whatever an archive asks it to.
+    /// The policy of the replay engine's script: the worker can only fetch from its own origin.
     static let engine = "default-src 'none'; script-src 'self'; connect-src 'self'"
 
-    /// The stock user interface brings inline styles and frames its own origin.
+    /// The policy of the stock interface, which uses inline styles and frames its own origin.
     static let stockPage = [
         "default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval'", "style-src 'self' 'unsafe-inline'",
         "img-src 'self' blob: data:", "font-src 'self' data:", "connect-src 'self'", "worker-src 'self' blob:",
@@ -45,35 +45,35 @@ package enum SecurityHeaders {
         "form-action 'none'",
     ].joined(separator: "; ")
 
-    /// A capture as the server sends it: a document without an origin, and without scripts.
+    /// The fields of a capture: a sandboxed document without scripts.
     static func capture(_ hosts: HostPolicy, at place: CaptureRoutes.Place, isForEngine: Bool) -> HTTPFields {
         guard case .replay = place else {
             return common.adding([.contentSecurityPolicy: "sandbox; \(inert)"])
         }
         var fields = common.adding([.contentSecurityPolicy: "sandbox; script-src 'none'; \(archivedPage(hosts))"])
-        // Sniffing was allowed when the page was archived, and the engine hands this on to it.
+        // The engine passes the fields on to archived pages, which may rely on sniffing.
         if isForEngine { fields[.xContentTypeOptions] = nil }
         return fields
     }
 
-    /// An archived page, as the worker of its origin sends it: it may do what it likes on its own origin, and reach no other.
+    /// The policy of an archived page: it can do anything on its own origin, and can't reach any other.
     ///
-    /// A policy cannot stop WebRTC, and some browsers look up the names of what it blocks: docs/safety.md.
+    /// It can't block WebRTC, and some browsers resolve the names of blocked hosts; see `docs/safety.md`.
     static func archivedPage(_ hosts: HostPolicy) -> String {
         [
             "default-src 'self' 'unsafe-eval' 'unsafe-inline' data: blob: mediastream:", "frame-src 'self' data: blob:",
-            // Not `data:`: a shared worker of such an address has no policy in WebKit.
+            // Not `data:`: shared workers with such a URL have no policy in WebKit.
             "worker-src 'self' blob:", "object-src 'none'", "form-action 'self'", "base-uri 'self'",
             "frame-ancestors 'self' \(hosts.controlOrigins.joined(separator: " "))",
         ].joined(separator: "; ")
     }
 
-    /// An archived page that is printed: as above, with one script, by its hash. The archive's own don't run.
+    /// The policy for printing an archived page: as above, but with only our script, by hash.
     static func printPage(_ hosts: HostPolicy, scriptHash: String) -> String {
         "script-src 'sha256-\(scriptHash)'; \(archivedPage(hosts))"
     }
 
-    /// A PDF document. Its frame has no sandbox, in which browsers show none. WebKit gives its PDF viewer a size by a style attribute.
+    /// The policy of a PDF document. Browsers don't show PDF in a sandbox. WebKit's PDF viewer needs a style attribute.
     static func pdf(_ hosts: HostPolicy) -> String {
         [
             "default-src 'none'", "style-src 'unsafe-inline'", "base-uri 'none'", "form-action 'none'",
@@ -81,23 +81,23 @@ package enum SecurityHeaders {
         ].joined(separator: "; ")
     }
 
-    /// An empty page of a replay origin, in a frame of the viewer.
+    /// The policy of the empty page on a replay origin, in a frame of the viewer.
     static func clearedPage(_ hosts: HostPolicy) -> String {
         "sandbox; default-src 'none'; frame-ancestors \(hosts.controlOrigins.joined(separator: " "))"
     }
 
-    /// What a document of a replay origin may connect to: that origin. Chromium obeys it, also for the names that it looks up.
+    /// Limits the connections of documents on a replay origin to that origin, including DNS lookups, in Chromium.
     /// https://wicg.github.io/connection-allowlists/
     ///
-    /// Redirects are allowed since the worker and the server redirect within the origin only.
+    /// Redirects are allowed because the worker and the server only redirect within the origin.
     static let ownOrigin = "(response-origin);redirects=allow"
 
-    /// The same for our own page at a replay origin, which leads to the viewer.
+    /// The same for our own page on a replay origin, which opens the viewer.
     static func ownAndControlOrigins(_ hosts: HostPolicy) -> String {
         "(response-origin \(hosts.controlOrigins.map { "\"\($0)\"" }.joined(separator: " ")));redirects=allow"
     }
 
-    /// An answer that shows nothing: errors and JSON.
+    /// The policy of responses without active content: errors and JSON.
     static let inert = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 }
 
@@ -114,16 +114,16 @@ extension HTTPField.Name {
     static let secFetchSite = name("Sec-Fetch-Site")
     static let secFetchDest = name("Sec-Fetch-Dest")
     static let replayhostToken = name("Replayhost-Token")
-    /// The code of an error whose answer is no JSON.
+    /// The code of an error whose response isn't JSON.
     static let replayhostError = name("Replayhost-Error")
-    /// The number of the job that an answer is about.
+    /// The id of the job that a response is about.
     static let replayhostJob = name("Replayhost-Job")
     static let apiVersion = name("Replayhost-API-Version")
     static let lastEventID = name("Last-Event-ID")
 
-    /// The names above are tokens by sight; the library cannot know that.
+    /// Creates a name from a text that is known to be valid.
     static func name(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no field name") }
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) isn't a field name") }
         return name
     }
 }

@@ -4,24 +4,24 @@ import Glibc
 import Darwin
 #endif
 
-/// The two addresses that replayhost ever listens on. There is no way to name another one.
+/// The only addresses that replayhost listens on.
 package enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
     case v4 = "127.0.0.1"
     case v6 = "::1"
 }
 
-/// A port of this computer's loopback addresses, had by this process from the moment that this value exists.
+/// A listening port on the loopback addresses.
 ///
-/// Connections queue from then on; who answers them is `PortListener`, which takes the sockets over.
+/// Connections are queued until a `PortListener` takes the sockets.
 package final class LoopbackPort {
     package let number: Int
-    /// One that listens for each loopback address that this machine has.
+    /// A listening socket for each loopback address that this computer has.
     private(set) var sockets: [LoopbackAddress: Int32]
 
-    /// Takes a port.
+    /// Opens a port.
     ///
-    /// - Parameter number: 0 for any that is free on both addresses.
-    /// - Throws: `PortInUse` when another program has the port on either address, `ListenFailure`.
+    /// - Parameter number: The port; 0 for any that is free on both addresses.
+    /// - Throws: `PortInUse` if another program has the port on either address, `ListenFailure`.
     package convenience init(taking number: Int) throws {
         var attempt = 0
         while true {
@@ -29,20 +29,20 @@ package final class LoopbackPort {
                 try self.init(onceTaking: number)
                 return
             } catch is PortInUse where number == 0 && attempt < Self.attemptsMax {
-                // Free on one address and taken on the other: another number.
+                // Free on one address but not on the other: try another number.
                 attempt += 1
             }
         }
     }
 
-    /// Takes any port that is free of those that systems do not hand out for connections by themselves (Linux and RFC 6335 §6): let
-    /// go for a moment, it is still free afterwards. Browsers refuse none of them.
+    /// Opens any free port outside the ephemeral range (Linux, RFC 6335 §6), so that it is likely to be free after a restart.
+    /// Browsers don't block any of these ports.
     ///
     /// - Throws: `PortInUse`, `ListenFailure`.
     package static func any() throws -> LoopbackPort {
         for _ in 0..<attemptsMax {
             do {
-                return try LoopbackPort(onceTaking: Int.random(in: lasting))
+                return try LoopbackPort(onceTaking: Int.random(in: range))
             } catch is PortInUse {
                 continue
             }
@@ -52,88 +52,88 @@ package final class LoopbackPort {
 
     private init(onceTaking number: Int) throws {
         guard let (v4, port) = try Self.listen(.v4, port: number) else {
-            throw ListenFailure(port: number, reason: "this machine has no address 127.0.0.1")
+            throw ListenFailure(port: number, reason: "this computer has no address 127.0.0.1")
         }
         self.number = port
         sockets = [.v4: v4]
-        // All members are set: from here on an error closes what was opened.
+        // All properties are set, so `deinit` closes the sockets after an error.
         if let (v6, _) = try Self.listen(.v6, port: port) { sockets[.v6] = v6 }
     }
 
-    /// Takes over sockets that another program opened, as systemd does for a unit of type `socket`. Source: sd_listen_fds(3).
+    /// Takes ownership of listening sockets, for example from systemd socket activation. Source: sd_listen_fds(3).
     ///
-    /// - Parameter sockets: Descriptors of sockets that listen on one port of the loopback addresses.
-    /// - Throws: `ListenFailure` when one is anything else: this program listens on loopback only.
+    /// - Parameter sockets: Sockets that listen on one port of the loopback addresses.
+    /// - Throws: `ListenFailure` for any other socket.
     package init(inheriting sockets: [Int32]) throws {
         var found: [LoopbackAddress: Int32] = [:]
         var ports: Set<Int> = []
         for socket in sockets {
-            guard Self.isStream(socket), let (address, port) = Self.place(of: socket),
+            guard Self.isStream(socket), let (address, port) = Self.boundAddress(of: socket),
                 found.updateValue(socket, forKey: address) == nil
             else {
                 throw ListenFailure(
                     port: 0,
-                    reason: "socket \(socket), which was passed on, is not a stream socket of 127.0.0.1 or [::1]")
+                    reason: "the inherited socket \(socket) isn't a stream socket on 127.0.0.1 or [::1]")
             }
             ports.insert(port)
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         }
         guard let port = ports.first, ports.count == 1 else {
-            throw ListenFailure(port: 0, reason: "the sockets that were passed on have not one port but \(ports.count)")
+            throw ListenFailure(port: 0, reason: "the inherited sockets must have one port, not \(ports.count)")
         }
         number = port
         self.sockets = found
     }
 
-    /// Those that it listens on and that nobody has taken over.
+    /// The addresses of sockets that haven't been taken.
     var addresses: Set<LoopbackAddress> { Set(sockets.keys) }
 
     deinit {
         for socket in sockets.values { close(socket) }
     }
 
-    /// Hands one socket over, as long as there are any: whoever calls this closes it.
+    /// Returns a socket, which the caller has to close; `nil` if there are no more.
     func takeSocket() -> Int32? { sockets.popFirst()?.value }
 
     private static let attemptsMax = 20
-    /// Below those that archives have of their own.
-    private static let lasting = 10_240..<16_384
+    /// Below the ports of archives.
+    private static let range = 10_240..<16_384
     private static let backlog: Int32 = 512
 }
 
-/// The port that was asked for belongs to another program.
+/// Another program uses the requested port.
 package struct PortInUse: Error, Hashable, CustomStringConvertible {
     package let port: Int
     package let address: LoopbackAddress
-    /// Name and process id, where this user may see them.
+    /// The name and the process ID of that program, if known.
     package let holder: String?
 
     package var description: String {
-        let place = address == .v4 ? "127.0.0.1" : "[::1]"
-        return "port \(port) is in use on \(place)" + (holder.map { " by \($0)" } ?? "")
+        let host = address == .v4 ? "127.0.0.1" : "[::1]"
+        return "port \(port) is in use on \(host)" + (holder.map { " by \($0)" } ?? "")
     }
 }
 
-/// Listening failed for another reason than a taken port: a port below 1024 without the right to it, for one.
+/// Listening failed for another reason, for example missing permission for a port below 1024.
 package struct ListenFailure: Error, Hashable, CustomStringConvertible {
     package let port: Int
     package let reason: String
 
     package var description: String {
-        port == 0 ? "cannot listen: \(reason)" : "cannot listen on port \(port) (\(reason))"
+        port == 0 ? "can't listen: \(reason)" : "can't listen on port \(port) (\(reason))"
     }
 }
 
 extension LoopbackPort {
-    /// A socket that listens, and its port; `nil` when the machine has no such address (IPv6 switched off).
+    /// Opens a listening socket. Returns `nil` if the computer doesn't have the address, because IPv6 is disabled.
     private static func listen(_ address: LoopbackAddress, port: Int) throws -> (Int32, Int)? {
         let descriptor = openSocket(address == .v4 ? AF_INET : AF_INET6)
         guard descriptor >= 0 else { return nil }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         set(SO_REUSEADDR, SOL_SOCKET, of: descriptor)
         if address == .v6 { set(IPV6_V6ONLY, Int32(IPPROTO_IPV6), of: descriptor) }
-        if bindSocket(descriptor, address, port: port), listenOn(descriptor), let place = place(of: descriptor) {
-            return (descriptor, place.port)
+        if bindSocket(descriptor, address, port: port), listenOn(descriptor), let bound = boundAddress(of: descriptor) {
+            return (descriptor, bound.port)
         }
         let number = errno
         close(descriptor)
@@ -147,7 +147,7 @@ extension LoopbackPort {
 
     private static func openSocket(_ family: Int32) -> Int32 {
         #if os(Linux)
-        // At once, not by fcntl: a program that is started in between would have the port as well.
+        // Not with fcntl afterwards: a child process started in between would inherit the socket.
         socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
         socket(family, SOCK_STREAM, 0)
@@ -204,15 +204,15 @@ extension LoopbackPort {
         }
     }
 
-    /// Where a TCP socket is bound, when that is a loopback address.
-    private static func place(of descriptor: Int32) -> (address: LoopbackAddress, port: Int)? {
+    /// Returns the address and the port of a socket; `nil` if it isn't bound to a loopback address.
+    private static func boundAddress(of descriptor: Int32) -> (address: LoopbackAddress, port: Int)? {
         var name = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let isKnown = withUnsafeMutablePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
         }
         guard isKnown else { return nil }
-        // The port has the same place in both kinds of address.
+        // The port has the same offset in both address structures.
         let port = Int(in_port_t(bigEndian: name.sin6_port))
         switch Int32(name.sin6_family) {
         case AF_INET:

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Who listens on a port, as far as this user may know.
+/// Finds the program that listens on a port.
 enum PortHolder {
-    /// For example `nginx (process 4711)`; `nil` where the system doesn't tell.
+    /// Returns the program, for example `nginx (process 4711)`; `nil` if the system doesn't tell.
     ///
-    /// - Parameter address: The one that is taken: another program may have the same port on the other.
+    /// - Parameter address: The address, because another program may have the same port on the other one.
     static func name(port: Int, address: LoopbackAddress) -> String? {
         #if os(Linux)
         let sockets = inodes(port: port, address: address)
@@ -29,7 +29,7 @@ enum PortHolder {
     }
 
     #if os(Linux)
-    /// Sockets that listen on the port, spelled as the links in `/proc/PID/fd` spell them.
+    /// Returns the listening sockets of a port, written like the links in `/proc/PID/fd`.
     private static func inodes(port: Int, address: LoopbackAddress) -> Set<String> {
         let hexPort = ":" + String(format: "%04X", port)
         let places = Set(names(of: address).map { $0 + hexPort })
@@ -47,7 +47,7 @@ enum PortHolder {
         return found
     }
 
-    /// How the tables spell the address, and those that include it; each word of four bytes stands backwards.
+    /// Returns how the tables write the address and the wildcards that include it. Each four-byte word is reversed.
     private static func names(of address: LoopbackAddress) -> [String] {
         let anyOfIPv6 = String(repeating: "0", count: 32)
         switch address {

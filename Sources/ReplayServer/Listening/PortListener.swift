@@ -4,12 +4,12 @@ import NIOExtras
 import NIOPosix
 import Synchronization
 
-/// Accepts connections on one port and answers them, until it is stopped.
+/// Accepts and serves connections on one port until it is stopped.
 final class PortListener: Sendable {
     let connections = Connections()
     private let sockets: [(quiescing: ServerQuiescingHelper, accepting: ManagedTask<Void>)]
 
-    /// Takes over the sockets of a port. Connections are answered as soon as this returns.
+    /// Takes the sockets of a port and starts serving connections.
     init(on port: LoopbackPort, channel: ReplayChannel, logger: Logger) async throws {
         var sockets: [(ServerQuiescingHelper, ManagedTask<Void>)] = []
         do {
@@ -54,14 +54,14 @@ final class PortListener: Sendable {
                     }
                 }
             } catch {
-                logger.error("no connections are accepted any more", metadata: ["error": "\(error)"])
+                logger.error("stopped accepting connections", metadata: ["error": "\(error)"])
             }
         }
     }
 
-    /// Accepts no more; answers that are under way are finished, connections without one are closed.
+    /// Stops accepting connections, closes idle ones, and waits for responses in progress.
     ///
-    /// - Parameter grace: After it whatever is still under way is cut off; `nil` for never.
+    /// - Parameter grace: The time after which remaining connections are closed; `nil` for never.
     func stop(within grace: Duration?) async {
         for socket in sockets { socket.quiescing.initiateShutdown(promise: nil) }
         await withTaskGroup(of: Void.self) { group in
@@ -77,7 +77,7 @@ final class PortListener: Sendable {
     }
 }
 
-/// The connections of a listener that are open.
+/// The open connections of a listener.
 final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
@@ -85,7 +85,7 @@ final class Connections: Sendable {
     }
     private let state = Mutex(State())
 
-    /// How long there has been none; `nil` while there is one.
+    /// The time since the last connection was closed; `nil` while there are any.
     var idleTime: Duration? {
         state.withLock { $0.open.isEmpty ? $0.changedAt.duration(to: .now) : nil }
     }
@@ -103,7 +103,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Somebody will use it soon.
+    /// Resets the idle time, because a connection is expected.
     func touch() { state.withLock { $0.changedAt = .now } }
 
     func closeAll() {

@@ -2,21 +2,21 @@ import ArchiveStore
 import HTTPTypes
 import Logging
 
-/// The ports on which archives and collections (and the stock interface) are when each has one to itself: opened when somebody wants to look at it, closed
-/// when nobody has for a while.
+/// The replay ports of archives, collections and the stock interface, in origin mode `ports`. They are opened on demand and
+/// closed when idle.
 package actor ReplayPorts {
     package struct Limits: Sendable {
-        /// With more of them open, those that were used longest ago are closed, if nobody is connected to them.
+        /// The number of open ports above which the least recently used idle ones are closed.
         package var openMax = 100
-        /// How long nobody was connected until one is closed.
+        /// The time without a connection after which a port is closed.
         package var idle = Duration.seconds(15 * 60)
-        /// How often that is looked at.
-        package var pause = Duration.seconds(30)
+        /// The interval of checks for idle ports.
+        package var checkInterval = Duration.seconds(30)
 
         package init() {}
     }
 
-    /// Starts to answer on a port, for what is replayed there alone.
+    /// Starts serving a replay port.
     typealias Start = @Sendable (LoopbackPort, HostPolicy.ReplayPort) async throws -> PortListener
 
     private struct Open {
@@ -30,11 +30,11 @@ package actor ReplayPorts {
     private let logger: Logger
     private let start: Start
     private var open: [HostPolicy.Tenant: Open] = [:]
-    /// Those that are about to be opened: whoever asks meanwhile waits for the same.
+    /// Ports that are being opened. Further requests wait for the same task.
     private var opening: [HostPolicy.Tenant: ManagedTask<Int>] = [:]
-    /// Those that are about to be closed: their ports are ours until then.
+    /// Ports that are being closed and can't be reopened until then.
     private var closing: [HostPolicy.Tenant: ManagedTask<Void>] = [:]
-    /// What a store that cannot be written would have been told.
+    /// Ports that can't be recorded because the store is read-only.
     private var unwritten: [HostPolicy.Tenant: Int] = [:]
     private var isStopped = false
     private var isReopening = false
@@ -46,75 +46,75 @@ package actor ReplayPorts {
         self.start = start
     }
 
-    /// Opens the port of an archive or a collection, or leaves it open.
+    /// Opens the port of an archive or a collection, if it isn't open.
     ///
-    /// - Returns: Its number: the one that the store keeps for it, or another when that belongs to another program now.
+    /// - Returns: The port: the one in the store, or a new one if another program uses that.
     /// - Throws: `ErrorResponse` `no-port`, `StoreError`.
     func port(for replayable: Replayable) async throws -> Int {
-        try await port(for: .archive(replayable.id), kept: replayable.port) { [store] in
+        try await port(for: .archive(replayable.id), assigned: replayable.port) { [store] in
             try store.ports.choices(for: replayable)
         }
     }
 
-    /// Opens the port of the stock interface, or leaves it open.
+    /// Opens the port of the stock interface, if it isn't open.
     func stockPort() async throws -> Int {
         let choices = try await blocking { [store] in try store.ports.stockChoices() }
-        return try await port(for: .stock, kept: choices.own) { choices }
+        return try await port(for: .stock, assigned: choices.assigned) { choices }
     }
 
     private func port(
-        for tenant: HostPolicy.Tenant, kept: Int?, choices: @escaping @Sendable () throws -> PortChoices
+        for tenant: HostPolicy.Tenant, assigned: Int?, choices: @escaping @Sendable () throws -> PortChoices
     ) async throws -> Int {
-        if let known = open[tenant], known.port == unwritten[tenant] ?? kept {
+        if let known = open[tenant], known.port == unwritten[tenant] ?? assigned {
             known.listener.connections.touch()
             return known.port
         }
         if let other = opening[tenant] { return try await other.value }
-        let work = ManagedTask { try await self.openPort(for: tenant, kept: kept, choices: choices) }
+        let work = ManagedTask { try await self.openPort(for: tenant, assigned: assigned, choices: choices) }
         opening[tenant] = work
         defer { opening[tenant] = nil }
         return try await work.value
     }
 
     private func openPort(
-        for tenant: HostPolicy.Tenant, kept: Int?, choices: @escaping @Sendable () throws -> PortChoices
+        for tenant: HostPolicy.Tenant, assigned: Int?, choices: @escaping @Sendable () throws -> PortChoices
     ) async throws -> Int {
         guard !isStopped else { throw ErrorResponse.stopping }
         await close(tenant)
         await closing[tenant]?.finish()
         await makeRoom()
         let choices = try await blocking(choices)
-        let own = unwritten[tenant] ?? choices.own
+        let current = unwritten[tenant] ?? choices.assigned
         let others = choices.others.filter { !unwritten.values.contains($0) }
-        for number in [own].compactMap({ $0 }) + others {
+        for number in [current].compactMap({ $0 }) + others {
             let port: LoopbackPort
             do {
                 port = try LoopbackPort(taking: number)
             } catch let error where error is PortInUse || error is ListenFailure {
-                logger.debug("a port is not to be had", metadata: ["port": "\(number)", "error": "\(error)"])
+                logger.debug("port is not available", metadata: ["port": "\(number)", "error": "\(error)"])
                 continue
             }
-            if number != own { try await keep(number, for: tenant, former: kept) }
+            if number != current { try await assign(number, to: tenant, former: assigned) }
             let listener = try await start(
                 port, HostPolicy.ReplayPort(tenant: tenant, port: number, isKept: !store.isReadOnly))
-            // The server may have stopped while the listener came up.
+            // The server may have been stopped meanwhile.
             guard !isStopped else {
                 await listener.stop(within: .zero)
                 throw ErrorResponse.stopping
             }
             open[tenant] = Open(port: number, listener: listener)
-            await writeDown()
+            await saveOpen()
             return number
         }
         throw ErrorResponse(
-            .serviceUnavailable, code: "no-port", "no port of this computer is free for this archive",
-            hint: "run `replayhost serve --origins names`, which needs one port only")
+            .serviceUnavailable, code: "no-port", "no free port for this archive on this computer",
+            hint: "run `replayhost serve --origins names`, which needs only one port")
     }
 
-    private func keep(_ number: Int, for tenant: HostPolicy.Tenant, former: Int?) async throws {
+    private func assign(_ number: Int, to tenant: HostPolicy.Tenant, former: Int?) async throws {
         if let former {
             logger.notice(
-                "another program has the port of an archive, which gets another",
+                "archive gets a new port because another program uses the old one",
                 metadata: ["archive": "\(tenant)", "port": "\(former)", "now": "\(number)"])
         }
         guard !store.isReadOnly else {
@@ -123,43 +123,43 @@ package actor ReplayPorts {
         }
         try await blocking.long { [store] in
             switch tenant {
-            case .archive(let id): try store.ports.keep(number, for: id)
-            case .stock: try store.ports.keepStock(number)
+            case .archive(let id): try store.ports.assign(number, to: id)
+            case .stock: try store.ports.assignToStock(number)
             }
         }
     }
 
-    /// Closes those that were used longest ago until another one fits.
+    /// Closes the least recently used ports until another one fits.
     private func makeRoom() async {
         let idle = open.compactMap { tenant, one in one.listener.connections.idleTime.map { (tenant, $0) } }
         for (tenant, _) in idle.sorted(by: { $0.1 > $1.1 }) where open.count >= limits.openMax {
-            // Somebody may have come while another one was closed.
+            // It may have been used while another one was closed.
             if open[tenant]?.listener.connections.idleTime != nil { await close(tenant) }
         }
     }
 
-    /// For a server that comes after this one: pages that are open then go on.
-    private func writeDown() async {
+    /// Saves which ports are open, so that the next server can reopen them and open pages keep working.
+    private func saveOpen() async {
         guard !store.isReadOnly, !isStopped, !isReopening else { return }
         do {
             let names = open.keys.map(\.description)
-            try await blocking.long { [store] in try store.ports.keepOpen(names) }
+            try await blocking.long { [store] in try store.ports.saveOpen(names) }
         } catch {
-            logger.error("which ports are open cannot be written down", metadata: ["error": "\(error)"])
+            logger.error("can't save the list of open ports", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Opens what a server before this one had open.
+    /// Opens the ports that the previous server had open.
     func reopen() async {
         do {
-            for name in try await blocking({ [store] in try store.ports.open() }).prefix(limits.openMax) {
+            for name in try await blocking({ [store] in try store.ports.lastOpen() }).prefix(limits.openMax) {
                 isReopening = true
                 await reopen(name)
             }
             isReopening = false
-            await writeDown()
+            await saveOpen()
         } catch {
-            logger.error("ports that were open cannot be opened again", metadata: ["error": "\(error)"])
+            logger.error("can't reopen ports", metadata: ["error": "\(error)"])
         }
     }
 
@@ -175,31 +175,31 @@ package actor ReplayPorts {
             if let found, found.port != nil { _ = try await port(for: found) }
         } catch {
             logger.error(
-                "a port that was open cannot be opened again", metadata: ["archive": "\(name)", "error": "\(error)"])
+                "can't reopen port", metadata: ["archive": "\(name)", "error": "\(error)"])
         }
     }
 
     private func close(_ tenant: HostPolicy.Tenant) async {
         guard let one = open.removeValue(forKey: tenant) else { return }
-        logger.debug("a port is closed", metadata: ["archive": "\(tenant)", "port": "\(one.port)"])
+        logger.debug("closed port", metadata: ["archive": "\(tenant)", "port": "\(one.port)"])
         let work = ManagedTask { await one.listener.stop(within: .zero) }
         closing[tenant] = work
         await work.finish()
         closing[tenant] = nil
     }
 
-    /// Closes what nobody uses, until the task is cancelled.
+    /// Closes idle ports, until the task is cancelled.
     func closeUnused() async {
-        while (try? await Task.sleep(for: limits.pause)) != nil {
+        while (try? await Task.sleep(for: limits.checkInterval)) != nil {
             let before = open.count
             for (tenant, one) in open {
                 if let idle = one.listener.connections.idleTime, idle > limits.idle { await close(tenant) }
             }
-            if open.count != before { await writeDown() }
+            if open.count != before { await saveOpen() }
         }
     }
 
-    /// Closes all of them, for good.
+    /// Closes all ports permanently.
     func stop(within grace: Duration?) async {
         isStopped = true
         let all = open.values

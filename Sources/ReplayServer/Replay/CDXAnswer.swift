@@ -3,16 +3,16 @@ import NIOCore
 import Synchronization
 import WebArchive
 
-/// The lines of an index query as an HTTP body: the first at once, then in batches, at the pace of the client.
+/// The lines of an index query as an HTTP body, sent in batches with backpressure.
 ///
-/// Handed from thread to thread; one reads at a time.
+/// Can be used from any thread, one at a time.
 final class CDXAnswer: Sendable {
     private let run: Mutex<CDXQueryRun>
     private let opening: String
 
     /// - Parameters:
-    ///   - opening: What stands before the first line.
-    ///   - isClientThere: Asked while lines that do not fit are passed over; the query ends when the client went away.
+    ///   - opening: The text before the first line.
+    ///   - isClientThere: Called during the search; returns `false` to end the query.
     init(
         _ query: CDXQuery, sources: [CDXQuerySource], namesSources: Bool, temporaryFolder: String,
         opening: String = "", mementoURL: (@Sendable (String, String, String) -> String)? = nil,
@@ -25,15 +25,15 @@ final class CDXAnswer: Sendable {
                 mementoURL: mementoURL, progress: isClientThere))
     }
 
-    /// Reads the first line, so that what is wrong with the query can still be said with a status.
+    /// Reads the first line before the response starts, so that errors in the query still get a status.
     ///
-    /// - Returns: The opening and the first line; `nil` when no line fits.
+    /// - Returns: The opening and the first line; `nil` if there are no lines.
     func first() throws -> [UInt8]? {
         guard let line = try run.withLock({ try $0.next() }) else { return nil }
         return Array(opening.utf8) + line
     }
 
-    /// The next lines; empty at the end.
+    /// Returns the next lines; empty at the end.
     private func batch() throws -> [UInt8] {
         try run.withLock { run in
             var bytes: [UInt8] = []
@@ -46,7 +46,7 @@ final class CDXAnswer: Sendable {
         }
     }
 
-    /// The body, once the first line was read.
+    /// Returns the body, after the first line was read.
     func body(first: [UInt8], blocking: BlockingWork) -> ResponseBody {
         ResponseBody { writer in
             try await writer.write(ByteBuffer(bytes: first))

@@ -1,11 +1,11 @@
 import ArchiveStore
 import WebArchive
 
-/// What a path below `/c/` asks for: `/c/ID/cdx`, `/c/ID/timemap/FORM/URL`, `/c/ID/URL` or `/c/ID/<ts><mod>/URL`.
+/// A parsed path below `/c/`: `/c/ID/cdx`, `/c/ID/timemap/FORM/URL`, `/c/ID/URL` or `/c/ID/<ts><mod>/URL`.
 ///
-/// Archived URLs stand in the path as they are, their query included, as in pywb; nothing is percent-decoded.
+/// As in pywb, archived URLs are part of the path with their query, and aren't percent-decoded.
 struct CaptureAddress: Hashable {
-    /// Which archives are asked.
+    /// The archives to search.
     enum Scope: Hashable {
         case all
         case archive(String)
@@ -20,7 +20,7 @@ struct CaptureAddress: Hashable {
         /// RFC 7089 §2.2.4. `timestamp` has 0 to 17 digits.
         case memento(timestamp: String, modifier: CaptureModifier, url: String)
 
-        /// What is asked for; `nil` for a query of an index, whose parameters have it.
+        /// The requested URL; `nil` for an index query, which has it as a parameter.
         var url: String? {
             switch self {
             case .cdx: nil
@@ -36,7 +36,7 @@ struct CaptureAddress: Hashable {
     let scope: Scope
     let target: Target
 
-    /// - Parameter path: A request's target, query included.
+    /// - Parameter path: The request's target, including the query.
     init?(path: String) {
         guard path.hasPrefix(Self.prefix) else { return nil }
         let parts = path.dropFirst(Self.prefix.count)
@@ -69,7 +69,7 @@ struct CaptureAddress: Hashable {
         return .timeGate(url: CapturedURL.completed(String(rest)))
     }
 
-    /// The path of a memento.
+    /// Returns the path of a capture.
     static func memento(
         _ archive: ArchiveID, _ timestamp: String, _ modifier: CaptureModifier, _ url: String
     ) -> String {
@@ -77,17 +77,17 @@ struct CaptureAddress: Hashable {
     }
 }
 
-/// How a capture is wanted, as pywb's addresses say it behind the timestamp.
+/// The form of a capture, which follows the timestamp in pywb's URLs.
 enum CaptureModifier: String, Hashable, CaseIterable {
-    /// To be looked at by a person.
+    /// For display.
     case none = ""
     /// As archived.
     case identity = "id_"
-    /// As archived, in the form that the replay engine understands.
+    /// As archived, with fields for the replay engine.
     case engine = "ir_"
-    /// As a file to keep.
+    /// As a download.
     case download = "dl_"
-    // Pages and parts of pages, rewritten by other servers. Here the engine in the browser does that.
+    // Pages and parts of pages that other servers rewrite. Here, the engine in the browser does that.
     case page = "mp_"
     case frame = "if_"
     case image = "im_"
@@ -102,6 +102,6 @@ enum CaptureModifier: String, Hashable, CaseIterable {
         self.init(rawValue: String(text))
     }
 
-    /// Whether a person looks at it, so that the engine has to show it.
-    var isForPeople: Bool { ![.identity, .engine, .download].contains(self) }
+    /// Whether the engine has to show the capture.
+    var isForDisplay: Bool { ![.identity, .engine, .download].contains(self) }
 }

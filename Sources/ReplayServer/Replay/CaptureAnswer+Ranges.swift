@@ -4,11 +4,12 @@ import Hummingbird
 import WebArchive
 
 extension CaptureAnswer {
-    /// Which part of the body is sent, decoded or not. RFC 9110 §13.2.2 and §14.2; of several ranges the whole is sent.
+    /// Determines which part of the body to send, and whether to decode it. RFC 9110 §13.2.2, §14.2. A request for several
+    /// ranges gets the complete body.
     func part() async throws -> Part {
         let stored = capture.body
         let partial = capture.status == 206 ? stored.storedRange : nil
-        // A part of encoded data cannot be decoded: it is passed on.
+        // Part of an encoded body can't be decoded and is sent as archived.
         let canBeDecoded = partial.map { $0.isWhole } ?? true
         let isDecoded =
             !stored.codings.isEmpty && canBeDecoded && !Self.accepts(stored.codings, request.headers[.acceptEncoding])
@@ -17,7 +18,7 @@ extension CaptureAnswer {
             length: isDecoded ? nil : stored.storedLength, isDecoded: isDecoded)
         switch part.status.code {
         case 204, 205:
-            // Whatever the archive holds behind such a head, there is no body. RFC 9110 §15.3.5, §15.3.6.
+            // These have no body, whatever the archive contains. RFC 9110 §15.3.5, §15.3.6.
             part.fields = [.eTag: tag(isDecoded: false).description, .cacheControl: "no-cache"]
             (part.length, part.hasBody) = (part.status.code == 205 ? 0 : nil, false)
         case 200, 206:
@@ -62,29 +63,31 @@ extension CaptureAnswer {
         }
     }
 
-    /// A range of an archived partial answer, of which nothing but its part is there.
+    /// Selects a range of an archived partial response, which has only part of the body.
     private func choose(
         _ part: inout Part, of partial: CaptureBody.StoredRange, _ conditions: ConditionalRequest, _ tag: ETag
     ) async throws {
         guard let length = try await size(isDecoded: false), length > 0 else {
             return refuseRange(&part, size: partial.totalText)
         }
-        // What the record holds, however much its field had promised.
-        let held = ByteRange(
+        // What the record contains, which may be less than its Content-Range.
+        let archived = ByteRange(
             first: partial.first, last: partial.first + min(length - 1, partial.last - partial.first))
-        let total = partial.total ?? held.last + 1
-        var given = held
+        let total = partial.total ?? archived.last + 1
+        var sent = archived
         switch conditions.answer(tag: tag, modifiedAt: -1, size: total, isHead: false) {
         case .ranges(let ranges) where ranges.count == 1:
-            // A shorter answer is allowed, one that begins elsewhere is not.
-            guard held.first...held.last ~= ranges[0].first else { return refuseRange(&part, size: partial.totalText) }
-            given = ByteRange(first: ranges[0].first, last: min(ranges[0].last, held.last))
+            // A shorter response is allowed, but not one that starts elsewhere.
+            guard archived.first...archived.last ~= ranges[0].first else {
+                return refuseRange(&part, size: partial.totalText)
+            }
+            sent = ByteRange(first: ranges[0].first, last: min(ranges[0].last, archived.last))
         case .rangeNotSatisfiable: return refuseRange(&part, size: partial.totalText)
         default: break
         }
         part.status = .partialContent
-        part.fields[.contentRange] = "bytes \(given.first)-\(given.last)/\(partial.totalText)"
-        (part.offset, part.length) = (given.first - held.first, given.length)
+        part.fields[.contentRange] = "bytes \(sent.first)-\(sent.last)/\(partial.totalText)"
+        (part.offset, part.length) = (sent.first - archived.first, sent.length)
     }
 
     private func refuseRange(_ part: inout Part, size: String) {
@@ -93,7 +96,7 @@ extension CaptureAnswer {
         (part.length, part.hasBody) = (nil, false)
     }
 
-    /// Bytes of the body as it is sent. What only reading tells is read through once; `nil` when that takes too long.
+    /// Returns the length of the body as it is sent. Reads the body if necessary; `nil` if it is too long for that.
     private func size(isDecoded: Bool) async throws -> UInt64? {
         let body = capture.body
         if !isDecoded, let length = body.storedLength { return length }
@@ -109,6 +112,6 @@ extension CaptureAnswer {
     }
 
     private static let measuredBytes = 4 << 20
-    /// Bytes that are read to learn a length, at most; of a longer body ranges are not given.
+    /// The maximum number of bytes to read to determine a length. Longer bodies don't support ranges.
     private static let measuredMax: UInt64 = 4 << 30
 }

@@ -6,35 +6,35 @@ import Hummingbird
 import NIOCore
 import WebArchive
 
-/// An opened capture as an HTTP answer: status, fields and the part of the body that was asked for.
+/// The HTTP response for an opened capture.
 struct CaptureAnswer: Sendable {
     let capture: OpenCapture
     let modifier: CaptureModifier
     let request: Request
     let blocking: BlockingWork
-    /// Asked while a body is passed over or measured, which nothing that is sent would end.
+    /// Checked while nothing is sent, because a disconnected client isn't noticed then.
     let client: ClientPresence
-    /// The archive or collection that addresses are in.
+    /// The archive or collection in capture URLs.
     let scope: ArchiveID
 
-    /// What is sent of a body.
+    /// The part of a body to send.
     struct Part {
         var status: HTTPResponse.Status
         var fields: HTTPFields
-        /// First byte and number of bytes; no number when only reading tells where the body ends.
         var offset: UInt64 = 0
+        /// In bytes; `nil` if it is only known after reading.
         var length: UInt64?
         var isDecoded: Bool
         var hasBody = true
     }
 
-    /// - Parameter fields: What the surface adds: where the capture is, and what may be done with it.
+    /// - Parameter fields: Additional fields: the capture's links and its security headers.
     func response(fields own: HTTPFields) async throws -> Response {
         var part = try await part()
         var fields = CaptureFields.fields(of: capture, isForEngine: modifier == .engine)
         for field in own { fields[field.name] = field.value }
         for field in part.fields { fields[field.name] = field.value }
-        if modifier == .engine { tellEngine(&part.status, &fields) } else { rewriteLocation(&fields) }
+        if modifier == .engine { setEngineFields(&part.status, &fields) } else { rewriteLocation(&fields) }
         if modifier == .download { fields[.contentDisposition] = Self.attachment(capture.entry.url) }
         guard part.hasBody, request.method != .head else {
             let length = part.length.map { Int(clamping: $0) }
@@ -43,9 +43,9 @@ struct CaptureAnswer: Sendable {
         return Response(status: part.status, headers: fields, body: try await body(part))
     }
 
-    // The body
+    // MARK: Body
 
-    /// The first piece is read before anything is sent, so that damage at the beginning is an error and no broken answer.
+    /// Reads the first chunk before sending anything, so that damage at the start gets an error response.
     private func body(_ part: Part) async throws -> ResponseBody {
         let (body, blocking) = (capture.body, blocking)
         let reader = try await blocking.long { try body.open(decoded: part.isDecoded, from: part.offset) }
@@ -53,7 +53,7 @@ struct CaptureAnswer: Sendable {
         let wanted = Int(min(part.length ?? .max, UInt64(Self.chunkBytes)))
         let first = try await blocking.long { try reader.read(upTo: wanted) }
         if modifier == .engine, part.status != .partialContent, first.count < wanted, part.length != nil {
-            // Damaged: for somebody who looks at it what is there is worth more than nothing, and in range mode it is shown.
+            // Damaged: show what is left, as replay by ranges does.
             return ResponseBody(byteBuffer: ByteBuffer(bytes: first))
         }
         return ResponseBody(contentLength: part.length.map { Int(clamping: $0) }) { writer in
@@ -75,22 +75,22 @@ struct CaptureAnswer: Sendable {
         guard client.isThere else { throw CancellationError() }
     }
 
-    /// Ends the connection: a body that is shorter than its length said cannot be told otherwise. RFC 9112 §8.
+    /// Closes the connection, the only way to report that a body is shorter than its length. RFC 9112 §8.
     struct BodyEndsEarly: Error {
         let missing: UInt64
     }
 
-    /// The length of a body that is not sent.
+    /// Returns an empty body with a length, for HEAD.
     private static func unsent(_ length: Int?) -> ResponseBody {
         ResponseBody(contentLength: length) { try await $0.finish(nil) }
     }
 
-    // Fields
+    // MARK: Header fields
 
-    /// The engine makes the archived answer again out of a plain 200: an error or a redirect of that time is not ours.
-    private func tellEngine(_ status: inout HTTPResponse.Status, _ fields: inout HTTPFields) {
+    /// Sends archived errors and redirects as 200 with fields from which the engine restores the archived response.
+    private func setEngineFields(_ status: inout HTTPResponse.Status, _ fields: inout HTTPFields) {
         let original = capture.status
-        // 304 and what is outside of 200 to 599 cannot have a body, or cannot be made at all, in a worker.
+        // A worker can't create responses with other statuses, or 304 with a body.
         guard (300...599).contains(original), original != 304, status.code == original else { return }
         status = .ok
         fields[.redirectStatus] = "\(original)"
@@ -98,7 +98,7 @@ struct CaptureAnswer: Sendable {
         if let target = capture.redirectTarget, HTTPField.isValidValue(target) { fields[.originalLocation] = target }
     }
 
-    /// A redirect leads to the capture of its target, not to the live web.
+    /// Redirects to the capture of the target, not to the live web.
     private func rewriteLocation(_ fields: inout HTTPFields) {
         guard let target = capture.redirectTarget, HTTPField.isValidValue(target) else { return }
         fields[.location] = CaptureAddress.memento(scope, capture.entry.timestamp, modifier, target)
@@ -109,7 +109,7 @@ struct CaptureAnswer: Sendable {
         return plain.isEmpty ? HTTPResponse.Status(code: status).reasonPhrase : plain
     }
 
-    /// What a final answer can have; anything else an archive holds becomes 200.
+    /// Returns the status of a final response. Statuses that aren't possible become 200.
     static func status(_ code: Int) -> HTTPResponse.Status {
         (200...599).contains(code) && code != 304 ? HTTPResponse.Status(code: code) : .ok
     }
@@ -120,8 +120,8 @@ struct CaptureAnswer: Sendable {
         return ETag(strong: "\(digest)\(isDecoded ? ".d" : "")")
     }
 
-    /// Whether the client takes all of these codings. RFC 9110 §12.5.3; without the field it takes anything, which clients
-    /// that say nothing can't be relied on for.
+    /// Whether the client accepts all of these codings. RFC 9110 §12.5.3. Without the field, this is `false`, because not all such
+    /// clients can decode.
     static func accepts(_ codings: [ContentCoding], _ field: String?) -> Bool {
         guard let field else { return false }
         var isWildcardAccepted = false
@@ -141,14 +141,14 @@ struct CaptureAnswer: Sendable {
         return codings.allSatisfy { accepted.contains($0) || isWildcardAccepted && !refused.contains($0) }
     }
 
-    /// A file to keep. RFC 6266 §4.
+    /// Returns a `Content-Disposition` for a download. RFC 6266 §4.
     static func attachment(_ url: String) -> String { "attachment; \(fileName(url))" }
 
-    /// The name that a URL ends with, as a parameter of `Content-Disposition`.
+    /// Returns the file name in a URL as a parameter of `Content-Disposition`.
     static func fileName(_ url: String) -> String {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
-        // A file name that is shown as it is: bidi controls could make its ending look like another.
+        // Remove bidi controls, which could disguise the extension.
         let readable = (last.removingPercentEncoding ?? last).unicodeScalars.filter {
             ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
         }

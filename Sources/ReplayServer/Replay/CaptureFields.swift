@@ -2,24 +2,24 @@ import ArchiveStore
 import HTTPTypes
 import WebArchive
 
-/// Which fields of an archived answer go to the client under their own names.
+/// Selects which archived fields are sent under their own names.
 ///
-/// An archived field speaks to the browser of its time about a site that is not this server: cookies, caching, policies and
-/// the connection must not act here. Every field is repeated as `X-Archive-Orig-…`, as other replay servers do it.
+/// Archived cookies, caching, policies and connection fields must not affect this server's response. Like other replay servers,
+/// this one sends every field as `X-Archive-Orig-…` as well.
 enum CaptureFields {
-    /// The archived fields as they are given out.
+    /// Returns the fields to send.
     ///
-    /// - Parameter isForEngine: Whether the replay engine reads them: it treats most fields itself, so it gets all that does
-    ///   not act on the way.
+    /// - Parameter isForEngine: Whether the replay engine reads them. It handles most fields itself, so it gets all that don't
+    ///   affect the transfer.
     static func fields(of capture: OpenCapture, isForEngine: Bool) -> HTTPFields {
         var fields = HTTPFields()
         var bytes = 0
         for field in capture.fields.fields {
-            // With the prefix and what stands around them.
+            // Includes the prefix and the delimiters.
             bytes += field.name.utf8.count + field.value.utf8.count + 20
             guard bytes <= bytesMax else { break }
             let lower = field.name.lowercased()
-            if isForEngine ? !acting.contains(lower) && !isActing(lower) : kept.contains(lower) {
+            if isForEngine ? !active.contains(lower) && !isActive(lower) : kept.contains(lower) {
                 append(field.name, field.value, to: &fields)
                 if isForEngine { continue }
             }
@@ -29,7 +29,7 @@ enum CaptureFields {
         return fields
     }
 
-    /// The cookies that the page's scripts saw, for the engine to set in the page: `name=value,…`, as wabac.js splits them.
+    /// Returns the cookies that are visible to scripts, for the engine: `name=value,…`, the format of wabac.js.
     private static func cookies(of capture: OpenCapture) -> String? {
         var cookies: [Substring] = []
         var bytes = 0
@@ -44,21 +44,21 @@ enum CaptureFields {
         return cookies.isEmpty ? nil : cookies.joined(separator: ",")
     }
 
-    /// What a field name or value cannot hold is left out: archives hold what servers really sent.
+    /// Appends a field, unless it isn't valid: archives contain whatever servers sent.
     private static func append(_ name: String, _ value: String, to fields: inout HTTPFields) {
         guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { return }
         fields.append(HTTPField(name: name, value: value))
     }
 
-    private static func isActing(_ name: String) -> Bool {
-        actingPrefixes.contains { name.hasPrefix($0) }
+    private static func isActive(_ name: String) -> Bool {
+        activePrefixes.contains { name.hasPrefix($0) }
     }
 
-    /// What tells how to read the body.
+    /// Fields that describe the body.
     private static let kept: Set<String> = ["content-type", "content-language", "content-disposition"]
 
-    /// What a browser or a program on the way obeys, and what this server says itself.
-    private static let acting: Set<String> = [
+    /// Fields that browsers or proxies act on, and fields that this server sets.
+    private static let active: Set<String> = [
         "accept-ranges", "age", "alt-svc", "alternate-protocol", "authentication-info", "cache-control",
         "clear-site-data",
         "connection", "content-encoding", "content-length", "content-location", "content-range",
@@ -76,7 +76,7 @@ enum CaptureFields {
         "x-orig-location", "x-orig-ts", "x-proxy-set-cookie", "x-redirect-status", "x-redirect-statustext",
         "x-sourcemap", "x-wabac-preset-cookie", "x-xss-protection",
     ]
-    private static let actingPrefixes = [
+    private static let activePrefixes = [
         "access-control-", "accept-ch", "cross-origin-", "proxy-", "sec-", "x-archive-orig-", "attribution-",
         "observe-browsing",
     ]

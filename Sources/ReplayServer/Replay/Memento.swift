@@ -2,11 +2,11 @@ import ArchiveStore
 import HTTPTypes
 import WebArchive
 
-/// The fields and links of RFC 7089 for one URL in some archives.
+/// The fields and links of RFC 7089 for a URL.
 struct Memento {
-    /// Scheme, name and port that the client used, so that its links stay there.
+    /// The origin that the client used, for links.
     let origin: String
-    /// `all` or the id of an archive.
+    /// `all` or the id of an archive or a collection.
     let scope: String
     /// The original resource. RFC 7089 §2.1.
     let url: String
@@ -15,12 +15,12 @@ struct Memento {
 
     func timeMap(_ form: String) -> String { "\(origin)\(CaptureAddress.prefix)\(scope)/timemap/\(form)/\(url)" }
 
-    /// A `Link` field with the relations that every answer has. RFC 7089 §2.2.
+    /// Returns a `Link` field. RFC 7089 §2.2.
     ///
-    /// - Parameter memento: Where the capture is, and when it was made.
+    /// - Parameter memento: The path and the time of the capture.
     func links(memento: (address: String, time: CaptureTimestamp)? = nil) -> String {
         var links = [Self.link(url, "rel=\"original\"")]
-        // curl and Python refuse a field of more than 64 kB. The URL is in here up to four times, perhaps escaped.
+        // curl and Python reject fields of more than 64 kB. The URL occurs up to four times, possibly escaped.
         if url.utf8.count <= Self.linkedURLBytesMax {
             links.append(Self.link(timeGate, "rel=\"timegate\""))
             links.append(Self.link(timeMap("link"), "rel=\"timemap\"; type=\"application/link-format\""))
@@ -32,7 +32,7 @@ struct Memento {
         return links.joined(separator: ", ")
     }
 
-    /// One link. RFC 8288 §3; what a URL cannot hold and would end it is escaped.
+    /// Returns a link. RFC 8288 §3. Escapes characters that aren't allowed in URLs.
     static func link(_ address: String, _ parameters: String) -> String {
         let escaped = address.utf8.map { byte in
             byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "<") && byte != UInt8(ascii: ">")

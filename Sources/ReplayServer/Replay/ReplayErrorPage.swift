@@ -4,21 +4,21 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What the engine gets when there is no capture to show: a page that says why, in the place of the archived one.
+/// The page that the engine shows instead of a capture that is missing or can't be read.
 ///
-/// Only "not captured" is a 404, from which the engine and the viewer know it. What was captured and cannot be read is a 200 that
-/// tells the engine to make a 502 of it: of other errors it would show a page of its own that explains nothing.
+/// If a URL wasn't captured, the status is 404, which the engine and the viewer handle. For other errors it is 200 with fields
+/// that make the engine report 502: otherwise it would show its own page, without the message.
 enum ReplayErrorPage {
-    static func response(to words: ErrorResponse, url: String, archiveTitle: String) -> Response {
-        let isAbsent = words.status == .notFound
+    static func response(to error: ErrorResponse, url: String, archiveTitle: String) -> Response {
+        let isAbsent = error.status == .notFound
         let page = html(
-            title: isAbsent ? "Not in this archive" : "This capture cannot be read", words: words, url: url,
+            title: isAbsent ? "Not in this archive" : "This capture can't be read", error: error, url: url,
             archiveTitle: archiveTitle)
         var fields = SecurityHeaders.common.adding([
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
             .contentSecurityPolicy: SecurityHeaders.inert,
         ])
-        for field in words.fields { fields[field.name] = field.value }
+        for field in error.fields { fields[field.name] = field.value }
         if !isAbsent {
             fields[.redirectStatus] = "502"
             fields[.redirectStatusText] = "Bad Gateway"
@@ -28,9 +28,12 @@ enum ReplayErrorPage {
             body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
     }
 
-    private static func html(title: String, words: ErrorResponse, url: String, archiveTitle: String) -> String {
-        let lines = [words.code == "not-captured" ? "This address was not captured." : words.what + ".", words.hint]
-        let paragraphs = lines.compactMap { $0 }.map { "<p>\(ErrorPage.escaped($0))</p>" }.joined(separator: "\n")
+    private static func html(title: String, error: ErrorResponse, url: String, archiveTitle: String) -> String {
+        let paragraphs =
+            error.code == "not-captured"
+            ? "<p>This page isn't in “\(ErrorPage.escaped(archiveTitle))”. Nothing was loaded from the internet.</p>"
+            : [error.what, error.hint].compactMap { $0 }.map { "<p>\(ErrorPage.sentence($0))</p>" }
+                .joined(separator: "\n")
         return """
             <!doctype html>
             <html lang="en">
@@ -38,7 +41,7 @@ enum ReplayErrorPage {
             <body>
             <h1>\(title)</h1>
             <p><code>\(ErrorPage.escaped(String(url.prefix(2000))))</code></p>
-            \(words.code == "not-captured" ? "<p>This address was not captured in \(ErrorPage.escaped(archiveTitle)).</p>" : paragraphs)
+            \(paragraphs)
             </body>
             </html>
 

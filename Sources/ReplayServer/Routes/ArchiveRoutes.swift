@@ -40,41 +40,41 @@ struct ArchiveRoutes: Sendable {
                 let archive = try find(id)
                 return ListedPages(
                     try site.store.pages(
-                        of: archive, words: wanted.words, offset: wanted.offset, limit: wanted.limit))
+                        of: archive, matching: wanted.query, offset: wanted.offset, limit: wanted.limit))
             })
     }
 
     private func find(_ name: String) throws -> Archive {
         guard let archive = try site.store.archive(named: name) else {
-            throw ErrorResponse(.notFound, code: "not-found", "no archive has the name \"\(name.prefix(100))\"")
+            throw ErrorResponse(.notFound, code: "not-found", "no archive has the id or file name \"\(name.prefix(100))\"")
         }
         return archive
     }
 
-    /// The body is the file. It goes to disk as it comes; nothing is kept of it when the client goes away.
+    /// Imports the body of a request. It is written to disk while it arrives, and deleted if the client disconnects.
     private func importUpload(_ request: Request) async throws -> Response {
         guard request.headers[.contentType] == "application/wacz" else {
             throw ErrorResponse(
-                .unsupportedMediaType, code: "bad-type", "an upload has the type application/wacz",
+                .unsupportedMediaType, code: "bad-type", "an upload must have the type application/wacz",
                 hint: "send Content-Type: application/wacz")
         }
         guard let length = request.headers[.contentLength].flatMap({ UInt64($0) }) else {
-            throw ErrorResponse(.lengthRequired, code: "length-required", "an upload says its length")
+            throw ErrorResponse(.lengthRequired, code: "length-required", "an upload must have a Content-Length")
         }
         let name = request.uri.queryParameters["name"].map(String.init) ?? "upload.wacz"
         let upload = try await site.blocking.long {
-            try site.store.jobs.receive(name: name, source: "browser", size: length)
+            try site.store.jobs.startUpload(name: name, source: "browser", size: length)
         }
         do {
             for try await buffer in request.body {
                 try await site.blocking { try buffer.withUnsafeReadableBytes { try upload.write($0) } }
             }
         } catch let error where !(error is FailedUpload) {
-            // The connection's: what came is all there is.
+            // The connection failed: `finish` reports that the upload is incomplete.
         }
         switch try await site.blocking.long({ try upload.finish() }) {
         case .archive(let outcome): return try imported(outcome)
-        case .package(let outcome): return try imported(outcome)
+        case .multiWACZ(let outcome): return try imported(outcome)
         }
     }
 
@@ -105,20 +105,20 @@ struct ArchiveRoutes: Sendable {
 
     /// Changes title, tags, notes.
     private func edit(_ id: String, _ request: Request) async throws -> Response {
-        let words: ArchiveMetadata = try await JSONBody.read(request)
+        let metadata: ArchiveMetadata = try await JSONBody.read(request)
         let details = try await site.blocking.long {
-            try site.store.details(of: site.store.edit(try known(id).id, words))
+            try site.store.details(of: site.store.edit(try archive(id: id).id, metadata))
         }
         return try Responses.json(site.resource(details))
     }
 
     private func remove(_ id: String) async throws -> Response {
-        try await site.blocking.long { try site.store.remove(try known(id).id) }
+        try await site.blocking.long { try site.store.remove(try archive(id: id).id) }
         return Responses.empty(.noContent)
     }
 
-    /// The archive of that very id: a change is never made by another name.
-    private func known(_ id: String) throws -> Archive {
+    /// Returns the archive with an id. Changes aren't possible by file name.
+    private func archive(id: String) throws -> Archive {
         guard let known = ArchiveID(id), let archive = try site.store.archive(id: known) else {
             throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
         }

@@ -5,19 +5,19 @@ import Logging
 import NIOCore
 import WebArchive
 
-/// A request below `/c/` that may be answered, with all that its answer depends on.
+/// An accepted request below `/c/`, with its context.
 struct CaptureCall: Sendable {
     let site: Site
     let request: Request
     let place: CaptureRoutes.Place
     let scope: Scope
-    /// Who waits for the answer: what takes long ends when nobody does.
+    /// Whether the client is still connected; long searches end when it isn't.
     let client: ClientPresence
     let logger: Logger
 
-    /// Which archives are asked.
+    /// The archives to search.
     enum Scope: Sendable {
-        /// Every archive for itself.
+        /// All archives, each by itself.
         case all([Archive])
         case one(Replayable)
 
@@ -32,13 +32,13 @@ struct CaptureCall: Sendable {
         var id: ArchiveID? { if case .one(let replayable) = self { replayable.id } else { nil } }
     }
 
-    var onlyReads: Bool { request.method == .get || request.method == .head }
+    var isRead: Bool { request.method == .get || request.method == .head }
 
     func memento(_ url: String) -> Memento {
-        Memento(origin: request.askedOrigin, scope: scope.id?.text ?? "all", url: url)
+        Memento(origin: request.targetOrigin, scope: scope.id?.text ?? "all", url: url)
     }
 
-    /// The URL under which the request's capture is indexed, a body being part of it, at a time.
+    /// Returns the lookup for the request. Its URL includes a request body, as in the index.
     func wanted(_ url: String, at time: CaptureTimestamp?) async throws -> ArchiveStore.CaptureRequest {
         guard request.method == .post || request.method == .put else { return .init(url: url, time: time) }
         do {
@@ -51,15 +51,16 @@ struct CaptureCall: Sendable {
             }
         } catch is NIOTooManyBytesError {
             throw ErrorResponse(
-                .contentTooLarge, code: "body-too-large", "a request's body has at most \(Self.requestBodyMax) bytes")
+                .contentTooLarge, code: "body-too-large",
+                "the request body is too large; the maximum is \(ByteSize.text(UInt64(Self.requestBodyMax)))")
         }
     }
 
-    /// The capture that is closest in any of the archives.
+    /// Returns the closest capture in any of the archives.
     ///
     /// - Parameters:
-    ///   - url: As it was asked for, without a body.
-    ///   - fields: Of the error when there is none.
+    ///   - url: The requested URL, without a body.
+    ///   - fields: The fields of the error if there is no capture.
     func closest(
         _ wanted: ArchiveStore.CaptureRequest, to url: String, orWith fields: HTTPFields
     ) async throws -> (archive: Archive, entry: CDXJEntry) {
@@ -70,7 +71,7 @@ struct CaptureCall: Sendable {
         return found
     }
 
-    /// The record of the closest capture in the one archive or collection.
+    /// Opens the closest capture.
     func open(_ wanted: ArchiveStore.CaptureRequest, allowsFuzzyMatch: Bool) async throws -> OpenCapture? {
         try await site.blocking.long {
             try site.store.resolver.openCapture(
@@ -78,8 +79,8 @@ struct CaptureCall: Sendable {
         }
     }
 
-    /// To the address of one capture, with the links that every answer about its URL has.
-    static func sentOn(to location: String, links: String, fields: HTTPFields = [:]) -> Response {
+    /// Returns a redirect to a capture.
+    static func redirect(to location: String, links: String, fields: HTTPFields = [:]) -> Response {
         let own: HTTPFields = [
             .location: location, .link: links, .cacheControl: "no-store",
             .contentSecurityPolicy: SecurityHeaders.inert,
@@ -89,8 +90,8 @@ struct CaptureCall: Sendable {
 
     static func notCaptured(_ url: String, fields: HTTPFields) -> ErrorResponse {
         ErrorResponse(
-            .notFound, code: "not-captured", "this address was not captured: \(url.prefix(2000))",
-            hint: "GET /c/ID/cdx?url=HOST&matchType=domain lists what was", fields: fields)
+            .notFound, code: "not-captured", "this URL wasn't captured: \(url.prefix(2000))",
+            hint: "use /c/ID/cdx?url=HOST&matchType=domain to list captured URLs", fields: fields)
     }
 
     private static let requestBodyMax = 4 << 20

@@ -3,9 +3,9 @@ import Hummingbird
 import WebArchive
 
 extension CaptureList.Request {
-    /// What a list of captures is asked for with, in the query. Documented in `docs/json.md`.
+    /// Parses the query of a list of captures. Documented in `docs/json.md`.
     ///
-    /// - Throws: `ErrorResponse` that names the parameter that is missing or out of range.
+    /// - Throws: `ErrorResponse` that names the missing or invalid parameter.
     init(query: Parameters) throws {
         guard let url = query["url"].map(String.init), !url.isEmpty else {
             throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
@@ -15,9 +15,9 @@ extension CaptureList.Request {
         let given = ["closest", "before", "after"].filter { query[Substring($0)] != nil }
         guard given.count <= 1 else {
             throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameters \(given[0]) and \(given[1]) exclude each other")
+                .badRequest, code: "bad-parameter", "the parameters \(given[0]) and \(given[1]) can't be used together")
         }
-        // As a moment to be near to, an incomplete time is the end of its period.
+        // For `closest` and `after`, an incomplete time means the end of its period.
         let part: Part? =
             switch given.first {
             case "closest": query["closest"] == "" ? .around(nil) : query["closest"].flatMap { Self.end($0) }
@@ -28,8 +28,8 @@ extension CaptureList.Request {
         guard let part else {
             let text = query[Substring(given[0])] ?? ""
             throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameter \(given[0]) is \"\(text.prefix(20))\"",
-                hint: "give 4 to 17 digits of YYYYMMDDhhmmssSSS")
+                .badRequest, code: "bad-parameter", "the parameter \(given[0]) isn't a valid time: \"\(text.prefix(20))\"",
+                hint: "use 4 to 17 digits of YYYYMMDDhhmmssSSS")
         }
         self.init(url: url, part: part, limit: limit)
     }
@@ -38,7 +38,7 @@ extension CaptureList.Request {
 }
 
 extension Site {
-    /// Answers with some of the captures of a URL; the search ends when the client goes away.
+    /// Responds with captures of a URL.
     func captures(
         _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
     ) async throws -> Response {

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// Lists of captures: the CDX server API as pywb's clients speak it, and TimeMaps. Documented in `docs/cdx.md`.
+/// Lists of captures: the CDX server API, compatible with pywb, and TimeMaps. Documented in `docs/cdx.md`.
 struct CaptureLists: Sendable {
     let call: CaptureCall
 
@@ -14,7 +14,7 @@ struct CaptureLists: Sendable {
     func cdx() async throws -> Response {
         let query = try Self.query(Self.parameters(call.request.uri.query ?? ""))
         let answer = try await answer(query)
-        guard let first = try await Self.wordsForBadParameters({ try await site.blocking.long { try answer.first() } })
+        guard let first = try await Self.convertingQueryProblems({ try await site.blocking.long { try answer.first() } })
         else { return respond([], type: query.mediaType) }
         return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
     }
@@ -24,7 +24,8 @@ struct CaptureLists: Sendable {
         let memento = call.memento(url)
         guard let output = ["link": "link", "json": "json", "cdxj": "cdxj"][form] else {
             throw ErrorResponse(
-                .notFound, code: "not-found", "a TimeMap has the form link, json or cdxj, not \"\(form.prefix(20))\"")
+                .notFound, code: "not-found", "unknown TimeMap format \"\(form.prefix(20))\"",
+                hint: "use link, json or cdxj")
         }
         let query = try Self.query([("url", url), ("matchType", "exact"), ("output", output)])
         let opening = form == "link" ? memento.timeMapOpening : ""
@@ -38,10 +39,10 @@ struct CaptureLists: Sendable {
     }
 
     private func answer(_ query: CDXQuery, opening: String = "") async throws -> CDXAnswer {
-        let (store, client, origin) = (site.store, call.client, call.request.askedOrigin)
+        let (store, client, origin) = (site.store, call.client, call.request.targetOrigin)
         let (archives, scope) = (call.scope.archives, call.scope.id)
         let only = scope != nil && archives.count == 1 ? archives.first : nil
-        // Of several archives those are asked whose files are at hand; of a single one the answer is why it isn't.
+        // Of several archives, unavailable ones are skipped. A single one reports its error.
         if let only { try await site.blocking.long { _ = try store.openArchives.lookups(only) } }
         let namesSources = only == nil
         let sources = archives.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
@@ -65,7 +66,7 @@ struct CaptureLists: Sendable {
         respond(type: type, body: ResponseBody(byteBuffer: .init(bytes: bytes)))
     }
 
-    /// The pairs of a query, in order, percent-decoded, a plus as a space.
+    /// Returns the parameters of a query in order, percent-decoded, with plus signs as spaces.
     private static func parameters(_ query: String) throws -> [(name: String, value: String)] {
         try query.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -73,7 +74,7 @@ struct CaptureLists: Sendable {
                 guard let text = text.replacing("+", with: " ").removingPercentEncoding else {
                     throw ErrorResponse(
                         .badRequest, code: "bad-parameter",
-                        "the parameter \(parts[0].prefix(40)) is not well-formed percent-encoding")
+                        "the parameter \(parts[0].prefix(40)) isn't valid percent-encoding")
                 }
                 return text
             }
@@ -93,7 +94,7 @@ struct CaptureLists: Sendable {
         ErrorResponse(.badRequest, code: "bad-parameter", problem.what, hint: problem.hint)
     }
 
-    private static func wordsForBadParameters<Value>(_ body: () async throws -> Value) async throws -> Value {
+    private static func convertingQueryProblems<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let problem as CDXQueryProblem {
@@ -103,7 +104,7 @@ struct CaptureLists: Sendable {
 }
 
 extension Memento {
-    /// What stands before the mementos in a TimeMap: the original, the map itself and the TimeGate. RFC 7089 §5.
+    /// The first links of a TimeMap: the original, the TimeMap itself and the TimeGate. RFC 7089 §5.
     var timeMapOpening: String {
         [
             Self.link(url, "rel=\"original\""),

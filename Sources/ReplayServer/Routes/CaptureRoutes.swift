@@ -3,12 +3,12 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// `/c/…`: captures, lists of captures, and the negotiation of time, for one archive or all. RFC 7089; addresses as pywb has them.
+/// `/c/…`: captures, lists of captures and datetime negotiation, for one archive or all. RFC 7089, with URLs as in pywb.
 ///
-/// On the control origins and bare addresses nothing that is archived is ever rendered: captures come sandboxed there, and a
-/// navigation to one is sent on to the archive's own origin, where it is live.
+/// The control origins and IP addresses never render archived content: captures are sandboxed there, and navigations are
+/// redirected to the archive's replay origin.
 struct CaptureRoutes: Sendable {
-    /// Where the request was made.
+    /// The kind of origin that the request was made to.
     enum Place: Sendable {
         case control
         case replay(Replayable)
@@ -19,25 +19,25 @@ struct CaptureRoutes: Sendable {
     func respond(to request: Request, at place: Place, context: ConnectionContext) async throws -> Response {
         guard let address = CaptureAddress(path: request.head.path ?? "") else {
             throw ErrorResponse(
-                .notFound, code: "not-found", "there is nothing at this address",
-                hint: "captures are at /c/ID/TIMESTAMP/URL, lists of them at /c/ID/cdx?url=URL")
+                .notFound, code: "not-found", "there is nothing at this URL",
+                hint: "use /c/ID/TIMESTAMP/URL for captures, /c/ID/cdx?url=URL for lists")
         }
-        // To a page such a URL is one that was not captured, like any other.
+        // For an archived page, such a URL simply wasn't captured.
         if let url = address.target.url, Self.isTooLong(url), !address.target.isForEngine {
             throw ErrorResponse.urlTooLong(url)
         }
         guard Self.isAllowed(request.method, address.target, place) else {
             throw ErrorResponse(
                 .methodNotAllowed, code: "method",
-                "captures are read with GET, HEAD, POST and PUT, lists with GET and HEAD",
+                "use GET, HEAD, POST or PUT for captures, GET or HEAD for lists",
                 fields: [.allow: Self.isAllowed(.post, address.target, place) ? "GET, HEAD, POST, PUT" : "GET, HEAD"])
         }
-        // A worker that an archive brings would stand between its pages and the engine.
+        // An archived service worker would intercept requests before the engine.
         guard request.headers[.serviceWorker] == nil else {
-            throw ErrorResponse.forbidden("an archived script cannot become a service worker")
+            throw ErrorResponse.forbidden("an archived script can't be registered as a service worker")
         }
-        guard Self.isByPerson(request) || Self.isBySamePage(request) else {
-            throw ErrorResponse.forbidden("pages of other sites can link to captures, but not load them")
+        guard Self.isNavigation(request) || Self.isSameOrigin(request) else {
+            throw ErrorResponse.forbidden("other sites can link to captures but can't load them")
         }
         let call = CaptureCall(
             site: site, request: request, place: place, scope: try await scope(address.scope, at: place),
@@ -51,19 +51,20 @@ struct CaptureRoutes: Sendable {
         }
     }
 
-    private static func isBySamePage(_ request: Request) -> Bool {
+    private static func isSameOrigin(_ request: Request) -> Bool {
         guard let site = request.headers[.secFetchSite] else { return true }
         return site == "same-origin" || site == "none"
     }
 
-    /// Whether a link of any site was followed. Everything else that another site's page sends could not be read by it, but
-    /// would keep the server at work.
-    private static func isByPerson(_ request: Request) -> Bool {
+    /// Whether a person followed a link, which is allowed from any site. Other cross-site requests would only cost time, because
+    /// the other site can't read the response.
+    private static func isNavigation(_ request: Request) -> Bool {
         [.get, .head].contains(request.method) && request.headers[.secFetchMode] == "navigate"
             && [nil, "document"].contains(request.headers[.secFetchDest])
     }
 
-    /// Every method only reads here. The engine hands on whatever method an archived page uses, on the page's own origin.
+    /// Whether a method is allowed. All methods only read here. On replay origins, the engine passes on any method that an
+    /// archived page uses.
     private static func isAllowed(
         _ method: HTTPRequest.Method, _ target: CaptureAddress.Target, _ place: Place
     ) -> Bool {
@@ -86,7 +87,7 @@ struct CaptureRoutes: Sendable {
                 try ArchiveID(name).flatMap { try site.store.resolver.replayable(id: $0) }
             }
             guard let found else {
-                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(name.prefix(100))\"")
+                throw ErrorResponse(.notFound, code: "not-found", "no archive or collection has the id \"\(name.prefix(100))\"")
             }
             return .one(found)
         case (_, .replay): throw ErrorResponse.notFound

@@ -2,7 +2,7 @@ import ArchiveStore
 import HTTPTypes
 import Hummingbird
 
-/// `/api/collections…`: archives that are replayed as one. Documented in `docs/json.md`.
+/// `/api/collections…`, on the control origins. Documented in `docs/json.md`.
 struct CollectionRoutes: Sendable {
     let site: Site
 
@@ -45,11 +45,11 @@ struct CollectionRoutes: Sendable {
             try await site.blocking {
                 ListedPages(
                     try site.store.collections.pages(
-                        of: try find(id), words: wanted.words, offset: wanted.offset, limit: wanted.limit))
+                        of: try find(id), matching: wanted.query, offset: wanted.offset, limit: wanted.limit))
             })
     }
 
-    /// What a new collection is made of.
+    /// The body of a request for a new collection.
     private struct NewCollection: Decodable, Sendable {
         let title: String
         let members: [String]
@@ -67,13 +67,13 @@ struct CollectionRoutes: Sendable {
             }
             let collection = try site.store.collections.make(
                 id: id, title: wanted.title, members: try Self.members(wanted.members),
-                words: ArchiveMetadata(tags: wanted.tags, notes: wanted.notes))
+                metadata: ArchiveMetadata(tags: wanted.tags, notes: wanted.notes))
             return try site.store.collections.details(of: collection)
         }
         return try answer(details, status: .created)
     }
 
-    /// What is absent stays as it is; `members` are all that the collection has then.
+    /// The body of a request for changes. Absent keys stay unchanged; `members` replaces all members.
     private struct Change: Decodable, Sendable {
         let title: String?
         let tags: [String]?
@@ -83,10 +83,10 @@ struct CollectionRoutes: Sendable {
 
     private func edit(_ id: String, _ request: Request) async throws -> Response {
         let change: Change = try await JSONBody.read(request)
-        let words = ArchiveMetadata(title: change.title, tags: change.tags, notes: change.notes)
+        let metadata = ArchiveMetadata(title: change.title, tags: change.tags, notes: change.notes)
         let details = try await site.blocking.long {
             let members = try change.members.map(Self.members)
-            let collection = try site.store.collections.edit(try find(id).id, words) { members ?? $0 }
+            let collection = try site.store.collections.edit(try find(id).id, metadata) { members ?? $0 }
             return try site.store.collections.details(of: collection)
         }
         return try answer(details)
@@ -115,22 +115,22 @@ struct CollectionRoutes: Sendable {
 
     private static func badID(_ text: String) -> ErrorResponse {
         ErrorResponse(
-            .badRequest, code: "bad-id", "\"\(text.prefix(100))\" cannot be an id",
-            hint: "an id has at most 63 characters a to z, 0 to 9 and single hyphens between them")
+            .badRequest, code: "bad-id", "\"\(text.prefix(100))\" isn't a valid id",
+            hint: "use up to 63 characters: a to z, 0 to 9, and single hyphens between them")
     }
 }
 
-/// `/api/groups…`, as version 0.1.0 called collections: every request is sent on, with its method and its body.
+/// `/api/groups…`, the routes of collections in version 0.1.0. All requests are redirected.
 enum FormerCollectionRoutes {
     static var routes: RouteCollection<ConnectionContext> {
         let routes = RouteCollection(context: ConnectionContext.self)
         for method in [HTTPRequest.Method.get, .post, .patch, .delete] {
-            for path in ["", "**"] { routes.on(RouterPath(path), method: method) { request, _ in sentOn(request) } }
+            for path in ["", "**"] { routes.on(RouterPath(path), method: method) { request, _ in redirect(request) } }
         }
         return routes
     }
 
-    private static func sentOn(_ request: Request) -> Response {
+    private static func redirect(_ request: Request) -> Response {
         let rest = request.uri.string.dropFirst("/api/groups".count)
         return Response(status: .permanentRedirect, headers: [.location: "/api/collections\(rest)"])
     }

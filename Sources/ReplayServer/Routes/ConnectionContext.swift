@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What a route knows of the connection that its request came on.
+/// The context of a request, with its connection.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     private let channel: any Channel
@@ -13,14 +13,14 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
-    /// What the path has in the place of `:id`, for example an archive's name. RFC 3986 §2.1: percent-encoding undone.
+    /// Returns the path parameter `:id`, percent-decoded (RFC 3986 §2.1).
     func name() throws -> String {
         guard let name = try parameters.require("id").removingPercentEncoding else {
-            throw ErrorResponse(.badRequest, code: "bad-path", "the path is not well-formed percent-encoding")
+            throw ErrorResponse(.badRequest, code: "bad-path", "the path isn't valid percent-encoding")
         }
         return name
     }
 
-    /// Watches whether the client still waits for its answer.
+    /// Watches whether the client stays connected.
     func watchClient() async throws -> ClientPresence { try await ClientPresence.watch(channel) }
 }

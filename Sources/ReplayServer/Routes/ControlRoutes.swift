@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The library's own pages and files, on the control origins.
+/// The library's pages and files, on the control origins.
 struct ControlRoutes: Sendable {
     let site: Site
     let ports: ReplayPorts
@@ -17,23 +17,23 @@ struct ControlRoutes: Sendable {
             }
             .get("/sw.js") { request, _ in try await site.engineScript(request: request) }
             .get("/vendor/NOTICE.txt") { request, _ in try await site.asset("vendor/NOTICE.txt", request: request) }
-            // Pages of other origins may ask for it, unlike the rest of the API.
+            // Unlike the rest of the API, this is open to other origins.
             .get("/api/health") { _, _ in try await HealthRoute(site: site).respond() }
     }
 
-    /// To the stock interface, on whichever origin it has.
+    /// Redirects to the stock interface.
     private func stock(_ request: Request) async throws -> Response {
         guard try await site.blocking({ try site.assets.hasStockInterface() }) else { throw ErrorResponse.stockMissing }
         let hosts = site.hosts
-        // At `localhost` the browser is there because it does not find the names, or because there are none.
-        let isLocal = request.askedOrigin == hosts.controlOrigins[0]
+        // A browser uses `localhost` if it doesn't resolve the names, or in origin mode `ports`.
+        let isLocal = request.targetOrigin == hosts.controlOrigins[0]
         let origin =
             hosts.origins != .names && isLocal
             ? HostPolicy.origin(replayPort: try await ports.stockPort()) : hosts.stockOrigin
         return Responses.redirect(to: "\(origin)/\(request.uri.query.map { "?\($0)" } ?? "")")
     }
 
-    /// The application's page, with the token that lets it change things. No other origin can read it.
+    /// Returns the app's page with the token, which other origins can't read.
     private func index(_ request: Request) async throws -> Response {
         guard let page = try await site.blocking({ try site.assets.asset("index.html") }) else {
             throw ErrorResponse.assetsMissing
@@ -44,7 +44,7 @@ struct ControlRoutes: Sendable {
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
         return Responses.asset(
             Asset(bytes: Array(filled.utf8), type: page.type),
-            policy: SecurityHeaders.controlPage(site.hosts, at: request.askedOrigin),
+            policy: SecurityHeaders.controlPage(site.hosts, at: request.targetOrigin),
             request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
     }
 }

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 import WebArchive
 
-/// `GET /api/events`: what changes in the store, by whichever process, as it changes. Source: HTML, "Server-sent events".
+/// `GET /api/events`: changes of the store by any process, as server-sent events. Source: HTML, "Server-sent events".
 struct EventRoutes: Sendable {
     let site: Site
     let events: EventHub
@@ -19,7 +19,7 @@ struct EventRoutes: Sendable {
         guard let listener = events.listen() else {
             throw ErrorResponse(
                 .serviceUnavailable, code: "too-many-listeners",
-                "\(EventHub.listenersMax) listeners are served at once, and there are as many",
+                "too many listeners; the maximum is \(EventHub.listenersMax)",
                 hint: "close other tabs of the library")
         }
         let last = request.headers[.lastEventID].flatMap { EventPosition($0) }
@@ -29,7 +29,7 @@ struct EventRoutes: Sendable {
             defer { withExtendedLifetime(listener) {} }
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
             let now = try await site.blocking { try site.store.revision() }
-            // What was changed while the client was away is told as if it happened now.
+            // Start with the changes since the client's last event.
             var position = EventPosition(archives: -1, jobs: last.map { min($0.jobs, now.jobs) } ?? now.jobs)
             try await send(since: &position, to: &writer)
             for await _ in listener.wakes {
@@ -46,9 +46,9 @@ struct EventRoutes: Sendable {
         return Response(status: .ok, headers: SecurityHeaders.common.adding(fields), body: body)
     }
 
-    /// Sends what has changed since `position`, and moves that on.
+    /// Sends changes since `position`, and updates it.
     ///
-    /// - Returns: Whether there was anything.
+    /// - Returns: Whether there were any changes.
     @discardableResult
     private func send(
         since position: inout EventPosition, to writer: inout any ResponseBodyWriter
@@ -76,16 +76,16 @@ struct EventRoutes: Sendable {
         }
     }
 
-    /// - Parameter data: One line.
+    /// - Parameter data: A single line.
     private static func event(_ name: String, data: String, id: EventPosition) -> ByteBuffer {
         ByteBuffer(string: "event: \(name)\nid: \(id.text)\ndata: \(data)\n\n")
     }
 
-    /// Sent at once at most.
+    /// The maximum number of jobs per query.
     private static let jobsMax = 200
 }
 
-/// How much of what happened somebody has been told: the id of an event.
+/// The id of an event: the revisions up to which changes were sent.
 struct EventPosition: Sendable, Hashable {
     var archives: Int
     var jobs: Int
@@ -94,7 +94,7 @@ struct EventPosition: Sendable, Hashable {
         (self.archives, self.jobs) = (archives, jobs)
     }
 
-    /// `nil` for what no event of ours had.
+    /// Parses an id; `nil` if it isn't valid.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let archives = Int(parts[0]), let jobs = Int(parts[1]), archives >= 0, jobs >= 0 else {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// `/api/health`: that the server is there, and what it has. Other programs and origins may ask.
+/// `/api/health`: the server's version and engine. Open to all origins.
 struct HealthRoute: Sendable {
     let site: Site
 
@@ -19,7 +19,7 @@ struct HealthRoute: Sendable {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(status, forKey: .status)
             try container.encode(version, forKey: .version)
-            // Null, not absent: a missing engine is what a client asks this for.
+            // Null instead of absent, to make a missing engine explicit.
             try container.encode(engine, forKey: .engine)
             try container.encode(stockUI, forKey: .stockUI)
         }
@@ -30,7 +30,7 @@ struct HealthRoute: Sendable {
             Health(
                 version: site.version, engine: try site.assets.engine(), stockUI: try site.assets.hasStockInterface())
         }
-        // The library's page on `localhost` asks by this whether the browser resolves the other name: a cross-site request.
+        // The library on `localhost` requests this cross-origin to find out whether the browser resolves the other name.
         let fields: HTTPFields = [
             .crossOriginResourcePolicy: "cross-origin", .accessControlAllowOrigin: site.hosts.controlOrigins[0],
         ]

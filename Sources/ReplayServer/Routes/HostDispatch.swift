@@ -3,10 +3,10 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Sends each request to the routes of the origin it was made to. Every error ends here, as an answer.
+/// Passes each request to the routes of its origin, and converts errors to responses.
 struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context == ConnectionContext {
     let site: Site
-    /// The library; `nil` on a port where it is not.
+    /// The library's routes; `nil` on a replay port.
     let control: Control?
     let replay: ReplayRoutes
     let stock: StockRoutes
@@ -26,12 +26,12 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         do {
             response = try await route(request, role: role, context: context)
         } catch {
-            let words = ErrorResponse(error)
-            words.log(error, to: context.logger)
+            let failure = ErrorResponse(error)
+            failure.log(error, to: context.logger)
             response =
                 ErrorPage.isWanted(by: request)
-                ? ErrorPage.response(to: words, library: site.hosts.controlOrigins[0])
-                : try words.response(asJSON: request.uri.path.hasPrefix("/api/"))
+                ? ErrorPage.response(to: failure, library: site.hosts.controlOrigins[0])
+                : try failure.response(asJSON: request.uri.path.hasPrefix("/api/"))
         }
         return request.method == .head ? response.createHeadResponse() : response
     }
@@ -41,15 +41,15 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     ) async throws -> Response {
         switch role {
         case .control:
-            if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+            if request.uri.path.hasPrefix("/archives/") { throw try await fileError(request) }
             if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
             guard let control else { throw ErrorResponse.misdirected(site.hosts) }
             return try await control.respond(to: request, context: context)
         case .replay(let id):
-            if let reason = try await reasonForNoFile(request, of: id) { throw reason }
+            if let error = try await replayFileError(request, of: id) { throw error }
             return try await replay.respond(to: request, id: id, context: context)
         case .stock:
-            if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+            if request.uri.path.hasPrefix("/archives/") { throw try await fileError(request) }
             return try await stock.respond(to: request)
         case .address:
             return try await atAddress(request, context: context)
@@ -61,14 +61,14 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         case .misdirected:
             throw ErrorResponse.misdirected(site.hosts)
         case .malformed:
-            throw ErrorResponse(.badRequest, code: "bad-host", "a request has exactly one Host")
+            throw ErrorResponse(.badRequest, code: "bad-host", "a request must have exactly one Host field")
         }
     }
 
-    /// `127.0.0.1` and `[::1]`: programs get files and health in place, people are sent to a name that can hold a worker.
+    /// Responds on `127.0.0.1` and `[::1]`: programs get files, captures and health here, people are redirected to `localhost`.
     private func atAddress(_ request: Request, context: ConnectionContext) async throws -> Response {
         guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
-        if request.uri.path.hasPrefix("/archives/") { throw try await unansweredFile(request) }
+        if request.uri.path.hasPrefix("/archives/") { throw try await fileError(request) }
         if isCapture(request) { return try await captures.respond(to: request, at: .control, context: context) }
         if request.uri.path.hasPrefix(PDFRoute.prefix) {
             return try await PDFRoute(site: site).respond(to: request, context: context)
@@ -81,29 +81,29 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         request.head.path?.hasPrefix(CaptureAddress.prefix) == true
     }
 
-    /// Why the archive handler did not give out the file of a replay origin's own archive, when that is away or was changed.
-    private func reasonForNoFile(_ request: Request, of id: ArchiveID) async throws -> ErrorResponse? {
+    /// Returns the error for the file of a replay origin's archive, if it is unavailable or changed.
+    private func replayFileError(_ request: Request, of id: ArchiveID) async throws -> ErrorResponse? {
         guard request.uri.path == "/archives/\(id).wacz",
             try await site.blocking({ try site.store.archive(id: id) }) != nil
         else { return nil }
-        let reason = try await unansweredFile(request)
-        guard [.serviceUnavailable, .conflict].contains(reason.status) else { return nil }
-        // Not 503: the engine would ask again and again for minutes before it gives up.
+        let error = try await fileError(request)
+        guard [.serviceUnavailable, .conflict].contains(error.status) else { return nil }
+        // Not 503, for which the engine would retry for minutes.
         return ErrorResponse(
-            reason.status == .serviceUnavailable ? .notFound : reason.status, code: reason.code, reason.what,
-            hint: reason.hint, fields: [.replayhostError: reason.code])
+            error.status == .serviceUnavailable ? .notFound : error.status, code: error.code, error.what,
+            hint: error.hint, fields: [.replayhostError: error.code])
     }
 
-    /// Why the archive handler did not answer: the method, a name that no archive has, or a file that cannot be read.
-    private func unansweredFile(_ request: Request) async throws -> ErrorResponse {
+    /// Returns the error for a request that the archive handler didn't accept.
+    private func fileError(_ request: Request) async throws -> ErrorResponse {
         if ArchiveRequest.isNavigationFromElsewhere(
             site: request.headers[.secFetchSite], mode: request.headers[.secFetchMode])
         {
-            return ErrorResponse.forbidden("another site can't lead to an archive's file; open its address yourself")
+            return ErrorResponse.forbidden("other sites can't link to an archive's file; open its URL yourself")
         }
         guard request.method == .get || request.method == .head else {
             return ErrorResponse(
-                .methodNotAllowed, code: "method", "an archive's file is read with GET and HEAD only",
+                .methodNotAllowed, code: "method", "use GET or HEAD for an archive's file",
                 fields: [.allow: "GET, HEAD"])
         }
         let last = request.uri.path.split(separator: "/").last.map(String.init) ?? ""
@@ -111,24 +111,23 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         do {
             guard let file, try await site.blocking({ try site.store.openArchives.file(for: file) }) != nil else {
                 return ErrorResponse(
-                    .notFound, code: "not-found", "no archive's file has this address",
+                    .notFound, code: "not-found", "no archive has this file",
                     hint: "the library is at \(site.hosts.controlOrigins[0])")
             }
             return ErrorResponse(
-                .notFound, code: "another-file", "the archive of this name is another file now", hint: "reload the page"
-            )
+                .notFound, code: "another-file", "this archive's file was replaced", hint: "reload the page")
         } catch let error as StoreError where [.unavailable, .changed].contains(error.code) {
             return ErrorResponse(error)
         } catch {
             return ErrorResponse(
                 .internalServerError, code: "file-unreadable",
-                "the archive's file is missing from the store or cannot be read",
+                "the archive's file is missing from the store or can't be read",
                 hint: "run `replayhost doctor`")
         }
     }
 }
 
-/// Hands the router's own errors on to `HostDispatch`: it would answer them itself, with bare statuses.
+/// Passes errors of the router on to `HostDispatch`, so that they get a message.
 struct ErrorMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: ConnectionContext,

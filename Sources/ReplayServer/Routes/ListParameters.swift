@@ -2,22 +2,22 @@ import ArchiveStore
 import Hummingbird
 import WebArchive
 
-/// What a list of pages is asked for with, in the query.
+/// The query parameters of a list of pages.
 struct ListParameters: Sendable {
     let offset: Int
     let limit: Int
-    /// Words that each page's title or URL holds.
-    let words: String
+    /// Words that each page's title or URL must contain.
+    let query: String
 
-    /// - Throws: `ErrorResponse` that names the parameter that is out of range.
-    init(pages query: Parameters) throws {
-        offset = try Self.number("offset", in: query, default: 0, allowed: 0...Int(Int32.max))
-        limit = try Self.number("limit", in: query, default: 100, allowed: 1...1000)
-        words = query["q"].map(String.init) ?? ""
-        guard words.utf8.count <= Limits.standard.queryValueBytesMax else {
+    /// - Throws: `ErrorResponse` that names the invalid parameter.
+    init(pages parameters: Parameters) throws {
+        offset = try Self.number("offset", in: parameters, default: 0, allowed: 0...Int(Int32.max))
+        limit = try Self.number("limit", in: parameters, default: 100, allowed: 1...1000)
+        query = parameters["q"].map(String.init) ?? ""
+        guard query.utf8.count <= Limits.standard.queryValueBytesMax else {
             throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameter q has \(words.utf8.count) bytes",
-                hint: "give at most \(Limits.standard.queryValueBytesMax)")
+                .badRequest, code: "bad-parameter",
+                "the parameter q is too long; the maximum is \(Limits.standard.queryValueBytesMax) bytes")
         }
     }
 
@@ -28,14 +28,14 @@ struct ListParameters: Sendable {
         guard let number = Int(text), allowed.contains(number) else {
             throw ErrorResponse(
                 .badRequest, code: "bad-parameter",
-                "the parameter \(name) is \"\(text.prefix(20))\", \(allowed.lowerBound) to \(allowed.upperBound) are possible"
+                "the parameter \(name) must be from \(allowed.lowerBound) to \(allowed.upperBound), not \"\(text.prefix(20))\""
             )
         }
         return number
     }
 }
 
-/// Some pages of those that there are.
+/// A part of a list of pages, with the total number.
 struct ListedPages: Encodable, Sendable {
     let total: Int
     let pages: [ArchivePage]

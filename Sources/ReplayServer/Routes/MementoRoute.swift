@@ -15,43 +15,43 @@ struct MementoRoute: Sendable {
 
     func respond() async throws -> Response {
         let wanted = try await call.wanted(url, at: CaptureTimestamp(endOf: timestamp))
-        guard case .one(let replayable) = call.scope else { return try await sentToItsArchive(wanted) }
+        guard case .one(let replayable) = call.scope else { return try await redirectToArchive(wanted) }
         if let other = navigationRedirect(replayable) { return other }
         do {
             guard !CaptureRoutes.isTooLong(url) else { throw CaptureCall.notCaptured(url, fields: [:]) }
             guard let opened = try await call.open(wanted, allowsFuzzyMatch: true) else {
                 throw CaptureCall.notCaptured(url, fields: [.link: call.memento(url).links()])
             }
-            if modifier == .engine, call.onlyReads, HTTPField.isValidValue(opened.entry.url),
-                CaptureMatcher.differBySlash(url, opened.entry.url), try await answersForItself(opened, wanted)
+            if modifier == .engine, call.isRead, HTTPField.isValidValue(opened.entry.url),
+                CaptureMatcher.differBySlash(url, opened.entry.url), try await hasOwnCapture(opened, wanted)
             {
                 return slashRedirect(to: opened.entry, replayable.id)
             }
             return try await answer(opened, scope: replayable.id)
         } catch let error where modifier == .engine {
-            let words = ErrorResponse(error)
-            words.log(error, to: call.logger)
-            return ReplayErrorPage.response(to: words, url: url, archiveTitle: replayable.title)
+            let failure = ErrorResponse(error)
+            failure.log(error, to: call.logger)
+            return ReplayErrorPage.response(to: failure, url: url, archiveTitle: replayable.title)
         }
     }
 
-    /// A capture in any archive has an address in its own.
-    private func sentToItsArchive(_ wanted: ArchiveStore.CaptureRequest) async throws -> Response {
+    /// Redirects a request for all archives to the archive of the closest capture.
+    private func redirectToArchive(_ wanted: ArchiveStore.CaptureRequest) async throws -> Response {
         let links = call.memento(url).links()
         let found = try await call.closest(wanted, to: url, orWith: [.link: links])
         let location = CaptureAddress.memento(found.archive.id, found.entry.timestamp, modifier, url)
-        return CaptureCall.sentOn(to: location, links: links)
+        return CaptureCall.redirect(to: location, links: links)
     }
 
-    /// Whether a capture that answers for another URL does so for its own.
-    private func answersForItself(
+    /// Whether a request for the capture's own URL opens the same capture.
+    private func hasOwnCapture(
         _ capture: OpenCapture, _ wanted: ArchiveStore.CaptureRequest
     ) async throws -> Bool {
         let own = ArchiveStore.CaptureRequest(url: capture.entry.url, time: wanted.time)
         return try await call.open(own, allowsFuzzyMatch: false)?.entry == capture.entry
     }
 
-    /// Lets the engine ask for `/species/` in place of `/species`: links of the page are relative to its own URL.
+    /// Makes the engine request `/species/` instead of `/species`, because the page's links are relative to its URL.
     private func slashRedirect(to entry: CDXJEntry, _ scope: ArchiveID) -> Response {
         let address = CaptureAddress.memento(scope, entry.timestamp, .engine, entry.url)
         return Responses.empty(
@@ -67,10 +67,10 @@ struct MementoRoute: Sendable {
         let entry = capture.entry
         let memento = call.memento(entry.url)
         let address = CaptureAddress.memento(scope, entry.timestamp, modifier, entry.url)
-        // An address names one capture: where it was only near, the exact one is elsewhere. The engine takes the near one.
+        // Redirect to the exact capture. The engine accepts the closest one.
         let isSameURL = url.contains("__wb_method=") || SURT.matches(url, entry.url)
-        if modifier != .engine, call.onlyReads, timestamp != entry.timestamp || !isSameURL {
-            return CaptureCall.sentOn(to: address, links: memento.links())
+        if modifier != .engine, call.isRead, timestamp != entry.timestamp || !isSameURL {
+            return CaptureCall.redirect(to: address, links: memento.links())
         }
         var fields = SecurityHeaders.capture(site.hosts, at: call.place, isForEngine: modifier == .engine)
         fields[.link] = memento.links(memento: capture.time.map { (address, $0) })
@@ -82,17 +82,17 @@ struct MementoRoute: Sendable {
         ).response(fields: fields)
     }
 
-    /// Where a person who navigates to a capture is sent: the archive's own origin, and there the engine's page.
+    /// Returns the redirect of a navigation to the archive's replay origin, and there to the engine's page.
     private func navigationRedirect(_ replayable: Replayable) -> Response? {
         guard call.request.headers[.secFetchMode] == "navigate" else { return nil }
         guard site.hosts.replaying != nil || site.hosts.origins != .ports,
             let origin = site.replayOrigin(of: replayable)
         else {
-            // Its port may be closed: the viewer opens it.
+            // The replay port may be closed. The viewer opens it.
             let path = ViewerAddress.path(of: replayable, url: url, timestamp: timestamp)
             return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(path)", status: .found)
         }
-        if modifier.isForPeople {
+        if modifier.isForDisplay {
             return Responses.redirect(
                 to: "\(origin)/\(replayable.replayCollection)/\(timestamp)mp_/\(url)", status: .found)
         }

@@ -12,15 +12,15 @@ struct OriginRoutes: Sendable {
             .post(":id/origin") { _, context in try await openOrigin(of: context.name()) }
     }
 
-    /// Opens the port on which an archive or a collection is replayed, where names are not found or not wanted. It stays open as
-    /// long as somebody is connected to it, and some time after; a viewer asks again from time to time.
+    /// Opens the replay port of an archive or a collection, unless origins have names. It is closed some time after the last
+    /// connection; the viewer repeats this request from time to time.
     private func openOrigin(of id: String) async throws -> Response {
         let replayable = try await site.blocking {
             try ArchiveID(id).flatMap { try site.store.resolver.replayable(id: $0) }
         }
         guard let replayable else {
             throw ErrorResponse(
-                .notFound, code: "not-found", "no archive and no collection has the id \"\(id.prefix(100))\"")
+                .notFound, code: "not-found", "no archive or collection has the id \"\(id.prefix(100))\"")
         }
         let origin =
             site.hosts.origins == .names

@@ -5,9 +5,9 @@ import WebArchive
 
 /// `/pdf/ID/TIMESTAMP/URL` on `127.0.0.1`: a captured PDF document, for a frame of the viewer.
 ///
-/// Browsers show a PDF only in a frame without a sandbox. So nothing else may ever be shown there: the type is fixed and not
-/// guessed from the content, only a successful capture that begins like a PDF is sent, and no archived field is. The origin
-/// is one where no archived page runs: some browsers give the document to scripts of its own origin.
+/// Browsers show PDF only without a sandbox, so nothing else may be shown here: the type is fixed and isn't sniffed, the capture
+/// must be successful and start like a PDF, and no archived fields are sent. No archived page runs on this origin, because some
+/// browsers let scripts of the same origin read the document.
 struct PDFRoute: Sendable {
     let site: Site
 
@@ -15,7 +15,7 @@ struct PDFRoute: Sendable {
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         guard isByViewer(request) else {
-            throw ErrorResponse.forbidden("the viewer shows PDF documents in a frame; open the document there")
+            throw ErrorResponse.forbidden("PDF documents can only be opened in the viewer")
         }
         guard let (id, time, url) = Self.parts(request.head.path ?? ""),
             let replayable = try await site.blocking({ try site.store.resolver.replayable(id: id) })
@@ -28,10 +28,10 @@ struct PDFRoute: Sendable {
         }
         guard let capture else { throw CaptureCall.notCaptured(url, fields: [:]) }
         guard capture.status == 200, try await isPDF(capture) else {
-            throw ErrorResponse(.notFound, code: "not-a-pdf", "what was captured at this URL is not a PDF document")
+            throw ErrorResponse(.notFound, code: "not-a-pdf", "this capture isn't a PDF document")
         }
         var head = request.head
-        // One answer with everything: there is no second request that could be answered otherwise.
+        // Send the complete document, so that no second request can get other content.
         for name in [HTTPField.Name.range, .ifRange, .ifNoneMatch] { head.headerFields[name] = nil }
         let answer = try await CaptureAnswer(
             capture: capture, modifier: .identity, request: Request(head: head, body: request.body),
@@ -47,7 +47,7 @@ struct PDFRoute: Sendable {
         return Response(status: .ok, headers: fields, body: answer.body)
     }
 
-    /// No other page can send this `Referer`, and none can have this in a frame.
+    /// Whether the viewer requests the document in a frame. Other pages can't send its `Referer`.
     private func isByViewer(_ request: Request) -> Bool {
         guard request.headers[.secFetchMode] == "navigate", request.headers[.secFetchDest] == "iframe",
             let referrer = request.headers[.referer]
@@ -64,7 +64,7 @@ struct PDFRoute: Sendable {
         return (id, CaptureTimestamp(endOf: String(parts[1])), String(parts[2]))
     }
 
-    /// Whether the header stands where readers look for it: in the first 1,024 bytes.
+    /// Whether the PDF header is in the first 1,024 bytes, where readers look for it.
     private func isPDF(_ capture: OpenCapture) async throws -> Bool {
         let body = capture.body
         return try await site.blocking.long {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// The own origin of an archive or a collection: the page that boots the worker, the worker's script, the archive's file. Nothing else.
+/// The routes of a replay origin: the page that starts the worker, the worker's script, captures, and the archive's file.
 struct ReplayRoutes: Sendable {
     let site: Site
     let captures: CaptureRoutes
@@ -15,7 +15,7 @@ struct ReplayRoutes: Sendable {
             ownsThisPort(replayable)
         else {
             throw ErrorResponse(
-                .notFound, code: "not-found", "no archive has the id \"\(id)\"",
+                .notFound, code: "not-found", "no archive or collection has the id \"\(id)\"",
                 hint: "the library is at \(site.hosts.controlOrigins[0])",
                 fields: [.clearSiteData: "\"cache\", \"storage\""])
         }
@@ -23,7 +23,7 @@ struct ReplayRoutes: Sendable {
             return try await captures.respond(to: request, at: .replay(replayable), context: context)
         }
         guard request.method == .get || request.method == .head else {
-            throw ErrorResponse.onlyReading
+            throw ErrorResponse.readOnly
         }
         if let location = Self.mediaPastWorker(request, of: id) { return Responses.redirect(to: location) }
         let path = request.uri.path
@@ -36,13 +36,13 @@ struct ReplayRoutes: Sendable {
         return try await bootPage(for: replayable, request: request)
     }
 
-    /// Whether this is the port of that very archive, and not of one that had the same id before.
+    /// Whether the port belongs to this archive, not to a removed one with the same id.
     private func ownsThisPort(_ replayable: Replayable) -> Bool {
         guard let own = site.hosts.replaying else { return true }
         return !own.isKept || replayable.port == own.port
     }
 
-    /// `/COLL/…`, where COLL is this archive's, now or before its file was replaced.
+    /// Whether a path is `/COLL/…`, where COLL is this archive's current or former engine name.
     static func isReplayAddress(_ path: String, of id: ArchiveID) -> Bool {
         let parts = path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, parts[0].hasPrefix("\(id)-") else { return false }
@@ -53,21 +53,21 @@ struct ReplayRoutes: Sendable {
             }
     }
 
-    /// Where images, audio, video and fonts of frames without a URL of their own are (`srcdoc`, `about:blank`): Firefox 153 asks the
-    /// server for them, not the service worker. `nil` for other requests.
+    /// Returns the capture's path for media in frames without their own URL (`srcdoc`, `about:blank`), which Firefox 153 requests
+    /// from the server instead of the service worker; `nil` for other requests.
     private static func mediaPastWorker(_ request: Request, of id: ArchiveID) -> String? {
         guard request.headers[.secFetchSite] == "same-origin",
             ["audio", "font", "image", "video"].contains(request.headers[.secFetchDest])
         else { return nil }
         let referrer = request.headers[.referer] ?? ""
-        let page = referrer.hasPrefix("\(request.askedOrigin)/") ? referrer.dropFirst(request.askedOrigin.count) : ""
-        return mediaAddress(request.uri.string, askedBy: String(page), of: id)
+        let page = referrer.hasPrefix("\(request.targetOrigin)/") ? referrer.dropFirst(request.targetOrigin.count) : ""
+        return mediaAddress(request.uri.string, from: String(page), of: id)
     }
 
-    /// The address of the capture that a page means with a path: a replay address, or one relative to the root of its site.
+    /// Returns the capture's path for a path that a page requests: a replay path, or one relative to the root of its site.
     ///
-    /// - Parameter page: The page's own replay address.
-    static func mediaAddress(_ path: String, askedBy page: String, of id: ArchiveID) -> String? {
+    /// - Parameter page: The page's own replay path.
+    static func mediaAddress(_ path: String, from page: String, of id: ArchiveID) -> String? {
         if let (timestamp, url) = replayed(path, of: id) {
             return CaptureAddress.memento(id, timestamp, .identity, url)
         }
@@ -76,7 +76,7 @@ struct ReplayRoutes: Sendable {
         return CaptureAddress.memento(id, timestamp, .identity, "\(site)\(path)")
     }
 
-    /// Time and URL in a replay address, `/COLL/<ts>mp_/URL`. By ranges a segment that begins with a colon is behind COLL.
+    /// Parses a replay path, `/COLL/<ts>mp_/URL`. In replay by ranges, a segment with a colon may follow COLL.
     private static func replayed(_ path: String, of id: ArchiveID) -> (timestamp: String, url: String)? {
         guard isReplayAddress(path, of: id) else { return nil }
         var rest = path.dropFirst().drop { $0 != "/" }.dropFirst()
@@ -87,18 +87,18 @@ struct ReplayRoutes: Sendable {
         return (timestamp, url)
     }
 
-    /// Has the browser forget what it keeps for this origin: workers, databases, caches. Only the viewer asks for it, in a frame:
-    /// no worker of the origin, whoever registered it, is asked first.
+    /// Makes the browser clear the origin's data: workers, databases, caches. Only for the viewer, in a frame, so that no worker of
+    /// the origin can intercept the request.
     private func clear(_ request: Request) throws -> Response {
         guard request.headers[.secFetchSite] == "same-site", request.headers[.secFetchDest] == "iframe" else {
-            throw ErrorResponse.forbidden("the viewer asks for this, nobody else")
+            throw ErrorResponse.forbidden("only the viewer can use this")
         }
         return Responses.page(
             "<!doctype html><title>Cleared</title>\n", policy: SecurityHeaders.clearedPage(site.hosts),
             fields: [.clearSiteData: "\"storage\""])
     }
 
-    /// The page that the viewer prints: our one script in it copies the archived page, and nothing else runs there.
+    /// Returns the page for printing. Its only script copies the archived page into it.
     private func printPage(_ request: Request) async throws -> Response {
         guard let page = try await site.blocking({ try site.assets.asset("replay/print.html") }) else {
             throw ErrorResponse.assetsMissing
@@ -116,16 +116,16 @@ struct ReplayRoutes: Sendable {
         return Responses.asset(worker.script, policy: SecurityHeaders.engine, request: request)
     }
 
-    /// What the boot page is told.
+    /// The data in the boot page.
     private struct BootData: Encodable {
         let id: String
         let title: String
         let collection: String
-        /// Where the engine can read the file by ranges; absent for a collection, which is replayed by lookups only.
+        /// The URL of the file for replay by ranges; absent for a collection, which replays by lookups only.
         let source: String?
         let size: UInt64
         let controlOrigins: [String]
-        /// Path and query of the worker; absent where the engine is missing.
+        /// The path and query of the worker; absent if the engine is missing.
         let worker: String?
     }
 
@@ -152,10 +152,9 @@ struct ReplayRoutes: Sendable {
             fields: [.connectionAllowlist: SecurityHeaders.ownAndControlOrigins(site.hosts)])
     }
 
-    /// `boot.html` with its modules: each line `{{PATH.js}}` becomes the module at that path.
+    /// Returns `boot.html` with each line `{{PATH.js}}` replaced by the module at that path.
     ///
-    /// The modules have no URLs of their own. So the policy names all of them by one hash, and no service worker comes between the
-    /// page and its modules: one of an earlier version may still control the page, and would not know them.
+    /// Inline modules need only one hash in the policy, and can't be intercepted by a service worker of an earlier version.
     private func bootTemplate() throws -> String {
         try lines(of: "replay/boot.html").map { line in
             guard line.hasPrefix("{{"), line.hasSuffix(".js}}") else { return String(line) }
@@ -167,13 +166,13 @@ struct ReplayRoutes: Sendable {
         .joined(separator: "\n")
     }
 
-    /// The lines of an asset.
+    /// Returns the lines of an asset.
     private func lines(of path: String) throws -> [Substring] {
         guard let asset = try site.assets.asset(path) else { throw ErrorResponse.assetsMissing }
         return String(decoding: asset.bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// SHA-256, in base64, of the text of the first element of that name that has no attributes.
+    /// Returns the SHA-256, in base64, of the content of the first element of that name without attributes.
     private static func hash(ofFirst element: String, in page: String) -> String {
         guard let start = page.range(of: "<\(element)>"),
             let end = page.range(of: "</\(element)>", range: start.upperBound..<page.endIndex)

@@ -1,9 +1,9 @@
 import ArchiveStore
 
-/// An archive or a collection as the API shows it: with the origin it is replayed on.
+/// An archive or a collection in the API, with its replay origin.
 struct Resource<Body: Encodable & Sendable>: Encodable, Sendable {
     let body: Body
-    /// Absent where each archive has a port of its own, until this one has.
+    /// Absent in origin mode `ports` until a port is assigned.
     let replayOrigin: String?
 
     private enum CodingKeys: String, CodingKey {

@@ -4,33 +4,33 @@ import Hummingbird
 import Logging
 
 extension Request {
-    /// The origin that it was made to, as its Host says.
-    var askedOrigin: String { "http://\(head.authority?.lowercased() ?? "")" }
+    /// The origin that the request was made to, from its Host.
+    var targetOrigin: String { "http://\(head.authority?.lowercased() ?? "")" }
 }
 
-/// What every route needs to know.
+/// The context of all routes.
 struct Site: Sendable {
     let store: ArchiveStore
     let assets: Assets
     let hosts: HostPolicy
-    /// What a request that changes something must bring in `Replayhost-Token`.
+    /// The value of `Replayhost-Token` that requests need to change anything.
     let token: String
     let version: String
     let blocking = BlockingWork()
 
-    /// The same for another port.
+    /// Returns the site for another port.
     func on(_ hosts: HostPolicy) -> Site {
         Site(store: store, assets: assets, hosts: hosts, token: token, version: version)
     }
 
-    /// Where an archive or a collection is replayed; `nil` where it needs a port and has none yet.
+    /// Returns the replay origin of an archive or a collection; `nil` if it needs a port and has none.
     func replayOrigin(of replayable: Replayable) -> String? {
         hosts.replayOrigin(of: replayable.id, replayPort: replayable.port)
     }
 
     func replayOrigin(of archive: Archive) -> String? { replayOrigin(of: .archive(archive)) }
 
-    /// An asset as an answer, or 404.
+    /// Returns an asset, or throws 404.
     func asset(
         _ path: String, policy: String = SecurityHeaders.inert, request: Request, fields: HTTPFields = HTTPFields()
     ) async throws -> Response {
@@ -38,12 +38,12 @@ struct Site: Sendable {
         return Responses.asset(asset, policy: policy, request: request, fields: fields)
     }
 
-    /// The engine's script. Missing, it is a 404 that names the command that fetches it.
+    /// Returns the engine's script, or throws 404 with the command that installs it.
     ///
-    /// It is no service worker by itself: nothing would then stand between it and the network.
+    /// It can't be registered as a service worker itself, because it could then reach the network.
     func engineScript(request: Request) async throws -> Response {
         guard request.headers[.serviceWorker] == nil else {
-            throw ErrorResponse.forbidden("the replay engine is registered as /sw.js only")
+            throw ErrorResponse.forbidden("the replay engine can only be registered as /sw.js")
         }
         guard let script = try await blocking({ try assets.asset(ReplayWorker.engine) }) else {
             throw ErrorResponse.engineMissing

@@ -2,13 +2,13 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The stock ReplayWeb.page user interface, where a person has put its files, on an origin of its own.
+/// The stock ReplayWeb.page interface, if it is installed, on a separate origin.
 struct StockRoutes: Sendable {
     let site: Site
 
     func respond(to request: Request) async throws -> Response {
         guard request.method == .get || request.method == .head else {
-            throw ErrorResponse.onlyReading
+            throw ErrorResponse.readOnly
         }
         guard try await site.blocking({ try site.assets.hasStockInterface() }) else {
             throw ErrorResponse.stockMissing
@@ -23,7 +23,7 @@ struct StockRoutes: Sendable {
             fields: file == "sw.js" ? [.serviceWorkerAllowed: "/"] : [:])
     }
 
-    /// Its own page when it brings one, else the smallest that shows it.
+    /// Returns the interface's own page, or a minimal one.
     private func index(_ request: Request) async throws -> Response {
         let own = try await site.blocking { try site.assets.asset("vendor/stock/index.html") }
         let page = own ?? Asset(bytes: Array(Self.page.utf8), type: "text/html; charset=utf-8")
@@ -35,7 +35,7 @@ struct StockRoutes: Sendable {
         <html lang="en">
         <head><meta charset="utf-8"><title>ReplayWeb.page</title><script src="/ui.js"></script></head>
         <body>
-        <p>All archives opened here share one origin: pages of one can see what another stored. The library keeps them apart.</p>
+        <p>All archives that you open here share one origin, so they can read each other's data. The library isolates them.</p>
         <replay-app-main></replay-app-main>
         </body>
         </html>

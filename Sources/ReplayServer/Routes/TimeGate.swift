@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// `/c/ID/URL`: sends on to the capture that is closest to `Accept-Datetime`. RFC 7089 §4.1, pattern 2.1.
+/// `/c/ID/URL`: redirects to the capture closest to `Accept-Datetime`. RFC 7089 §4.1, pattern 2.1.
 struct TimeGate: Sendable {
     let call: CaptureCall
     let url: String
@@ -15,17 +15,17 @@ struct TimeGate: Sendable {
         let location = CaptureAddress.memento(
             call.scope.id ?? found.archive.id, found.entry.timestamp, .none, found.entry.url)
         let links = memento.links(memento: found.entry.captureTime.map { (location, $0) })
-        return CaptureCall.sentOn(to: location, links: links, fields: [.vary: "Accept-Datetime"])
+        return CaptureCall.redirect(to: location, links: links, fields: [.vary: "Accept-Datetime"])
     }
 
-    /// What the client asks for; `nil` for the latest capture.
+    /// Returns the requested time; `nil` for the latest capture.
     private func time() throws -> CaptureTimestamp? {
         guard let field = call.request.headers[.acceptDatetime] else { return nil }
         let seconds = HTTPDate.seconds(of: field)
         guard let time = seconds.flatMap({ CaptureTimestamp(millisecondsSince1970: Int64($0) * 1000) }) else {
             throw ErrorResponse(
                 .badRequest, code: "bad-datetime",
-                "Accept-Datetime is \"\(field.prefix(60))\", which is no date of RFC 9110",
+                "Accept-Datetime isn't a valid HTTP date: \"\(field.prefix(60))\"",
                 hint: "for example: Thu, 31 May 2007 20:35:00 GMT", fields: [.vary: "Accept-Datetime"])
         }
         return time

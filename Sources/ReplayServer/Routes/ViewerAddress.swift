@@ -1,11 +1,11 @@
 package import ArchiveStore
 import Foundation
 
-/// The addresses of the viewer, as `www/app/core/routes.js` reads them.
+/// URLs of the viewer, as `www/app/core/routes.js` parses them.
 package enum ViewerAddress {
-    /// Path, query and fragment of an archive or a collection at its main page, or at one of its captures.
+    /// Returns the path, query and fragment for the main page or a capture.
     ///
-    /// - Parameter timestamp: Of the capture wanted; empty for the latest.
+    /// - Parameter timestamp: The time of the capture; empty for the latest.
     package static func path(of replayable: Replayable, url: String? = nil, timestamp: String = "") -> String {
         let place =
             switch replayable {

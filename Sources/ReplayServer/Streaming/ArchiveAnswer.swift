@@ -3,9 +3,9 @@ import NIOCore
 import NIOHTTP1
 import WebArchive
 
-/// What is sent for a request for an archive's file: the head, and the body as a list of pieces.
+/// The response to a request for an archive's file.
 struct ArchiveAnswer {
-    /// A piece of a body: bytes at hand, or a stretch of the file.
+    /// A part of the body: bytes in memory, or a range of the file.
     enum Piece: Equatable {
         case bytes(ByteBuffer)
         case file(ByteRange)
@@ -15,7 +15,7 @@ struct ArchiveAnswer {
     let headers: HTTPHeaders
     let pieces: [Piece]
 
-    /// - Parameter date: The value of `Date`, which nobody else adds here. RFC 9110 §6.6.1.
+    /// - Parameter date: The value of `Date`. RFC 9110 §6.6.1.
     init(to request: ArchiveRequest, file: OpenArchiveFile, date: String) {
         let tag = Self.tag(of: file)
         var headers = Self.commonHeaders
@@ -56,14 +56,14 @@ struct ArchiveAnswer {
         self.pieces = request.isHead ? [] : pieces
     }
 
-    /// The hash; for a file outside of the store that is not hashed yet, its size and time of change.
+    /// Returns the hash, or size and modification time of a linked file that isn't hashed yet.
     private static func tag(of file: OpenArchiveFile) -> ETag {
         let form = file.tail == nil ? "" : "-replay"
         if let sha256 = file.archive.sha256 { return ETag(strong: sha256 + form) }
         return ETag(weak: "\(file.size)-\(file.archive.storage.linkedFile?.modifiedAtNanoseconds ?? 0)\(form)")
     }
 
-    /// A stretch of the body: of the file, of the tail that replaces its end, or of both.
+    /// Returns a range of the body, from the file, the tail that replaces its end, or both.
     private static func pieces(_ range: ByteRange, of file: OpenArchiveFile) -> [Piece] {
         guard let tail = file.tail, range.last >= tail.offset else { return [.file(range)] }
         let first = max(range.first, tail.offset)
@@ -72,7 +72,7 @@ struct ArchiveAnswer {
         return range.first < tail.offset ? [.file(ByteRange(first: range.first, last: tail.offset - 1)), end] : [end]
     }
 
-    /// The body of a multipart/byteranges answer. RFC 9110 §14.6.
+    /// Returns the body of a multipart/byteranges response. RFC 9110 §14.6.
     private static func multipart(
         _ ranges: [ByteRange], of file: OpenArchiveFile, boundary: String
     ) -> ([Piece], UInt64) {
@@ -91,7 +91,7 @@ struct ArchiveAnswer {
         return (pieces, length + UInt64(tail.utf8.count))
     }
 
-    /// Random, so that no archive can be made to hold it.
+    /// Returns a random boundary, which an archive can't contain on purpose.
     private static func boundary() -> String {
         "replayhost-" + String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)

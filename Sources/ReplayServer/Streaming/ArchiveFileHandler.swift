@@ -11,11 +11,10 @@ import Glibc
 import Darwin
 #endif
 
-/// Answers GET and HEAD on `/archives/*` straight from the file and passes everything else on to the router.
+/// Serves GET and HEAD on `/archives/*` from the file, and passes other requests on to the router.
 ///
-/// It stands behind `HTTPServerPipelineHandler`, which hands over one request at a time and so keeps pipelined answers in order.
-/// Small answers are read into one buffer and sent with their head; large ones go from the kernel's cache to the socket by
-/// sendfile, a chunk at a time, each chunk sent before the next is begun.
+/// It comes after `HTTPServerPipelineHandler`, which passes on one request at a time. Small bodies are buffered and sent with their
+/// head. Large ones are sent with sendfile, one chunk after the other.
 final class ArchiveFileHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -29,7 +28,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
     private enum State {
         /// The router has this request.
         case passing
-        /// Ours; its end has not come yet.
+        /// This handler has the request, which isn't complete yet.
         case receiving(ArchiveRequest, HTTPRequestHead)
         case answering
     }
@@ -69,7 +68,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
                 if case .success(.some(let file)) = result, request.accepts(file) {
                     self.answer(request, head: head, file: file, context: context)
                 } else {
-                    // Not there, or not readable: the router has the words for it.
+                    // The router reports why the file isn't available.
                     self.state = .passing
                     context.fireChannelRead(self.wrapInboundOut(.head(head)))
                     context.fireChannelRead(self.wrapInboundOut(.end(nil)))
@@ -87,7 +86,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         send(answer.pieces[...], of: file, context: context)
     }
 
-    /// Sends the next pieces: all that are at hand in one go, then a stretch of the file, then comes back for the rest.
+    /// Sends pieces in memory at once, then a range of the file, then the rest.
     private func send(
         _ pieces: ArraySlice<ArchiveAnswer.Piece>, of file: OpenArchiveFile,
         context: ChannelHandlerContext
@@ -113,7 +112,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// Small and not in the kernel's cache: another thread waits for the disk, not the event loop.
+    /// Reads a small range from disk on another thread, then sends it.
     private func readThenSend(
         _ range: ByteRange, rest: ArraySlice<ArchiveAnswer.Piece>, of file: OpenArchiveFile,
         context: ChannelHandlerContext
@@ -137,13 +136,13 @@ final class ArchiveFileHandler: ChannelInboundHandler {
                 context.write(self.wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
                 self.send(rest, of: file, context: context)
             case .failure:
-                // The head is on its way with a length that can't be kept: an early end tells the client.
+                // The head with the length was already sent, so close the connection.
                 context.close(promise: nil)
             }
         }
     }
 
-    /// Large: sendfile. Each range has a handle of its own, since one handle must not serve two event loops.
+    /// Sends a large range with sendfile. Each range has a separate handle, because event loops can't share one.
     private func stream(
         _ range: ByteRange, rest: ArraySlice<ArchiveAnswer.Piece>, of file: OpenArchiveFile,
         context: ChannelHandlerContext
@@ -153,14 +152,14 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: copy)
         Self.readAhead(of: range, descriptor: copy)
         sendChunks(of: range, of: file, from: handle, context: context) { isWhole in
-            // Closing our own copy of a descriptor has nothing to fail at that anyone could act on.
+            // Nothing can be done about an error here.
             try? handle.close()
             guard isWhole, context.channel.isActive else { return context.close(promise: nil) }
             self.send(rest, of: file, context: context)
         }
     }
 
-    /// A chunk, and when it is sent the next: so that a look at the connection tells whether it moves.
+    /// Sends a chunk, and the next one when it was sent, so that progress is visible.
     private func sendChunks(
         of range: ByteRange, of file: OpenArchiveFile, from handle: NIOFileHandle, context: ChannelHandlerContext,
         done: @escaping (Bool) -> Void
@@ -169,7 +168,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         let region = FileRegion(fileHandle: handle, readerIndex: Int(range.first), endIndex: Int(last) + 1)
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { result in
-            // A file outside of the store that became another one meanwhile: better a broken answer than a mixed one.
+            // If a linked file changed meanwhile, break the response instead of mixing content.
             guard case .success = result, context.channel.isActive, file.isUnchanged else { return done(false) }
             guard last < range.last else { return done(true) }
             let remaining = ByteRange(first: last + 1, last: range.last)
@@ -178,7 +177,7 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
     }
 
-    /// The bytes if all of them are in the kernel's cache; `nil` means: ask a thread that may wait.
+    /// Returns the bytes if all are in the page cache; otherwise `nil`.
     private static func cachedBytes(
         _ range: ByteRange, of descriptor: Int32, allocator: ByteBufferAllocator
     ) -> ByteBuffer? {
@@ -201,15 +200,15 @@ final class ArchiveFileHandler: ChannelInboundHandler {
         #endif
     }
 
-    /// Bytes up to which a body is read into a buffer and sent together with its head.
+    /// The maximum size of a buffered range.
     private static let bufferedMax: UInt64 = 32 << 10
-    /// Bytes that the kernel is asked to fetch before the first chunk is sent.
+    /// The number of bytes to prefetch before the first chunk is sent.
     private static let readAheadMax: UInt64 = 4 << 20
-    /// Bytes sent before the next look at the connection.
+    /// The size of a chunk.
     private static let chunkMax: UInt64 = 1 << 20
 }
 
-/// The value of `Date`, made anew once a second.
+/// The value of `Date`, updated once a second.
 struct DateClock {
     private var second = 0
     private var cached = ""

@@ -1,21 +1,19 @@
 import ArchiveStore
 import NIOHTTP1
 
-/// A request for an archive's file, as far as its head alone tells.
+/// A request for an archive's file, parsed from its head.
 struct ArchiveRequest: Sendable {
-    /// The last part of the path without `.wacz`, percent-decoded, and whether the replay engine asks: `view=replay`.
     let file: OpenArchives.Request
-    /// On a replay origin only that archive's own file is served.
+    /// The only archive whose file is served, on a replay origin.
     let onlyID: ArchiveID?
-    /// The archive's own port that this came to.
+    /// The replay port that the request came to.
     private let replayPort: HostPolicy.ReplayPort?
-    /// `sha256=` or, before the hash is known, `version=` in the query: the client wants this very file, not another one that has
-    /// taken its name.
+    /// `sha256=` in the query, or `version=` before the hash is known: only this version of the file is sent.
     let wantedKey: String?
     let isHead: Bool
     let conditions: ConditionalRequest
 
-    /// `nil` when the request is none for an archive's file, or not one that this host may answer: the router has the words.
+    /// Parses a request; `nil` if it isn't for an archive's file or isn't allowed on this host. The router reports the error.
     init?(_ head: HTTPRequestHead, hosts: HostPolicy) {
         guard head.method == .GET || head.method == .HEAD, head.uri.hasPrefix(Self.prefix) else { return nil }
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -45,7 +43,7 @@ struct ArchiveRequest: Sendable {
             ifRange: head.headers.first(name: "if-range"), range: Self.joined("range", head))
     }
 
-    /// Whether a page of another site opens this in a window. A download would tell it that there is such an archive.
+    /// Whether a page of another site opens this in a window. A download would tell it that the archive exists.
     ///
     /// - Parameters:
     ///   - site: `Sec-Fetch-Site`.
@@ -54,16 +52,16 @@ struct ArchiveRequest: Sendable {
         mode == "navigate" && site != nil && site != "same-origin" && site != "none"
     }
 
-    /// Whether this file is the one asked for.
+    /// Whether this is the requested file.
     func accepts(_ file: OpenArchiveFile) -> Bool {
         if let onlyID, file.archive.id != onlyID { return false }
-        // Not the port of one that had the same id before.
+        // The port may belong to a removed archive with the same id.
         if onlyID != nil, let replayPort, replayPort.isKept, file.archive.port != replayPort.port { return false }
         guard let wantedKey else { return true }
         return [file.archive.sha256, file.archive.key, file.archive.provisionalKey].contains(wantedKey)
     }
 
-    /// The values of a list field, as one. RFC 9110 §5.3.
+    /// Returns the combined values of a list field. RFC 9110 §5.3.
     private static func joined(_ name: String, _ head: HTTPRequestHead) -> String? {
         let values = head.headers[name]
         return values.isEmpty ? nil : values.joined(separator: ", ")

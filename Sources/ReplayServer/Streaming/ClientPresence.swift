@@ -1,17 +1,16 @@
 import NIOCore
 import Synchronization
 
-/// Whether a client still waits for its answer, for work that takes long before anything can be sent.
+/// Tells whether a client is still connected, for long work before anything is sent.
 ///
-/// A client that has closed its sending side counts as gone, as with nginx: one that only half-closes cannot be told from one
-/// that left until something is sent, and neither browsers nor curl do that.
+/// As in nginx, a client that has closed its sending side counts as disconnected. Browsers and curl don't half-close.
 final class ClientPresence: Sendable {
     private let flag = Atomic(true)
     private let ending = Mutex<(@Sendable () -> Void)?>(nil)
 
     var isThere: Bool { flag.load(ordering: .sequentiallyConsistent) }
 
-    /// Calls `body` once, when the client has gone; at once if it has already.
+    /// Calls `body` once when the client disconnects, or immediately if it already has.
     func onEnd(_ body: @escaping @Sendable () -> Void) {
         ending.withLock { $0 = body }
         if !isThere { callOnce() }
@@ -38,7 +37,7 @@ final class ClientPresence: Sendable {
     }
 }
 
-/// Tells those who asked when the other side closes. It stands first in the pipeline: behind it that news waits for the answer.
+/// Reports when the client closes the connection. It comes first in the pipeline, because later handlers delay that event.
 final class PresenceHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = IOData
@@ -50,7 +49,7 @@ final class PresenceHandler: ChannelDuplexHandler {
         guard let presence = event as? ClientPresence else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        // One request at a time is answered, so the one before needs no news any more.
+        // Only one request is handled at a time, so the previous one is done.
         watching = presence
         if isGone { presence.end() }
         promise?.succeed()

@@ -12,10 +12,9 @@ final class StopSignal: Sendable {
     func raise() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Refuses connections of other users, closes those that have stood still for too long, and answers what is no HTTP.
+/// Refuses connections of other users, closes stale ones, and responds to malformed HTTP.
 ///
-/// It stands between the parser and everyone who answers, so it sees the requests of the router and those of the archive
-/// handler alike.
+/// It comes right after the parser, so it sees all requests and responses.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -24,17 +23,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private let stop: StopSignal
     private let clients: ClientCheck
-    /// Found out once, so that requests on a connection that is kept don't pay for it.
+    /// Determined once per connection.
     private var client = ClientCheck.Verdict.unknownUser
     /// From a request's head to its end.
     private var isReceiving = false
-    /// From a request's head to the end of its answer.
+    /// From a request's head to the end of its response.
     private var isRequestOpen = false
     private var isKeptAlive = true
-    /// HTTP/1.0, where staying must be said.
+    /// HTTP/1.0, which needs an explicit keep-alive.
     private var isOldVersion = false
     private var isRefused = false
-    /// Whether the answer that is being sent has a status that allows a body.
+    /// Whether the status of the current response allows a body.
     private var mayHaveBody = true
     private var clock = DateClock()
     private var lastProgress = NIODeadline.now()
@@ -82,25 +81,24 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Exactly one Host (RFC 9112 §3.2), and a target in origin form: a proxy's absolute form names a host of its own, and
-    /// nobody here is a proxy.
+    /// Whether a request has exactly one Host (RFC 9112 §3.2) and a target in origin form. The absolute form is for proxies.
     private static func isAcceptable(_ head: HTTPRequestHead) -> Bool {
         head.headers["host"].count == 1 && head.uri.hasPrefix("/")
     }
 
-    /// Answers with the error's words and closes.
+    /// Responds with an error and closes the connection.
     private func refuse(_ error: ErrorResponse, head: HTTPRequestHead, context: ChannelHandlerContext) {
         let status = HTTPResponseStatus(statusCode: error.status.code)
         do {
-            let words = try error.bytes(asJSON: head.uri.hasPrefix("/api/"))
-            let fields = words.fields.map { ($0.name.rawName, $0.value) }
-            refuse(status, fields: fields, body: words.body, isHead: head.method == .HEAD, context: context)
+            let response = try error.bytes(asJSON: head.uri.hasPrefix("/api/"))
+            let fields = response.fields.map { ($0.name.rawName, $0.value) }
+            refuse(status, fields: fields, body: response.body, isHead: head.method == .HEAD, context: context)
         } catch {
             refuse(status, context: context)
         }
     }
 
-    /// Answers and closes; what follows on the connection is not read.
+    /// Responds and closes the connection without reading further requests.
     private func refuse(
         _ status: HTTPResponseStatus, fields: [(String, String)] = [], body: [UInt8] = [], isHead: Bool = false,
         context: ChannelHandlerContext
@@ -125,7 +123,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         lastProgress = .now()
         let part = unwrapOutboundIn(data)
         if case .head(let head) = part { mayHaveBody = head.status.mayHaveResponseBody }
-        // The bytes of a body that none is allowed for would be read as the next answer. RFC 9112 §6.3.
+        // A client would read a body that isn't allowed as the next response. RFC 9112 §6.3.
         if case .body = part, !mayHaveBody {
             promise?.succeed()
             return
@@ -142,7 +140,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
     }
 
-    /// The client decides whether the connection lives on. RFC 9112 §9.3.
+    /// Closes the connection after the response if the client requested that. RFC 9112 §9.3.
     private func writeEnd(_ data: NIOAny, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
         guard !isKeptAlive else { return context.write(data, promise: promise) }
         let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
@@ -155,14 +153,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// What the parser could not read. An over-long head is most often cookies that pages of many archives have set on a
-    /// common parent name: the browser is asked to forget them.
+    /// Responds to malformed requests. Too large a head is usually due to cookies that archived pages set on a common parent
+    /// domain, so the browser is told to delete them.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let parserError = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        // A connection that has gone leaves half a request behind, which nobody waits for an answer to.
+        // A closed connection leaves an incomplete request, which needs no response.
         guard !isRefused, context.channel.isActive else { return }
         guard !isReceiving, !isRequestOpen else {
-            // The rest of a request that is being answered, or was: one answer is all it may get.
+            // Part of a request that already got a response, and mustn't get a second one.
             isRefused = true
             return context.close(promise: nil)
         }
@@ -178,8 +176,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private static let tick = TimeAmount.seconds(2)
     /// Between requests, and while a head arrives.
     private static let idleLimit = TimeAmount.seconds(75)
-    /// Within a request: a paused video may keep a download waiting for long.
+    /// Within a request. A paused video can stall its download for a long time.
     private static let requestLimit = TimeAmount.minutes(15)
-    /// Once the server stops, for a download of which nothing moves any more.
+    /// For stalled downloads while the server is stopping.
     private static let stoppingLimit = TimeAmount.seconds(30)
 }

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Adds the security headers of the origin to every response that lacks them, whoever made it: a route, the archive handler, or the
-/// guard that rejects malformed HTTP. Archived scripts could use a document without a policy to reach the network.
+/// Adds the origin's security headers to every response that lacks them, including those of the archive handler and the guard.
+/// Archived scripts could use a document without a policy to reach the network.
 final class PolicyHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -12,7 +12,7 @@ final class PolicyHandler: ChannelDuplexHandler {
     private let hosts: HostPolicy
     /// Host fields of the last request, cached because they rarely change within a connection.
     private var host: [String] = []
-    /// Whether that request was for the library. Before the first request that can be parsed, the stricter policy of archives counts.
+    /// Whether that request was for the library. Before the first valid request, the stricter policy of archives applies.
     private var isForControl = false
 
     init(hosts: HostPolicy) {

@@ -7,11 +7,11 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// The pipeline of one connection: HTTP parser, one request at a time, guard, archive files, and behind these the router.
+/// The pipeline of a connection: HTTP parser, one request at a time, guard, archive files, router.
 ///
-/// Hummingbird's own HTTP/1 channel with two differences: requests are handed over one by one (its own switch for that is not
-/// public), and its connection state handler is left out, since it can't see the answers of `ArchiveFileHandler` and would end
-/// them at a graceful stop; `HTTPServerPipelineHandler` and `ConnectionGuard` do its work for both.
+/// Differs from Hummingbird's HTTP/1 channel in two ways. Requests are passed on one at a time, which isn't a public option there.
+/// Its connection state handler is omitted, because it doesn't see the responses of `ArchiveFileHandler` and would cut them off at
+/// a graceful stop; `HTTPServerPipelineHandler` and `ConnectionGuard` replace it.
 struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 

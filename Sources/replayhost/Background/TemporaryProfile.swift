@@ -46,7 +46,7 @@ final class TemporaryProfile {
     /// - Returns: `nil` when the folder belongs to another user, is gone, or is in use.
     private static func lock(_ path: String) -> Descriptor? {
         guard let folder = try? Descriptor(path: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
-            folder.lock() == .taken, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            folder.lock() == .acquired, let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.ownerAccountID] as? UInt == UInt(geteuid())
         else { return nil }
         return folder

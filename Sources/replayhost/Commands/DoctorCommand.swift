@@ -140,7 +140,7 @@ struct DoctorCommand: ParsableCommand {
         let (store, report) = try ArchiveStore.rebuild(at: path)
         let archives = Terminal.count(report.archives, "archive", "archives")
         let collections = Terminal.count(report.collections, "collection", "collections")
-        let old = report.isOldOneDamaged ? "; the damaged one is kept as catalog.sqlite.damaged" : ""
+        let old = report.isOldCatalogDamaged ? "; the damaged one is kept as catalog.sqlite.damaged" : ""
         let done = Check(
             name: "store catalog", verdict: .good, what: "recreated: \(archives), \(collections)\(old)")
         return (store, [done] + report.repair.problems.map { Check(name: "store files", verdict: .bad, what: $0) })

@@ -186,7 +186,7 @@ private struct Tally {
         let outcomes =
             switch result {
             case .archive(let outcome): [outcome]
-            case .package(let package): package.members
+            case .multiWACZ(let package): package.members
             }
         for outcome in outcomes {
             counts[outcome.kind, default: 0] += 1

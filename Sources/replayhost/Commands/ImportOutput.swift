@@ -10,7 +10,7 @@ struct ImportOutput {
     func write(_ result: ImportResult) {
         switch result {
         case .archive(let outcome): write(outcome)
-        case .package(let package):
+        case .multiWACZ(let package):
             for member in package.members { write(member) }
             if common.json {
                 return Terminal.write(

@@ -165,7 +165,7 @@ struct OpenCommand: ParsableCommand {
         if !common.json { ImportOutput(wasMoved: false, common: common).write(result) }
         switch result {
         case .archive(let outcome): return .of(.archive(outcome.archive))
-        case .package(let package): return .of(.collection(package.collection, []))
+        case .multiWACZ(let package): return .of(.collection(package.collection, []))
         }
     }
 

@@ -25,7 +25,7 @@ struct PagesCommand: ParsableCommand {
         let archive = try store.resolver.archive(matching: id)
         var offset = 0
         while true {
-            let pages = try store.pages(of: archive, words: match, offset: offset, limit: Self.batchSize).pages
+            let pages = try store.pages(of: archive, matching: match, offset: offset, limit: Self.batchSize).pages
             for page in pages { Terminal.write(common.json ? Terminal.json(page) : Self.line(page)) }
             offset += pages.count
             if pages.count < Self.batchSize { break }

@@ -139,17 +139,7 @@ enum Terminal {
     }
 
     /// Formats a size, such as "1.5 MB", in powers of 1000.
-    static func size(_ bytes: UInt64) -> String {
-        let units = ["B", "kB", "MB", "GB", "TB"]
-        var value = Double(bytes)
-        var unit = 0
-        while value >= 999.5, unit < units.count - 1 {
-            value /= 1000
-            unit += 1
-        }
-        if unit == 0 { return "\(bytes) B" }
-        return "\(String(format: value < 9.95 ? "%.1f" : "%.0f", value)) \(units[unit])"
-    }
+    static func size(_ bytes: UInt64) -> String { ByteSize.text(bytes) }
 
     /// Returns the percentage done, 0 to 100, even for inconsistent numbers of a damaged catalog.
     static func percent(_ done: UInt64, of total: UInt64) -> Int {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Archives whose files the store only refers to.
+/// Backups of linked files.
 struct BackupLinkedFilesTests {
     private let included = BackupOptions(includesLinkedFiles: true)
 
-    @Test func theirFilesStayWhereTheyAreAndThatIsCounted() throws {
+    @Test func linkedFilesAreNotCopiedButCounted() throws {
         let made = try BackedUpStore()
         let archive = try made.link("far", seed: 1)
         let report = try made.store.backUp(to: made.folder)
@@ -22,7 +22,7 @@ struct BackupLinkedFilesTests {
     }
 
     @Test(arguments: [false, true])
-    func theyAreCopiedWhenAskedForAndOnlyOnce(isHashed: Bool) async throws {
+    func linkedFilesAreCopiedOnceOnRequest(isHashed: Bool) async throws {
         let made = try BackedUpStore()
         let archive = try made.link("far", seed: 1)
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
@@ -31,7 +31,7 @@ struct BackupLinkedFilesTests {
         #expect((first.copied.count, first.elsewhere.count) == (1, 0))
         #expect(names(in: made.folder + "/files") == ["\(hash).wacz"])
         let before = try stamps(in: made.folder + "/files")
-        // What was copied once stays part of the backup.
+        // Once copied, a file stays in the backup.
         for options in [included, BackupOptions(prunes: true)] {
             let again = try made.store.backUp(to: made.folder, options: options)
             #expect((again.copied.count, again.unchanged.count, again.elsewhere.count) == (0, 1, 0))
@@ -41,7 +41,7 @@ struct BackupLinkedFilesTests {
         try await made.expectSound()
     }
 
-    @Test func aFileThatIsAwayIsSaidAndTheRestGoesOn() throws {
+    @Test func unavailableFileIsReportedAndSkipped() throws {
         let made = try BackedUpStore()
         let away = try made.link("away", seed: 1)
         try made.link("here", seed: 2)
@@ -59,7 +59,7 @@ struct BackupLinkedFilesTests {
     }
 
     @Test(arguments: [false, true])
-    func oneThatIsGoneIsRestoredFromItsCopyUnderItsID(isHashed: Bool) async throws {
+    func missingLinkedFileIsRestoredFromCopy(isHashed: Bool) async throws {
         let made = try BackedUpStore()
         var archive = try made.link("far", seed: 1)
         let path = made.test.folder.path("elsewhere/far.wacz")
@@ -83,8 +83,8 @@ struct BackupLinkedFilesTests {
         #expect(try there.repair() == RepairReport())
     }
 
-    /// The file at the path is another one by now: it is not shown as what it was.
-    @Test func oneThatWasChangedIsRestoredFromItsCopy() async throws {
+    /// The file at the path has changed, so it isn't used.
+    @Test func changedLinkedFileIsRestoredFromCopy() async throws {
         let made = try BackedUpStore()
         let archive = try made.link("far", seed: 1)
         let hash = try await sha256ByOpenSSL(made.test.folder.path("elsewhere/far.wacz"))
@@ -96,8 +96,8 @@ struct BackupLinkedFilesTests {
         #expect(try there.catalog.allArchives().map(\.key) == [hash])
     }
 
-    /// A file that the store has, and refers to elsewhere as well: two archives, one key.
-    @Test func twoOfTheSameBytesStayTwo() async throws {
+    /// Two archives of the same file, one managed and one linked.
+    @Test func identicalLinkedFilesStaySeparateArchives() async throws {
         let made = try BackedUpStore()
         let linked = try made.link("far", seed: 1)
         let path = made.test.folder.path("elsewhere/far.wacz")
@@ -113,8 +113,8 @@ struct BackupLinkedFilesTests {
         #expect(try there.repair() == RepairReport())
     }
 
-    /// A job has found out the hash after the backup: it is that archive all the same.
-    @Test func oneThatWasHashedSinceIsTheSame() async throws {
+    /// A linked file that was hashed after the backup is still the same archive.
+    @Test func archiveHashedSinceBackupIsRecognized() async throws {
         let made = try BackedUpStore()
         let archive = try made.link("far", seed: 1)
         _ = try made.store.backUp(to: made.folder)

@@ -30,7 +30,7 @@ struct BackedUpStore: Sendable {
         return try store.importLink(to: path).archive
     }
 
-    /// Some of everything that a store can have.
+    /// A store with archives of all kinds.
     func fill() async throws {
         let plain = try add("Plain Crawl", seed: 1, options: ImportOptions(title: "Said so", tags: ["a", "b"]))
         try store.edit(plain.id, ArchiveMetadata(notes: "two\nlines"))
@@ -39,7 +39,7 @@ struct BackedUpStore: Sendable {
         try store.committer.save(unsorted)
         try add("deflated", seed: 3, layout: .zipNumDeflated)
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
-        // Of two with the same file name the first one has the address.
+        // Of two archives with the same file name, the first is found by it.
         try add("2/Plain Crawl", seed: 4)
         let hashed = try link("hashed", seed: 5)
         let hash = try await sha256ByOpenSSL(test.folder.path("elsewhere/hashed.wacz"))
@@ -49,7 +49,7 @@ struct BackedUpStore: Sendable {
         try add("new", seed: 8, options: ImportOptions(replaces: replaced.id))
         var collection = try store.collections.make(
             title: "Some", members: [unsorted.id, hashed.id, plain.id],
-            words: ArchiveMetadata(tags: ["t"], notes: "why"))
+            metadata: ArchiveMetadata(tags: ["t"], notes: "why"))
         collection.port = 9124
         try store.collections.save(collection)
     }
@@ -57,7 +57,7 @@ struct BackedUpStore: Sendable {
     /// The path of a file of the backup.
     func copy(_ archive: Archive) -> String { "\(folder)/files/\(archive.key).wacz" }
 
-    /// The manifest, read by another program's rules than ours.
+    /// The manifest, parsed independently of the code under test.
     func manifest() throws -> [String: Any] {
         let bytes = Data(try contents(of: folder + "/backup.json"))
         return try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
@@ -69,7 +69,7 @@ struct BackedUpStore: Sendable {
         return try archives.map { try #require(($0["sidecar"] as? [String: Any])?["id"] as? String) }
     }
 
-    /// Every file of the backup is what its name says.
+    /// Checks that every file in the backup matches its hash.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for name in names(in: folder + "/files") {
             let hash = try await sha256ByOpenSSL("\(folder)/files/\(name)")
@@ -85,18 +85,18 @@ struct BackedUpStore: Sendable {
     }
 }
 
-/// What a store answers to every question, and all that lies in it: what two stores are compared by.
+/// Everything in a store, for comparing two stores.
 struct StoreFacts: Equatable {
     var archives: [Archive]
     var details: [ArchiveDetails]
     var pages: [[ArchivePage]]
     var collections: [ArchiveCollection]
-    /// The key that each file name leads to.
+    /// The key of the archive that each file name finds.
     var names: [String: String?]
     /// Of `files/` and `collections/`, by name.
     var files: [String: Content]
 
-    /// The bytes of a file; said by their number alone.
+    /// The bytes of a file. Described by their number only.
     struct Content: Equatable, CustomStringConvertible {
         let bytes: [UInt8]
         var description: String { "\(bytes.count) bytes" }

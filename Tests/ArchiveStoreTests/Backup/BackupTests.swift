@@ -4,11 +4,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What gets into a backup, and what never does.
+/// Writing backups.
 struct BackupTests {
     private struct Stop: Error {}
 
-    @Test func theManifestNamesEveryArchiveAndCollection() async throws {
+    @Test func manifestListsAllArchivesAndCollections() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         let report = try made.store.backUp(to: made.folder)
@@ -27,13 +27,13 @@ struct BackupTests {
                 with: Data(try contents(of: made.test.layout.sidecar(key))))
             #expect(entry["sidecar"] as? NSDictionary == sidecar as? NSDictionary)
         }
-        // Only the packages: indexes are made anew.
+        // Only the archives: indexes can be rebuilt.
         #expect(names(in: made.folder) == ["backup.json", "files", "incoming"])
         #expect(names(in: made.folder + "/files").count == 6)
         try await made.expectSound()
     }
 
-    @Test func theSecondBackupTouchesNoFile() async throws {
+    @Test func secondBackupCopiesNothing() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         _ = try made.store.backUp(to: made.folder)
@@ -50,7 +50,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func aDamagedFileOfTheStoreIsLeftOutAndTheRestGoesOn() async throws {
+    @Test func damagedFileInStoreIsSkipped() async throws {
         let made = try BackedUpStore()
         let (bad, good) = (try made.add("bad", seed: 1), try made.add("good", seed: 2))
         _ = try made.store.collections.make(title: "both", members: [bad.id, good.id])
@@ -66,7 +66,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func theGoodCopyOfAFileThatWasDamagedSinceStays() async throws {
+    @Test func intactCopyOfDamagedFileIsKept() async throws {
         let made = try BackedUpStore()
         let archive = try made.add("bad", seed: 1)
         _ = try made.store.backUp(to: made.folder)
@@ -81,7 +81,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func aFileThatTheStoreLostIsStillInTheBackup() async throws {
+    @Test func lostFileStaysInBackup() async throws {
         let made = try BackedUpStore()
         let (lost, never) = (try made.add("lost", seed: 1), try made.add("never", seed: 2))
         try FileManager.default.removeItem(atPath: made.test.layout.file(never.key))
@@ -95,7 +95,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func verifyFindsAFlippedByteAndMakesTheCopyAnew() async throws {
+    @Test func verifyReplacesCorruptCopy() async throws {
         let made = try BackedUpStore()
         let (bad, good) = (try made.add("bad", seed: 1), try made.add("good", seed: 2))
         _ = try made.store.backUp(to: made.folder)
@@ -111,7 +111,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func aCopyOfTheWrongSizeIsSeenWithoutVerify() async throws {
+    @Test func copyOfWrongSizeIsReplacedWithoutVerify() async throws {
         let made = try BackedUpStore()
         let archive = try made.add("short", seed: 1)
         _ = try made.store.backUp(to: made.folder)
@@ -121,7 +121,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func whenBothAreDamagedNothingIsDeleted() async throws {
+    @Test func keepsBothWhenFileAndCopyAreDamaged() async throws {
         let made = try BackedUpStore()
         let (bad, gone) = (try made.add("bad", seed: 1), try made.add("gone", seed: 2))
         _ = try made.store.backUp(to: made.folder)
@@ -136,7 +136,7 @@ struct BackupTests {
     }
 
     @Test(arguments: [false, true])
-    func whatIsRemovedMeanwhileIsLeftOut(isReplaced: Bool) async throws {
+    func archiveRemovedDuringBackupIsSkipped(isReplaced: Bool) async throws {
         let made = try BackedUpStore()
         let (gone, kept) = (try made.add("gone", seed: 1), try made.add("kept", seed: 2))
         _ = try made.store.collections.make(title: "both", members: [gone.id, kept.id])
@@ -144,7 +144,7 @@ struct BackupTests {
         let report = try made.store.backUp(to: made.folder) { _ in
             guard isFirst else { return }
             isFirst = false
-            // `gone` is open already, and is copied whole; `kept` is not yet.
+            // `gone` is already open and is copied completely; `kept` isn't open yet.
             if isReplaced {
                 try made.add("other", seed: 3, options: ImportOptions(replaces: kept.id))
             } else {
@@ -161,7 +161,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func pruneDeletesWhatTheStoreNoLongerHas() async throws {
+    @Test func pruneDeletesUnneededFiles() async throws {
         let made = try BackedUpStore()
         let (gone, kept) = (try made.add("gone", seed: 1), try made.add("kept", seed: 2))
         _ = try made.store.backUp(to: made.folder)
@@ -174,7 +174,7 @@ struct BackupTests {
         #expect(Set(names(in: made.folder + "/files")) == ["\(kept.key).wacz", "readme.txt"])
     }
 
-    @Test func anInterruptedBackupLeavesTheOneBeforeAndItsCopiesAreUsed() async throws {
+    @Test func interruptedBackupKeepsPreviousOneAndReusesCopies() async throws {
         let made = try BackedUpStore()
         try made.add("first", seed: 1)
         _ = try made.store.backUp(to: made.folder)
@@ -194,7 +194,7 @@ struct BackupTests {
         try await made.expectSound()
     }
 
-    @Test func whatAKilledBackupLeftIsSwept() async throws {
+    @Test func leftoversOfKilledBackupAreDeleted() async throws {
         let made = try BackedUpStore()
         try made.add("a", seed: 1)
         try made.test.folder.write("half", to: "backup/incoming/copy-0")
@@ -208,7 +208,7 @@ struct BackupTests {
         ("{\"format\":3,\"archives\":\"other\"}", StoreError.Code.unusable), ("{", .documentDamaged),
         ("[]", .documentDamaged), ("", .documentDamaged),
     ])
-    func aManifestThatIsNotOursIsLeftAlone(text: String, code expected: StoreError.Code) throws {
+    func foreignManifestIsNotChanged(text: String, code expected: StoreError.Code) throws {
         let made = try BackedUpStore()
         try made.add("a", seed: 1)
         try made.test.folder.write(text, to: "backup/backup.json")
@@ -219,7 +219,7 @@ struct BackupTests {
         #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
     }
 
-    @Test func theBackupOfAnotherStoreIsNotReplaced() throws {
+    @Test func backupOfAnotherStoreIsNotReplaced() throws {
         let (made, other, empty) = (try BackedUpStore(), try BackedUpStore(), try TestStore())
         try made.add("a", seed: 1)
         try other.add("b", seed: 2)
@@ -233,7 +233,7 @@ struct BackupTests {
     }
 
     @Test(arguments: ["store", "store/files/x", "store/x/y", ".", "link", "link/x", "other", "store/../store/x"])
-    func aFolderThatCannotBeOneIsRefused(name: String) throws {
+    func unsuitableFolderIsRefused(name: String) throws {
         let made = try BackedUpStore()
         try made.add("a", seed: 1)
         try FileManager.default.createSymbolicLink(
@@ -246,7 +246,7 @@ struct BackupTests {
         #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("files")))
     }
 
-    @Test func onlyOneAtATimeWritesToAFolder() throws {
+    @Test func folderIsLockedDuringBackup() throws {
         let made = try BackedUpStore()
         try made.add("a", seed: 1)
         var codes: [StoreError.Code?] = []
@@ -258,8 +258,8 @@ struct BackupTests {
         _ = try made.store.backUp(to: made.folder)
     }
 
-    /// The truth is the sidecar; the catalog is asked where it is lost.
-    @Test func aDamagedSidecarIsTakenFromTheCatalog() throws {
+    /// The sidecar is authoritative. The catalog is used if it is lost.
+    @Test func damagedSidecarIsReplacedFromCatalog() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
         try made.store.edit(archive.id, ArchiveMetadata(notes: "kept"))

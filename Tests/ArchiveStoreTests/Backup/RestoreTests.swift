@@ -4,11 +4,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What comes back out of a backup.
+/// Restoring backups.
 struct RestoreTests {
     private struct Stop: Error {}
 
-    @Test func aRestoredStoreIsTheOneThatWasBackedUp() async throws {
+    @Test func restoredStoreEqualsOriginal() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         let before = try StoreFacts(made.store)
@@ -28,7 +28,7 @@ struct RestoreTests {
         #expect(!FileManager.default.fileExists(atPath: there.layout.serverFile))
     }
 
-    @Test func aBackupWithGroupsIsRestored() async throws {
+    @Test func backupOfVersion010IsRestored() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         _ = try made.store.backUp(to: made.folder)
@@ -44,7 +44,7 @@ struct RestoreTests {
         #expect(try there.collections.all() == made.store.collections.all())
     }
 
-    @Test func anEmptyStoreIsRestoredEmpty() throws {
+    @Test func emptyStoreCanBeRestored() throws {
         let made = try BackedUpStore()
         let backup = try made.store.backUp(to: made.folder)
         #expect((backup.archives, backup.collections) == (0, 0))
@@ -53,12 +53,12 @@ struct RestoreTests {
         #expect(try there.catalog.allArchives() == [])
     }
 
-    @Test func anInterruptedRestorationGoesOn() async throws {
+    @Test func interruptedRestoreContinues() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         _ = try made.store.backUp(to: made.folder)
         let before = try StoreFacts(made.store)
-        // Stopped at each of the places where it can be, one after the other.
+        // Interrupts it at each possible step in turn.
         var rounds = 0
         while rounds < 100 {
             rounds += 1
@@ -80,7 +80,7 @@ struct RestoreTests {
     }
 
     @Test(arguments: ["flipped", "short", "missing"])
-    func aDamagedFileOfTheBackupIsLeftOutAndComesLater(how: String) async throws {
+    func damagedFileInBackupIsSkippedAndRestoredLater(how: String) async throws {
         let made = try BackedUpStore()
         let (bad, good) = (try made.add("bad", seed: 1), try made.add("good", seed: 2))
         _ = try made.store.collections.make(title: "both", members: [bad.id, good.id])
@@ -102,7 +102,7 @@ struct RestoreTests {
         #expect(try there.collections.all().map(\.members) == [[good.id]])
         #expect(names(in: there.layout.files) == ["\(good.key).json", "\(good.key).wacz"])
         #expect(names(in: there.layout.incoming) == [])
-        // The next backup mends it, and the next restoration adds what is missing.
+        // The next backup repairs the copy, and the next restore adds the archive.
         _ = try made.store.backUp(to: made.folder, options: BackupOptions(verifies: true))
         let again = try ArchiveStore.restore(from: made.folder, to: there.layout.root)
         #expect((again.problems, again.alreadyThere, again.restored.count) == ([], 1, 1))
@@ -110,7 +110,7 @@ struct RestoreTests {
         #expect(after == before)
     }
 
-    @Test func aStoreWithSomethingElseInItIsRefused() throws {
+    @Test func storeWithOtherArchivesIsRefused() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
         _ = try made.store.backUp(to: made.folder)
@@ -126,7 +126,7 @@ struct RestoreTests {
         }
     }
 
-    @Test func whatWasSaidSinceIsKept() throws {
+    @Test func newerMetadataIsKept() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
         let collection = try made.store.collections.make(title: "g", members: [archive.id])
@@ -140,7 +140,7 @@ struct RestoreTests {
         #expect(try there.collections.all().map(\.title) == ["another"])
     }
 
-    @Test func aFileThatTheStoreLostComesBack() throws {
+    @Test func lostFileIsRestored() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
         try made.add("b", seed: 2)
@@ -154,7 +154,7 @@ struct RestoreTests {
         #expect(after == before)
     }
 
-    @Test func aServerOnTheStoreKeepsItOut() throws {
+    @Test func restoreIsRefusedWhileServerRuns() throws {
         let made = try BackedUpStore()
         try made.add("a", seed: 1)
         _ = try made.store.backUp(to: made.folder)
@@ -173,7 +173,7 @@ struct RestoreTests {
         #expect(during.allSatisfy { $0 == .locked })
     }
 
-    @Test func aFolderWithoutABackupIsSaid() throws {
+    @Test func folderWithoutBackupIsNotFound() throws {
         let made = try BackedUpStore()
         #expect(code { _ = try made.restored() } == .notFound)
         try made.test.folder.write("", to: "backup/files/x")
@@ -181,7 +181,7 @@ struct RestoreTests {
         #expect(!FileManager.default.fileExists(atPath: made.test.folder.path("restored")))
     }
 
-    /// A manifest may come from anywhere: what it names never leads out of the two folders.
+    /// Manifests are untrusted: their names can't lead outside the two folders.
     @Test(arguments: [
         #"{"key":"../../escaped","sha256":"../../escaped","size":1,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"../x","size":1,"sidecar":SIDECAR}"#,
@@ -192,7 +192,7 @@ struct RestoreTests {
         #"{"key":"KEY","sha256":"KEY","size":9223372036854775808,"sidecar":SIDECAR}"#,
         #"{"key":"KEY","sha256":"KEY","size":1,"sidecar":BAD}"#,
     ])
-    func aManifestThatSaysSomethingImpossibleIsRefused(entry: String) throws {
+    func invalidManifestIsRefused(entry: String) throws {
         let made = try BackedUpStore()
         let sidecar = Self.sidecar(id: "a")
         let text = entry.replacing("SIDECAR", with: sidecar).replacing("BAD", with: Self.sidecar(id: "../x"))
@@ -210,8 +210,8 @@ struct RestoreTests {
         return #"{"format":2,"id":"\#(id)","title":"","originalName":"","source":"","importedAt":"\#(time)"}"#
     }
 
-    /// Each size is one that a file can have; their sum is more than 64 bits hold.
-    @Test func sizesThatAddUpToTooMuchAreRefused() throws {
+    /// Each size is valid, but their sum exceeds 64 bits.
+    @Test func overflowingSizesAreRefused() throws {
         let made = try BackedUpStore()
         let entries = (0..<3).map { number in
             let key = String(repeating: "\(number)", count: 64)

@@ -6,7 +6,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Catalogs of earlier versions, made by the statements that these versions made them with.
+/// Catalogs of earlier versions, created with the statements of those versions.
 struct CatalogMigrationsTests {
     /// The first step, as it was released.
     private static let first = """
@@ -33,11 +33,11 @@ struct CatalogMigrationsTests {
         INSERT INTO grdb_migrations VALUES ('1 archives, findings, pages');
         """
 
-    @Test func aStoreOfTheFirstVersionGoesOn() async throws {
+    @Test func storeOfFirstSchemaIsMigrated() async throws {
         let (test, folder) = (try TestStore(), try TemporaryFolder())
         let bytes = GeneratedArchive(pages: numberedPages(5), layout: .unsorted).bytes()
         let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
-        // What the first version would have left: the file, its sidecar, and a catalog of that schema.
+        // A store of the first version: the file, its sidecar, and a catalog with that schema.
         try folder.write(try contents(of: test.layout.file(archive.key)), to: "store/files/\(archive.key).wacz")
         try folder.write(
             """
@@ -82,7 +82,7 @@ struct CatalogMigrationsTests {
             try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'page'")
         }
         #expect(!indexes.contains("pageByURL"))
-        // The catalog as it was before lies beside it, readable by anybody.
+        // The previous catalog is kept next to it, with a readable mode.
         let copy = try DatabaseQueue(path: folder.path("store/catalog.sqlite.schema-1"))
         let title = try await copy.read { try String.fetchOne($0, sql: "SELECT title FROM archive") }
         #expect(title == "Old title")
@@ -111,7 +111,7 @@ struct CatalogMigrationsTests {
         DELETE FROM grdb_migrations WHERE identifier LIKE '6 %';
         """
 
-    @Test func aStoreWithGroupsAndReferencesGoesOn() async throws {
+    @Test func storeWithGroupsAndReferencesIsMigrated() async throws {
         let made = try BackedUpStore()
         try await made.fill()
         let before = try StoreFacts(made.store)
@@ -144,7 +144,7 @@ struct CatalogMigrationsTests {
         #expect(try store.revision().archives > revision)
     }
 
-    @Test func collectionsThatAnOlderVersionMadeMeanwhileAreKept() throws {
+    @Test func collectionsOfOlderVersionAreKept() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
         let collections = try ["kept", "late"].map { try made.store.collections.make(title: $0, members: [archive.id]) }

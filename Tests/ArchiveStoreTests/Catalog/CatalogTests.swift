@@ -39,15 +39,15 @@ struct CatalogTests {
         ("a.example", [0, 1, 2, 3, 4, 5]),
         ("nothing", []), ("'", []), ("reef nothing", []), ("   ", [0, 1, 2, 3, 4, 5]), ("\" OR 1", []),
     ])
-    func wordsAreTakenAsTheyAre(words: String, positions: [Int]) throws {
+    func searchWordsAreLiteral(words: String, positions: [Int]) throws {
         let (catalog, folder) = try filled()
-        let found = try catalog.pages(key: "key-one", words: words, limit: 100)
+        let found = try catalog.pages(key: "key-one", matching: words, limit: 100)
         #expect(found.pages.map(\.position) == positions)
         #expect(found.total == positions.count)
         withExtendedLifetime(folder) {}
     }
 
-    @Test func offsetAndLimitCutAPiece() throws {
+    @Test func offsetAndLimitSelectPages() throws {
         let (catalog, folder) = try filled()
         let some = try catalog.pages(key: "key-one", offset: 2, limit: 2)
         #expect(some.pages.map(\.position) == [2, 3])
@@ -56,15 +56,15 @@ struct CatalogTests {
         withExtendedLifetime(folder) {}
     }
 
-    /// sqlite.org/pragma.html#pragma_synchronous: 2 is FULL, with which a commit outlives a power cut.
-    @Test func eachChangeIsFlushed() throws {
+    /// sqlite.org/pragma.html#pragma_synchronous: 2 is FULL, so that a commit survives a power failure.
+    @Test func changesAreFlushed() throws {
         let folder = try TemporaryFolder()
         let catalog = try Catalog(path: folder.path("catalog.sqlite"))
         let mode = try catalog.database.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         #expect(mode == 2)
     }
 
-    @Test func newestComeFirstAndIDsWinOverNames() throws {
+    @Test func newestIsFirstAndIDsTakePrecedenceOverNames() throws {
         let folder = try TemporaryFolder()
         let catalog = try Catalog(path: folder.path("catalog.sqlite"))
         try catalog.add(try archive("old", at: 1000), findings: []) { _ in }
@@ -80,7 +80,7 @@ struct CatalogTests {
         #expect(try catalog.archive(named: "%") == nil)
     }
 
-    @Test func removalTakesPagesAndFindingsAlong() throws {
+    @Test func removalDeletesPagesAndFindings() throws {
         let (catalog, folder) = try filled()
         let finding = Finding(severity: .warning, code: "c", what: "w", location: "l", consequence: "q")
         try catalog.add(try archive("three"), findings: [finding, finding]) { _ in }
@@ -96,7 +96,7 @@ struct CatalogTests {
 
     private struct Stop: Error {}
 
-    @Test func anArchiveIsAddedWholeOrNotAtAll() throws {
+    @Test func archiveIsAddedAtomically() throws {
         let (catalog, folder) = try filled()
         #expect(throws: Stop.self) {
             try catalog.add(try archive("three"), findings: []) { add in
@@ -106,14 +106,14 @@ struct CatalogTests {
         }
         #expect(try catalog.archive(key: "key-three") == nil)
         #expect(try catalog.pages(key: "key-three", limit: 10).total == 0)
-        // The same id or the same file twice is refused, and what was there stays.
+        // An id or a file can't be added twice.
         let error = #expect(throws: StoreError.self) { try catalog.add(try archive("one"), findings: []) { _ in } }
         #expect(error?.what.contains("UNIQUE") == true)
         #expect(try catalog.pages(key: "key-one", limit: 10).total == 6)
         withExtendedLifetime(folder) {}
     }
 
-    @Test func anotherProcessSeesWhatWasWritten() throws {
+    @Test func otherProcessSeesChanges() throws {
         let (catalog, folder) = try filled()
         let other = try Catalog(path: folder.path("catalog.sqlite"))
         #expect(try other.allArchives() == catalog.allArchives())
@@ -121,7 +121,7 @@ struct CatalogTests {
         #expect(try catalog.allArchives().map(\.id.text) == ["two"])
     }
 
-    @Test func everyFieldComesBack() throws {
+    @Test func allFieldsRoundTrip() throws {
         let (catalog, folder) = try filled()
         var whole = try archive("whole", at: 784_111_777)
         whole.summary.createdAt = Date(timeIntervalSince1970: 1_000_000_000)

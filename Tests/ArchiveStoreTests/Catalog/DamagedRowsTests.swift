@@ -5,10 +5,10 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Rows of a damaged catalog can hold anything: they are said to be damaged, and crash nothing. The server looks at them all the time.
+/// Rows of a damaged catalog can contain anything. They throw an error and never crash the server.
 struct DamagedRowsTests {
     struct Damage: Sendable, CustomTestStringConvertible {
-        /// Makes a table of any content in the place of the real one.
+        /// Replaces a table with one that can contain anything.
         let sql: String
         let look: @Sendable (ArchiveStore) throws -> Void
         var testDescription: String { String(sql.prefix(60)) }
@@ -38,7 +38,7 @@ struct DamagedRowsTests {
                 + "INSERT INTO finding VALUES ('k', 0, NULL, NULL)"
         ) { _ = try $0.catalog.findings(key: "k") },
     ])
-    func theyAreSaidToBeDamaged(_ damage: Damage) throws {
+    func damagedRowsThrowCatalogDamaged(_ damage: Damage) throws {
         let test = try TestStore()
         try test.store.catalog.writing { database in
             try database.execute(sql: "PRAGMA defer_foreign_keys = ON; \(damage.sql)")
@@ -46,8 +46,8 @@ struct DamagedRowsTests {
         #expect(code { try damage.look(test.store) } == .catalogDamaged)
     }
 
-    /// Of two rows of one key, which no sound catalog has, one counts.
-    @Test func aKeyThatIsThereTwiceIsNoCrash() throws {
+    /// A damaged catalog can have two rows with the same key. One is used.
+    @Test func duplicateKeyDoesNotCrash() throws {
         let test = try TestStore()
         try test.store.catalog.writing { database in
             try database.execute(
@@ -59,8 +59,8 @@ struct DamagedRowsTests {
         #expect(try test.store.catalog.revision() == CatalogRevision(archives: 3, jobs: 2))
     }
 
-    /// The largest numbers that a column holds, in each archive: totals of them stay what JSON can say, and a backup finds no room.
-    @Test func numbersThatAddUpToTooMuchAreNoCrash() throws {
+    /// The largest numbers of a column in each archive: totals stay valid in JSON, and a backup has no space.
+    @Test func overflowingNumbersDoNotCrash() throws {
         let made = try BackedUpStore()
         let members = try (1...3).map { try made.add("Crawl \($0)", seed: UInt64($0)).id }
         let collection = try made.store.collections.make(title: "All", members: members)

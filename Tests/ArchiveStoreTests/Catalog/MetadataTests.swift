@@ -4,9 +4,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Title, tags and notes: what people say, kept in the sidecar first.
+/// Title, tags and notes, which are saved in the sidecar first.
 struct MetadataTests {
-    @Test func theSidecarAndTheCatalogSayTheSame() async throws {
+    @Test func sidecarMatchesCatalog() async throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         let words = ArchiveMetadata(title: "  A \u{7}title ", tags: ["b", " a ", "b", ""], notes: "Two\nlines ")
@@ -26,7 +26,7 @@ struct MetadataTests {
         ArchiveMetadata(tags: [String(repeating: "x", count: 201)]), ArchiveMetadata(tags: (0...100).map { "\($0)" }),
         ArchiveMetadata(notes: String(repeating: "x", count: 262_145)),
     ])
-    func whatCannotBeKeptIsRefused(_ words: ArchiveMetadata) throws {
+    func invalidMetadataIsRefused(_ words: ArchiveMetadata) throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         #expect(code { try test.store.edit(archive.id, words) } == .invalidMetadata)
@@ -34,7 +34,7 @@ struct MetadataTests {
     }
 
     /// Killed between the sidecar and the catalog: the sidecar counts.
-    @Test func aNewerSidecarIsTakenOver() throws {
+    @Test func newerSidecarIsApplied() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         var newer = archive
@@ -45,7 +45,7 @@ struct MetadataTests {
         #expect(try test.store.repair() == RepairReport())
     }
 
-    @Test func aSidecarOfAnotherVersionIsLeftAlone() throws {
+    @Test func sidecarOfUnknownFormatIsNotChanged() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         let text = String(decoding: try contents(of: test.layout.sidecar(archive.key)), as: UTF8.self)

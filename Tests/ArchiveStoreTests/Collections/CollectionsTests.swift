@@ -5,7 +5,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Collections: how they are kept, and how several archives answer as one.
+/// Storing collections, and replaying archives together.
 struct CollectionsTests {
     typealias Record = RecordedArchive.Record
 
@@ -17,10 +17,10 @@ struct CollectionsTests {
         return (test, ids)
     }
 
-    @Test func aCollectionIsItsDocument() async throws {
+    @Test func collectionIsSavedInDocument() async throws {
         let (test, ids) = try filled()
         let collection = try test.store.collections.make(
-            title: "Two of them", members: [ids[0], ids[1], ids[0]], words: ArchiveMetadata(tags: ["t"], notes: "n"))
+            title: "Two of them", members: [ids[0], ids[1], ids[0]], metadata: ArchiveMetadata(tags: ["t"], notes: "n"))
         #expect(collection.id.text == "two-of-them")
         #expect(collection.members == [ids[0], ids[1]])
         let document = try contents(of: test.layout.collection(collection.id))
@@ -38,7 +38,7 @@ struct CollectionsTests {
         try await test.expectWhole()
     }
 
-    @Test func idsAreSharedWithArchives() throws {
+    @Test func collectionsAndArchivesShareIDs() throws {
         let (test, ids) = try filled()
         #expect(code { _ = try test.store.collections.make(id: ids[0], title: "x", members: []) } == .taken)
         let collection = try test.store.collections.make(title: "new", members: ids)
@@ -47,18 +47,18 @@ struct CollectionsTests {
         #expect(try test.store.collections.make(title: "a1", members: []).id.text == "a1-2")
     }
 
-    @Test func aRemovedArchiveLeavesItsCollections() async throws {
+    @Test func removedArchiveLeavesCollections() async throws {
         let (test, ids) = try filled()
         let collection = try test.store.collections.make(title: "g", members: ids)
         try test.store.remove(ids[1])
         #expect(try test.store.collections.collection(id: collection.id)?.members == [ids[0], ids[2]])
-        // Another archive that gets the id is not in the collection.
+        // A new archive with the same id isn't in the collection.
         #expect(try test.store.importFile(at: try test.file("a2.wacz", seed: 77)).archive.id == ids[1])
         #expect(try test.store.collections.collection(id: collection.id)?.members == [ids[0], ids[2]])
         try await test.expectWhole()
     }
 
-    @Test func theDocumentIsTheTruth() async throws {
+    @Test func documentIsAuthoritative() async throws {
         let (test, ids) = try filled()
         let collection = try test.store.collections.make(title: "g", members: ids)
         // Killed between document and catalog.
@@ -74,7 +74,7 @@ struct CollectionsTests {
         try await test.expectWhole()
     }
 
-    @Test func aDamagedDocumentIsWrittenAnew() async throws {
+    @Test func damagedDocumentIsRewritten() async throws {
         let (test, ids) = try filled()
         let collection = try test.store.collections.make(title: "g", members: ids)
         try test.folder.write("{", to: "store/collections/g.json")
@@ -96,7 +96,7 @@ struct CollectionsTests {
         }
     }
 
-    @Test func theClosestCaptureOfAnyMemberAnswers() throws {
+    @Test func closestCaptureOfAnyMemberIsShown() throws {
         let test = try TestStore()
         func add(_ name: String, _ records: [Record]) throws -> ArchiveID {
             let path = try test.folder.write(RecordedArchive(records).bytes(), to: "\(name).wacz")
@@ -128,7 +128,7 @@ struct CollectionsTests {
         #expect(try answer("http://a.example/none", in: test, collection) == nil)
     }
 
-    @Test func aRevisitIsResolvedInsideTheCollectionAndNotOutside() throws {
+    @Test func revisitIsResolvedOnlyWithinCollection() throws {
         let test = try TestStore()
         let digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
         let payload = Record("http://a.example/", "payload", timestamp: "20240101000000").with {
@@ -154,7 +154,7 @@ struct CollectionsTests {
         #expect(try #require(try answer("http://a.example/", in: test, both)) == ("payload", "second"))
     }
 
-    @Test func membersThatAreAwayArePassedOver() throws {
+    @Test func unavailableMembersAreSkipped() throws {
         let test = try TestStore()
         let path = try test.folder.write(
             RecordedArchive([Record("http://a.example/", "away", timestamp: "20240601000000")]).bytes(), to: "away.wacz"
@@ -174,7 +174,7 @@ struct CollectionsTests {
         #expect(code { _ = try answer("http://a.example/", in: test, left) } == .unavailable)
     }
 
-    @Test func theCollectionIsAnotherOnceAMemberIs() throws {
+    @Test func replayNameChangesWithMembers() throws {
         let (test, ids) = try filled()
         let collection = try test.store.collections.make(title: "g", members: ids)
         func replayCollection() throws -> String {

@@ -7,7 +7,7 @@ import Testing
 struct ImporterTests {
     private struct Stop: Error {}
 
-    @Test func anImportedArchiveIsWhole() async throws {
+    @Test func importedArchiveIsComplete() async throws {
         let test = try TestStore()
         let source = Checkout.fixture("sample.wacz")
         let outcome = try test.store.importFile(at: source)
@@ -27,8 +27,8 @@ struct ImporterTests {
         #expect(try test.store.repair().changedAnything == false)
     }
 
-    /// What the file itself cannot tell. The catalog is rebuilt from it, so its form is for good.
-    @Test func theSidecarSaysWhatTheFileCannot() throws {
+    /// The catalog is rebuilt from sidecars, so their format must stay readable.
+    @Test func sidecarContainsMetadata() throws {
         let test = try TestStore()
         let source = try test.folder.write(GeneratedArchive(title: "A \\\"title\\\" / ü").bytes(), to: "My Crawl.wacz")
         let archive = try test.store.importFile(at: source).archive
@@ -46,7 +46,7 @@ struct ImporterTests {
         #expect(parts[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func pagesKeepTheirOrder() throws {
+    @Test func pagesStayInOrder() throws {
         let test = try TestStore()
         let pages = (0..<25).map { GeneratedArchive.Page(url: "http://example.org/\(24 - $0)", title: "Page \($0)") }
         let source = try test.folder.write(GeneratedArchive(pages: pages).bytes(), to: "a.wacz")
@@ -62,7 +62,7 @@ struct ImporterTests {
         #expect(archive.firstCapture == "20240102030405")
     }
 
-    @Test func aDuplicateChangesNothing() throws {
+    @Test func duplicateChangesNothing() throws {
         let test = try TestStore()
         let first = try test.store.importFile(at: Checkout.fixture("second.wacz"))
         let before = try test.state()
@@ -73,7 +73,7 @@ struct ImporterTests {
         #expect(try test.state() == before)
     }
 
-    @Test func otherBytesUnderTheSameNameAreAnotherArchive() throws {
+    @Test func differentFileOfSameNameIsNewArchive() throws {
         let test = try TestStore()
         let one = try test.folder.write(GeneratedArchive(seed: 1).bytes(), to: "1/crawl.wacz")
         let two = try test.folder.write(GeneratedArchive(seed: 2).bytes(), to: "2/crawl.wacz")
@@ -83,14 +83,14 @@ struct ImporterTests {
         #expect(try test.store.catalog.archive(named: "crawl.wacz")?.id.text == "crawl")
     }
 
-    @Test func theSameFileFromManyAtOnceIsThereOnce() async throws {
+    @Test func concurrentImportsOfSameFileAddOneArchive() async throws {
         let test = try TestStore()
         let source = try test.folder.write(GeneratedArchive(payloadSize: 3_000_000).bytes(), to: "a.wacz")
         let (root, count) = (test.layout.root, 6)
         let duplicates = try await withThrowingTaskGroup(of: Bool.self) { tasks in
             for _ in 0..<count {
                 tasks.addTask {
-                    // A store of its own each, as processes have.
+                    // A separate store for each, as in separate processes.
                     try await onThread { try ArchiveStore(at: root).importFile(at: source).isDuplicate }
                 }
             }
@@ -101,7 +101,7 @@ struct ImporterTests {
         try await test.expectWhole()
     }
 
-    @Test func anArchiveComesFromAPipe() async throws {
+    @Test func importsFromPipe() async throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(title: nil, payloadSize: 1_000_000).bytes()
         let pipe = Pipe()
@@ -123,7 +123,7 @@ struct ImporterTests {
         try await test.expectWhole()
     }
 
-    @Test func titlesComeFromTheOptionThePackageOrTheName() throws {
+    @Test func titleComesFromOptionPackageOrFileName() throws {
         let test = try TestStore()
         let named = try test.folder.write(GeneratedArchive(title: "Its own", seed: 1).bytes(), to: "1/crawl.wacz")
         let bare = try test.folder.write(GeneratedArchive(title: nil, seed: 2).bytes(), to: "2/Some Crawl.WACZ")
@@ -136,7 +136,7 @@ struct ImporterTests {
         #expect(try test.store.importFile(at: given, options: options).archive.title == "Mine")
     }
 
-    @Test func strictRefusesWhatElseIsTaken() async throws {
+    @Test func strictRefusesFilesWithWarnings() async throws {
         let test = try TestStore()
         let path = Checkout.fixture("damaged/wrong-hash.wacz")
         #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(isStrict: true)) } == .refused)
@@ -150,7 +150,7 @@ struct ImporterTests {
 
     // Fixtures/README.md says what is wrong with each.
     @Test(arguments: ["truncated", "not-a-zip", "encrypted", "nul-name", "multi-wacz"])
-    func whatCannotBeReplayedIsRefusedAndLeavesNothing(name: String) throws {
+    func unplayableFileIsRefusedAndLeavesNothing(name: String) throws {
         let test = try TestStore()
         let path = Checkout.fixture("damaged/\(name).wacz")
         #expect(code { _ = try test.store.importFile(at: path) { Issue.record("it went on: \($0)") } } == .refused)
@@ -163,29 +163,29 @@ struct ImporterTests {
     }
 
     @Test(arguments: ["no-datapackage", "no-index", "unsorted-index", "wrong-hash", "index-past-the-end"])
-    func whatCanBeReplayedIsTakenAndItsFaultsAreNamed(name: String) throws {
+    func playableFileIsImportedWithFindings(name: String) throws {
         let test = try TestStore()
         let outcome = try test.store.importFile(at: Checkout.fixture("damaged/\(name).wacz"))
         let counts = outcome.archive.findingCounts
         #expect(counts == FindingCounts(outcome.findings))
-        // Only `verify` and --strict look at the hashes inside of a package.
+        // Only `verify` and --strict check the hashes inside an archive.
         #expect(name == "wrong-hash" || counts.notice + counts.warning + counts.error > 0)
         #expect(try test.store.details(of: outcome.archive).findings == outcome.findings)
     }
 
-    /// It was opened before; what counts is what the copy has.
-    @Test func aSourceThatChangesWhileItIsCopiedIsReadAnew() async throws {
+    /// The source was opened before copying, but the copy's content counts.
+    @Test func sourceChangedDuringCopyIsReadAgain() async throws {
         let test = try TestStore()
-        // The second stretch is copied after the first progress.
-        let (stretch, size) = (16 << 20, 17 << 20)
+        // The second chunk is copied after the first progress.
+        let (chunk, size) = (16 << 20, 17 << 20)
         let path = try test.folder.write(GeneratedArchive(title: "Before", payloadSize: size).bytes(), to: "a.wacz")
         try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
         let changed = GeneratedArchive(title: "After!", payloadSize: size).bytes()
         let handle = try #require(FileHandle(forWritingAtPath: path))
         let archive = try test.store.importFile(at: path) { progress in
             guard case .copying(0, _) = progress else { return }
-            try handle.seek(toOffset: UInt64(stretch))
-            try handle.write(contentsOf: Data(changed[stretch...]))
+            try handle.seek(toOffset: UInt64(chunk))
+            try handle.write(contentsOf: Data(changed[chunk...]))
         }.archive
         #expect(archive.title == "After!")
         #expect(isSame(try contents(of: test.layout.file(archive.key)), changed))
@@ -193,22 +193,22 @@ struct ImporterTests {
     }
 
     @Test(arguments: ["", "/dev/null", "/nonexistent/file.wacz", "/tmp"])
-    func whatIsNoFileIsRefused(path: String) throws {
+    func nonFileIsRefused(path: String) throws {
         let test = try TestStore()
         #expect(throws: StoreError.self) { _ = try test.store.importFile(at: path) }
         #expect(try test.state().isEmpty)
     }
 
-    /// Opening a FIFO waits for a writer; nobody could end such an import.
+    /// Opening a FIFO would wait for a writer, and such an import couldn't be cancelled.
     @Test(.timeLimit(.minutes(1)))
-    func aFIFOIsRefusedAtOnce() async throws {
+    func fifoIsRefusedImmediately() async throws {
         let test = try TestStore()
         let (store, path) = (test.store, test.folder.path("fifo.wacz"))
         #expect(mkfifo(path, 0o600) == 0)
         #expect(try await onThread { code { _ = try store.importFile(at: path) } } == .failed)
     }
 
-    @Test func aStoppedImportLeavesNothing() throws {
+    @Test func cancelledImportLeavesNothing() throws {
         let test = try TestStore()
         let path = try test.folder.write(GeneratedArchive(payloadSize: 40 << 20).bytes(), to: "large.wacz")
         var wasCopying = false
@@ -229,7 +229,7 @@ struct ImporterTests {
         #expect(try test.state().isEmpty)
     }
 
-    @Test func anAbandonedUploadLeavesNothing() throws {
+    @Test func abandonedUploadLeavesNothing() throws {
         let test = try TestStore()
         do {
             let incoming = try test.store.beginImport(name: "a.wacz", source: "browser", expectedSize: 10)
@@ -239,7 +239,7 @@ struct ImporterTests {
         #expect(try test.state().isEmpty)
     }
 
-    @Test func spaceIsCheckedBeforeTheFirstByte() throws {
+    @Test func spaceIsCheckedBeforeCopying() throws {
         let test = try TestStore()
         for size in [UInt64.max, 1 << 62] {
             #expect(
@@ -253,7 +253,7 @@ struct ImporterTests {
         ("", "archive.wacz"), ("\n", "archive.wacz"),
         (String(repeating: "n", count: 300), String(repeating: "n", count: 255)),
     ])
-    func originalNamesAreBareAndPrintable(name: String, expected: String) throws {
+    func originalNamesAreCleaned(name: String, expected: String) throws {
         let test = try TestStore()
         let incoming = try test.store.beginImport(name: name, source: "browser", expectedSize: nil)
         #expect(incoming.originalName == expected)

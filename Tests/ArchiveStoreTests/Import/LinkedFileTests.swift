@@ -6,7 +6,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Files that stay where they are: PRODUCT's provisional key, and what becomes of them when they go, change, or are hashed.
+/// Linked files: provisional keys, hashing, and files that are unavailable or changed.
 struct LinkedFileTests {
     private func referred(_ layout: GeneratedArchive.Layout = .plain) throws -> (TestStore, Archive, path: String) {
         let test = try TestStore()
@@ -19,7 +19,7 @@ struct LinkedFileTests {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 
-    @Test func theArchiveIsThereBeforeItsHashIs() async throws {
+    @Test func linkedArchiveIsAvailableBeforeHashing() async throws {
         let (test, archive, path) = try referred()
         #expect(archive.sha256 == nil)
         #expect(archive.key.wholeMatch(of: /ref-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
@@ -33,7 +33,7 @@ struct LinkedFileTests {
         try await test.expectWhole()
     }
 
-    @Test func theHashBecomesTheKeyAndTheIDStays() async throws {
+    @Test func hashBecomesKeyAndIDStays() async throws {
         let (test, archive, path) = try referred(.unsorted)
         try test.store.edit(archive.id, ArchiveMetadata(title: "Mine", tags: ["a"], notes: "n"))
         let hash = try await sha256ByOpenSSL(path)
@@ -50,7 +50,7 @@ struct LinkedFileTests {
         #expect(try test.store.repair() == RepairReport())
     }
 
-    @Test func aFileThatTheStoreHasKeepsItsProvisionalKey() async throws {
+    @Test func duplicateOfManagedFileKeepsProvisionalKey() async throws {
         let (test, archive, path) = try referred()
         let own = try test.store.importFile(at: try test.folder.write(try contents(of: path), to: "own.wacz")).archive
         let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: try #require(own.sha256))
@@ -62,7 +62,7 @@ struct LinkedFileTests {
         #expect(Set(try again.catalog.allArchives()) == Set(try test.store.catalog.allArchives()))
     }
 
-    @Test func anUnchangedFileIsNotReadAgain() throws {
+    @Test func unchangedFileIsNotReadAgain() throws {
         let (test, archive, path) = try referred()
         var steps = 0
         let again = try test.store.importLink(to: path) { _ in steps += 1 }
@@ -71,7 +71,7 @@ struct LinkedFileTests {
         #expect(steps == 0)
     }
 
-    @Test func aFileThatIsAwayIsOfflineAndComesBack() throws {
+    @Test func unavailableFileReconnects() throws {
         let (test, archive, path) = try referred()
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
         #expect(archive.availability(in: test.layout) == .unavailable)
@@ -84,7 +84,7 @@ struct LinkedFileTests {
         #expect(try test.store.openArchives.lookups(archive).wacz.size == archive.size)
     }
 
-    @Test func aChangedFileIsNeverOpenedAsWhatItWas() async throws {
+    @Test func changedFileIsNotOpened() async throws {
         let (test, archive, path) = try referred()
         _ = try test.store.openArchives.lookups(archive)
         try change(path)
@@ -105,7 +105,7 @@ struct LinkedFileTests {
         try await test.expectWhole()
     }
 
-    @Test func removingItLeavesTheFile() async throws {
+    @Test func removesLinkedArchiveAndKeepsItsFile() async throws {
         let (test, archive, path) = try referred()
         try test.store.remove(archive.id)
         #expect(try test.store.catalog.allArchives().isEmpty)
@@ -113,8 +113,8 @@ struct LinkedFileTests {
         try await test.expectWhole()
     }
 
-    /// Its key is another one by the time that the person has answered.
-    @Test func oneThatWasHashedMeanwhileIsRemovedAllTheSame() async throws {
+    /// Its key changes while the person confirms the removal.
+    @Test func archiveHashedMeanwhileIsRemoved() async throws {
         let (test, archive, path) = try referred()
         _ = try test.store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
         try test.store.remove(archive.id)
@@ -122,7 +122,7 @@ struct LinkedFileTests {
         try await test.expectWhole()
     }
 
-    @Test func anImportOfTheSameFileTakesItIn() async throws {
+    @Test func importOfLinkedFileAdoptsIt() async throws {
         let (test, archive, path) = try referred(.unsorted)
         let hashed = try test.store.committer.finishHashing(key: archive.key, sha256: try await sha256ByOpenSSL(path))
         try test.store.edit(hashed.id, ArchiveMetadata(title: "Mine"))
@@ -135,13 +135,13 @@ struct LinkedFileTests {
         try await test.expectWhole()
     }
 
-    @Test func aFileOfTheStoreItselfIsRefused() throws {
+    @Test func fileInStoreIsRefused() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         #expect(code { _ = try test.store.importLink(to: test.layout.file(archive.key)) } == .failed)
     }
 
-    @Test func aJobWaitsForEachFileThatIsNotHashed() async throws {
+    @Test func hashingIsQueuedForEachLinkedFile() async throws {
         let (test, archive, path) = try referred()
         func waiting() throws -> Int {
             try test.store.catalog.reading {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Files that are moved into the store: in their old place or in the store at any time, and only there at the end.
+/// Moving files into the store. At any time the file is in its old folder or in the store.
 struct MoveTests {
-    @Test func theOriginalGoesOnceTheArchiveIsThere() async throws {
+    @Test func originalIsDeletedAfterImport() async throws {
         let test = try TestStore()
         let path = try test.file("a.wacz")
         let bytes = try contents(of: path)
@@ -21,7 +21,7 @@ struct MoveTests {
     }
 
     @Test(arguments: ["truncated", "nul-name"])
-    func whatIsRefusedStaysWhereItIs(name: String) async throws {
+    func refusedFileIsNotDeleted(name: String) async throws {
         let test = try TestStore()
         let bytes = try contents(of: Checkout.fixture("damaged/\(name).wacz"))
         let path = try test.folder.write(bytes, to: "a.wacz")
@@ -30,13 +30,13 @@ struct MoveTests {
         try await test.expectWhole()
     }
 
-    @Test func aFileWithFurtherNamesIsCopied() async throws {
+    @Test func fileWithSeveralNamesIsCopied() async throws {
         let test = try TestStore()
         let path = try test.file("a.wacz")
         try FileManager.default.linkItem(atPath: path, toPath: path + ".other")
         let archive = try test.store.moveFile(at: path).archive
         #expect(!FileManager.default.fileExists(atPath: path))
-        // Who writes to the other name does not write to the store.
+        // Writing to the other name doesn't change the store's file.
         let handle = try #require(FileHandle(forUpdatingAtPath: path + ".other"))
         try handle.write(contentsOf: Data("changed".utf8))
         try handle.close()
@@ -44,8 +44,8 @@ struct MoveTests {
         #expect(hash == archive.key)
     }
 
-    /// Nothing may become of the person's own file when the store can't take it.
-    @Test func aMoveThatFailsAtTheEndLeavesTheOriginalWritable() async throws {
+    /// The original must stay intact if the import fails.
+    @Test func failedMoveKeepsOriginalWritable() async throws {
         let test = try TestStore()
         let path = try test.file("a.wacz")
         let before = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -57,7 +57,7 @@ struct MoveTests {
         #expect(before != nil && after == before)
     }
 
-    @Test func aLinkIsRefused() throws {
+    @Test func symbolicLinkIsRefused() throws {
         let test = try TestStore()
         let path = try test.file("a.wacz")
         try FileManager.default.createSymbolicLink(atPath: path + ".link", withDestinationPath: path)
@@ -65,7 +65,7 @@ struct MoveTests {
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func aDuplicateGoesOnlyWhenTheStoresOwnCopyIsGood() throws {
+    @Test func duplicateIsDeletedOnlyIfStoreCopyIsIntact() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
         let again = try test.file("again.wacz")
@@ -83,7 +83,7 @@ struct MoveTests {
         #expect(FileManager.default.fileExists(atPath: again), "it is the only good copy")
     }
 
-    @Test func aFileThatChangesMeanwhileIsKept() async throws {
+    @Test func fileChangedMeanwhileIsKept() async throws {
         let test = try TestStore()
         let path = try test.file("a.wacz")
         let handle = try #require(FileHandle(forWritingAtPath: path))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Packages of packages, as crawl services hand them out: a collection of the archives in them.
+/// Multi-WACZ files, as crawl services provide them, become collections.
 struct MultiWACZTests {
     private struct Package {
         let test: TestStore
@@ -28,12 +28,12 @@ struct MultiWACZTests {
     }
 
     private func outcome(_ result: ImportResult) throws -> MultiWACZOutcome {
-        guard case .package(let outcome) = result else { throw StoreError(.failed, "that was one archive") }
+        guard case .multiWACZ(let outcome) = result else { throw StoreError(.failed, "that was one archive") }
         return outcome
     }
 
     @Test(arguments: [false, true])
-    func theMembersBecomeArchivesAndACollection(areDeflated: Bool) async throws {
+    func membersBecomeArchivesInCollection(areDeflated: Bool) async throws {
         let package = try await package(areDeflated: areDeflated)
         let store = package.test.store
         let outcome = try outcome(try store.importAny(at: package.path))
@@ -46,7 +46,7 @@ struct MultiWACZTests {
             let hash = try await sha256ByOpenSSL(path)
             #expect(member.archive.sha256 == hash)
         }
-        // The package itself is not there, only what it holds.
+        // The multi-WACZ file itself isn't stored, only its members.
         #expect(names(in: package.test.layout.files).count { $0.hasSuffix(".wacz") } == 2)
         try await package.test.expectWhole()
         #expect(try store.repair() == RepairReport())
@@ -57,7 +57,7 @@ struct MultiWACZTests {
         #expect(try store.collections.all().count == 1)
     }
 
-    @Test func compressedMembersThatAreTooLargeForTheirSizeAreRefused() throws {
+    @Test func compressedBombIsRefused() throws {
         let test = try TestStore()
         let zeros = [UInt8](repeating: 0, count: 5 << 20)
         let bytes = GeneratedArchive.packageOfPackages(title: nil, [("a.wacz", zeros, nil)], areDeflated: true)
@@ -68,7 +68,7 @@ struct MultiWACZTests {
         #expect(error?.hint == "extract the ZIP, then import the WACZ files in it")
     }
 
-    @Test func titleIDAndTagsAreTheCollections() async throws {
+    @Test func titleIDAndTagsApplyToCollection() async throws {
         let package = try await package(title: nil)
         let options = ImportOptions(title: "Mine", id: ArchiveID("chosen"), tags: ["t"])
         let outcome = try outcome(try package.test.store.importAny(at: package.path, options: options))
@@ -78,20 +78,20 @@ struct MultiWACZTests {
         #expect(outcome.members.map(\.archive.title) == [TestStore.title, TestStore.title])
     }
 
-    @Test func aMovedPackageGoesWhenItsMembersAreThere() async throws {
+    @Test func movedFileIsDeletedAfterItsMembersAreImported() async throws {
         let package = try await package()
         _ = try package.test.store.importAny(at: package.path, mode: .move)
         #expect(!FileManager.default.fileExists(atPath: package.path))
         try await package.test.expectWhole()
     }
 
-    @Test func itCannotStayWhereItIs() async throws {
+    @Test func multiWACZCannotBeLinked() async throws {
         let package = try await package()
         #expect(code { _ = try package.test.store.importAny(at: package.path, mode: .link) } == .refused)
         try await package.test.expectWhole()
     }
 
-    @Test func aMemberThatIsNotWhatThePackageStatesIsSaid() async throws {
+    @Test func memberWithWrongHashIsReported() async throws {
         let package = try await package(wrongHash: true)
         #expect(
             code { _ = try package.test.store.importAny(at: package.path, options: ImportOptions(isStrict: true)) }
@@ -99,7 +99,7 @@ struct MultiWACZTests {
         #expect(try outcome(try package.test.store.importAny(at: package.path)).remarks.count == 2)
     }
 
-    @Test func anUploadIsTakenApartAsWell() async throws {
+    @Test func uploadedMultiWACZIsImported() async throws {
         let package = try await package()
         let store = package.test.store
         let incoming = try store.beginImport(name: "crawl.wacz", source: "browser", expectedSize: nil)
@@ -107,13 +107,13 @@ struct MultiWACZTests {
         #expect(try outcome(try store.finish(incoming)).members.count == 2)
     }
 
-    @Test func aListOfFilesElsewhereIsRefused() throws {
+    @Test func listOfExternalFilesIsRefused() throws {
         let test = try TestStore()
         #expect(code { _ = try test.store.importAny(at: Checkout.fixture("damaged/multi-wacz.wacz")) } == .refused)
     }
 
-    /// A member whose import is stopped is completed by the next import of the package.
-    @Test func whoIsStoppedHasWholeArchives() async throws {
+    /// The next import of the file completes an interrupted one.
+    @Test func interruptedImportKeepsCompleteArchives() async throws {
         struct Stop: Error {}
         let package = try await package()
         let store = package.test.store

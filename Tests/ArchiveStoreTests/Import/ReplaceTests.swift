@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Another file in the place of an archive: id, title, tags, notes, port and collections stay, pages and hash are the new file's.
+/// Replacing an archive's file: id, metadata, port and collections stay; pages and hash are new.
 struct ReplaceTests {
     private func filled() throws -> (test: TestStore, old: Archive, path: String) {
         let test = try TestStore()
@@ -15,7 +15,7 @@ struct ReplaceTests {
     }
 
     @Test(arguments: [ImportMode.copy, .move, .link])
-    func whatPeopleSaidStays(mode: ImportMode) async throws {
+    func metadataIsKept(mode: ImportMode) async throws {
         let (test, old, path) = try filled()
         let result = try test.store.importAny(at: path, mode: mode, options: ImportOptions(replaces: old.id))
         guard case .archive(let outcome) = result else { throw StoreError(.failed, "no archive") }
@@ -33,7 +33,7 @@ struct ReplaceTests {
         #expect(try test.store.repair() == RepairReport())
     }
 
-    @Test func anArchiveThatIsThereCannotReplaceAnother() throws {
+    @Test func existingArchiveCannotReplaceAnother() throws {
         let (test, old, path) = try filled()
         _ = try test.store.importFile(at: path)
         #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)) } == .taken)
@@ -42,7 +42,7 @@ struct ReplaceTests {
 
     /// The same for one whose file is only linked, or was lost.
     @Test(arguments: [true, false])
-    func anArchiveWithoutItsFileCannotReplaceAnother(isLinked: Bool) throws {
+    func archiveWithLostFileCannotReplaceAnother(isLinked: Bool) throws {
         let (test, old, path) = try filled()
         let known = try test.store.importAny(at: path, mode: isLinked ? .link : .copy).onlyOutcome.archive
         if isLinked {
@@ -56,7 +56,7 @@ struct ReplaceTests {
         #expect(try test.store.collections.collections(of: old.id).map(\.id.text) == ["collection"])
     }
 
-    @Test func aChosenIDHasToBeFree() throws {
+    @Test func requestedIDMustBeFree() throws {
         let (test, old, path) = try filled()
         #expect(code { _ = try test.store.importFile(at: path, options: ImportOptions(id: old.id)) } == .taken)
         let collection = try #require(ArchiveID("collection"))
@@ -65,16 +65,16 @@ struct ReplaceTests {
         #expect(try test.store.importFile(at: path, options: ImportOptions(id: chosen)).archive.id == chosen)
     }
 
-    /// Stopped after the new file is in place: the next start ends it, whatever the old one had left.
+    /// Interrupted after the new file is in place: the next start completes it.
     @Test(arguments: [true, false])
-    func aStoppedReplacementIsEnded(isRebuilt: Bool) async throws {
+    func interruptedReplacementIsCompleted(isRebuilt: Bool) async throws {
         let (test, old, path) = try filled()
         let kept = try ["wacz", "json", "cdx.gz", "idx"].map { ending in
             (ending, try contents(of: "\(test.layout.files)/\(old.key).\(ending)"))
         }
         let row = try #require(try test.store.catalog.archive(key: old.key))
         let new = try test.store.importFile(at: path, options: ImportOptions(replaces: old.id)).archive
-        // As if it had been killed before the catalog took it.
+        // As if the process had been killed before updating the catalog.
         try test.store.catalog.remove(key: new.key)
         for (ending, bytes) in kept { try test.folder.write(bytes, to: "store/files/\(old.key).\(ending)") }
         if !isRebuilt {

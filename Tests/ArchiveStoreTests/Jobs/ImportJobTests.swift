@@ -6,13 +6,13 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Imports that are seen as jobs.
+/// Imports as jobs.
 struct ImportJobTests {
     private func write(_ test: TestStore, _ name: String = "a.wacz", payload: Int = 0) throws -> String {
         try test.folder.write(GeneratedArchive(payloadSize: payload).bytes(), to: name)
     }
 
-    @Test func anImportIsAJobThatIsDone() throws {
+    @Test func importIsRecordedAsFinishedJob() throws {
         let test = try TestStore()
         let path = try write(test, "My Crawl.wacz")
         var states: [Job.State] = []
@@ -28,7 +28,7 @@ struct ImportJobTests {
         #expect(job.attempt == 1)
     }
 
-    @Test func whatIsRefusedHasFailed() throws {
+    @Test func refusedImportFails() throws {
         let test = try TestStore()
         let path = try test.folder.write("no zip", to: "a.wacz")
         #expect(code { _ = try test.store.jobs.importAny(at: path) } == .refused)
@@ -39,13 +39,13 @@ struct ImportJobTests {
         #expect(job.reason?.contains(test.folder.path) == false)
     }
 
-    @Test func noFileIsNoJob() throws {
+    @Test func missingFileCreatesNoJob() throws {
         let test = try TestStore()
         #expect(code { _ = try test.store.jobs.importAny(at: test.folder.path("none")) } == .notFound)
         #expect(try test.jobs().isEmpty)
     }
 
-    @Test func anInterruptedImportIsCancelled() throws {
+    @Test func interruptedImportIsCancelled() throws {
         let test = try TestStore()
         let path = try write(test)
         let stopped = code {
@@ -53,15 +53,15 @@ struct ImportJobTests {
         }
         #expect(stopped == .interrupted)
         #expect(try test.job().state == .cancelled)
-        #expect(try test.job().reason == "interrupted")
+        #expect(try test.job().reason == "nothing was added")
         #expect(names(in: test.layout.files).isEmpty)
     }
 
-    @Test func progressThatCannotBeWrittenDownIsNoFailure() throws {
+    @Test func importContinuesIfProgressCannotBeSaved() throws {
         let test = try TestStore()
         let path = try write(test, payload: 9 << 20)
         var isBroken = false
-        let result = try JobRate.$pause.withValue(.zero) {
+        let result = try JobRate.$interval.withValue(.zero) {
             try test.store.jobs.importAny(at: path) { _ in
                 guard !isBroken else { return }
                 isBroken = true
@@ -73,14 +73,14 @@ struct ImportJobTests {
     }
 
     @Test(arguments: [JobChange.cancel, .pause])
-    func somebodyElseStopsALargeImport(_ change: JobChange) throws {
+    func largeImportCanBeStoppedByAnotherProcess(_ change: JobChange) throws {
         let test = try TestStore()
         let path = try write(test, payload: 40 << 20)
         let other = try test.reopened()
         var isAsked = false
         let stopped = code {
-            // What is written down is bounded by time: the next look is always due here.
-            try JobRate.$pause.withValue(.zero) {
+            // Saves progress with every call, instead of a few times a second.
+            try JobRate.$interval.withValue(.zero) {
                 _ = try test.store.jobs.importAny(at: path) { _ in
                     guard !isAsked else { return }
                     isAsked = true
@@ -91,22 +91,22 @@ struct ImportJobTests {
         #expect(stopped == .interrupted)
         #expect(try test.job().state == change.state)
         #expect(names(in: test.layout.files).isEmpty)
-        // Either can be had again.
+        // Both can be repeated.
         _ = try other.jobs.change(try test.job().id, change == .pause ? .resume : .retry)
         #expect(try test.runAll().map(\.state) == [.done])
         #expect(try test.store.catalog.allArchives().map(\.id.text) == ["a"])
     }
 
-    @Test func aSmallImportIsWrittenDownTwice() throws {
+    @Test func smallImportIsSavedTwice() throws {
         let test = try TestStore()
         let path = try write(test, payload: 1 << 20)
         let before = try test.store.catalog.revision().jobs
-        _ = try JobRate.$pause.withValue(.zero) { try test.store.jobs.importAny(at: path) }
+        _ = try JobRate.$interval.withValue(.zero) { try test.store.jobs.importAny(at: path) }
         #expect(try test.store.catalog.revision().jobs == before + 2)
     }
 
     /// docs: the same path with the same options.
-    @Test func anImportOfADeadProcessIsDoneAgainAsItWasAsked() throws {
+    @Test func importOfDeadProcessIsRepeatedWithItsOptions() throws {
         let test = try TestStore()
         let path = try write(test)
         let options = ImportOptions(title: "Given", id: ArchiveID("chosen"), tags: ["one", "two"])
@@ -121,7 +121,7 @@ struct ImportJobTests {
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func anImportThatHadBeenDoneIsDoneOnce() throws {
+    @Test func completedImportIsNotRepeated() throws {
         let test = try TestStore()
         let path = try write(test)
         let order = ImportOrder(path: path, options: ImportOptions(id: ArchiveID("chosen")))
@@ -132,7 +132,7 @@ struct ImportJobTests {
     }
 
     @Test(arguments: ImportMode.allCases)
-    func eachModeIsKept(_ mode: ImportMode) throws {
+    func importModeIsKept(_ mode: ImportMode) throws {
         let test = try TestStore()
         let path = try write(test)
         let order = ImportOrder(path: path, mode: mode)
@@ -143,7 +143,7 @@ struct ImportJobTests {
         #expect(try test.store.resolver.archive(matching: "a").storage.isLinked == (mode == .link))
     }
 
-    @Test func aMoveWhoseOriginalWasDeletedAlreadyIsDone() throws {
+    @Test func moveWithDeletedOriginalIsDone() throws {
         let test = try TestStore()
         let path = try write(test)
         let order = ImportOrder(path: path, mode: .move)
@@ -155,7 +155,7 @@ struct ImportJobTests {
         #expect(job.archiveID?.text == "a")
     }
 
-    @Test func anImportWhoseFileIsGoneFails() throws {
+    @Test func repeatedImportOfMissingFileFails() throws {
         let test = try TestStore()
         let order = ImportOrder(path: test.folder.path("gone.wacz"))
         _ = try test.store.jobs.addImport(order, subject: "gone.wacz", total: 5, owner: deadOwner())
@@ -164,13 +164,13 @@ struct ImportJobTests {
         #expect(job.errorCode == "not-found")
     }
 
-    @Test func aRelativePathIsKeptWhole() throws {
+    @Test func relativePathIsMadeAbsolute() throws {
         let order = ImportOrder(path: "a.wacz")
         #expect(order.path == FileManager.default.currentDirectoryPath + "/a.wacz")
         #expect(ImportOrder(json: try order.json()) == order)
     }
 
-    @Test func aStreamIsAJobToo() async throws {
+    @Test func streamIsRecordedAsJob() async throws {
         let test = try TestStore()
         let file = try Descriptor(path: try write(test), flags: O_RDONLY)
         let result = try test.store.jobs.importStream(file.number, name: "A name", source: "standard input")

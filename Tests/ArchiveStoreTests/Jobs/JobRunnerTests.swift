@@ -8,7 +8,7 @@ import Testing
 
 /// Jobs that are run: hashing of linked files.
 struct JobRunnerTests {
-    @Test func aLinkedFileIsHashed() async throws {
+    @Test func hashesLinkedFile() async throws {
         let test = try TestStore()
         let (path, archive) = try test.makeLinkedArchive("a", payload: 3 << 20)
         #expect(archive.sha256 == nil)
@@ -36,11 +36,11 @@ struct JobRunnerTests {
         var calls = 0
         var failure: (any Error)?
         var begins: [UInt64] = []
-        // What is written is bounded by time: progress is always due here.
-        let job = try JobRate.$pause.withValue(.zero) {
+        // Saves progress with every call, instead of a few times a second.
+        let job = try JobRate.$interval.withValue(.zero) {
             try runner.runNext {
                 calls += 1
-                // The first is before the job, the second before the first stretch.
+                // The first call is before the job, the second before the first chunk.
                 if calls == 3 {
                     do { try body() } catch { failure = error }
                 }
@@ -53,7 +53,7 @@ struct JobRunnerTests {
         return (job, begins)
     }
 
-    @Test func aPauseStopsAndAResumeGoesOnWhereItWas() async throws {
+    @Test func pausedHashingResumesWhereItStopped() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a", payload: 4 << 20)
         let runner = JobRunner(test.store)
@@ -71,7 +71,7 @@ struct JobRunnerTests {
         #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
-    @Test func aCancelledJobIsNotFinished() throws {
+    @Test func cancelledJobIsNotFinished() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a", payload: 4 << 20)
         let other = try test.reopened()
@@ -84,7 +84,7 @@ struct JobRunnerTests {
         #expect(try test.runAll().map(\.state) == [.done])
     }
 
-    @Test func aStoppedProcessLeavesTheJobWaiting() async throws {
+    @Test func stoppedProcessRequeuesJob() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         var calls = 0
@@ -94,12 +94,12 @@ struct JobRunnerTests {
         })
         #expect(job?.state == .waiting)
         #expect(job?.reason == "the server stopped")
-        #expect(try JobRunner(test.store).runNext(stop: { "the server stopped" }) == nil, "nothing is begun then")
+        #expect(try JobRunner(test.store).runNext(stop: { "the server stopped" }) == nil, "no job is started then")
         #expect(try test.runAll().map(\.state) == [.done])
         #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
-    @Test func aFileThatIsAwayIsHashedWhenItIsBack() async throws {
+    @Test func unavailableFileIsHashedWhenItReturns() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a")
         let (_, other) = try test.makeLinkedArchive("b", seed: 2)
@@ -110,7 +110,7 @@ struct JobRunnerTests {
         #expect(job.state == .waiting)
         #expect(job.reason == "its file is unavailable")
         #expect(job.attempt == 0)
-        // A folder in its place is not the file.
+        // A folder at the path isn't the file.
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         #expect(try test.runAll(runner).isEmpty)
         try FileManager.default.removeItem(atPath: path)
@@ -121,11 +121,11 @@ struct JobRunnerTests {
         #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
-    @Test func aVolumeThatGoesWhileItIsReadIsWaitedFor() async throws {
+    @Test func jobWaitsIfDriveDisappearsWhileReading() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         let runner = JobRunner(test.store)
-        // The file that is open is read to its end; that it is not in its place any more is found there.
+        // The open file is read to its end. Only then is it noticed that it is gone.
         let (job, _) = try run(runner) { try FileManager.default.moveItem(atPath: path, toPath: path + ".away") }
         #expect(job?.state == .waiting)
         #expect(job?.reason == "its file is unavailable")
@@ -136,7 +136,7 @@ struct JobRunnerTests {
         #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
-    @Test func aChangedFileFailsTheJob() throws {
+    @Test func changedFileFailsJob() throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         let (job, _) = try run(JobRunner(test.store)) {
@@ -151,7 +151,7 @@ struct JobRunnerTests {
         #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
     }
 
-    @Test func aFileThatIsReadAnewMeanwhileIsHashedAnew() async throws {
+    @Test func fileUpdatedMeanwhileIsHashedAgain() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a", payload: 3 << 20)
         let other = try test.reopened()
@@ -166,7 +166,7 @@ struct JobRunnerTests {
         #expect(try test.jobs().allSatisfy { $0.state == .done })
     }
 
-    @Test func aRemovedArchiveNeedsNoHash() throws {
+    @Test func removedArchiveIsNotHashed() throws {
         let test = try TestStore()
         let (_, archive) = try test.makeLinkedArchive("a")
         try test.store.remove(archive.id)
@@ -175,7 +175,7 @@ struct JobRunnerTests {
         #expect(job.reason?.contains("the archive was removed") == true)
     }
 
-    @Test func whatADeadProcessRanIsRunAgain() async throws {
+    @Test func jobsOfDeadProcessAreRepeated() async throws {
         let test = try TestStore()
         let (path, _) = try test.makeLinkedArchive("a")
         _ = try test.store.jobs.claim(try test.job().id, owner: deadOwner())
@@ -185,7 +185,7 @@ struct JobRunnerTests {
         #expect(try test.store.resolver.archive(matching: "a").sha256 == (try await sha256ByOpenSSL(path)))
     }
 
-    @Test func twoRunnersNeverRunOneJobTwice() async throws {
+    @Test func runnersNeverRunJobTwice() async throws {
         let test = try TestStore()
         for number in 1...30 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let runners = [JobRunner(test.store), JobRunner(try test.reopened()), JobRunner(try test.reopened())]
@@ -207,8 +207,8 @@ struct JobRunnerTests {
         #expect(try test.store.catalog.allArchives().allSatisfy { $0.sha256 != nil })
     }
 
-    /// A catalog that cannot be written: here one that refuses.
-    @Test func whatTheCatalogCouldNotTakeIsRunAgain() throws {
+    /// A catalog that refuses to be written.
+    @Test func jobIsRepeatedAfterCatalogError() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let runner = JobRunner(test.store)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What may be done to a job in each state (docs/json.md, "Job"), and what becomes of jobs whose process is no more.
+/// Actions on jobs in each state (docs/json.md, "Job"), and jobs of dead processes.
 struct JobStatesTests {
-    /// The state that follows; those that are missing are not possible.
+    /// The resulting states. Missing combinations aren't possible.
     private static let following: [JobChange: [Job.State: Job.State]] = [
         .pause: [.waiting: .paused, .running: .paused],
         .resume: [.paused: .waiting],
@@ -16,7 +16,7 @@ struct JobStatesTests {
     ]
 
     @Test(arguments: JobChange.allCases, Job.State.allCases)
-    func onlyWhatMakesSenseIsPossible(_ change: JobChange, in state: Job.State) throws {
+    func onlyValidStateChangesArePossible(_ change: JobChange, in state: Job.State) throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
@@ -29,19 +29,19 @@ struct JobStatesTests {
         } catch let error as StoreError {
             #expect(expected == nil)
             #expect(error.code == .notPossible)
-            #expect(error.what.contains("job \(id) is \(state == .waiting ? "waiting" : state.rawValue)"))
+            #expect(error.what.contains("job \(id): it is \(state == .waiting ? "queued" : state.rawValue)"))
         }
         #expect(try test.job().state == expected ?? state)
     }
 
-    @Test func aJobThatIsNotThereIsNotFound() throws {
+    @Test func unknownJobIsNotFound() throws {
         let test = try TestStore()
         for change in JobChange.allCases {
             #expect(code { _ = try test.store.jobs.change(7, change) } == .notFound)
         }
     }
 
-    @Test func ofSeveralWhoClaimAJobOneGetsIt() throws {
+    @Test func onlyOneOwnerClaimsJob() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
@@ -56,7 +56,7 @@ struct JobStatesTests {
     }
 
     @Test(arguments: [JobChange.pause, .cancel])
-    func whoRunsAJobLearnsThatItWasStopped(_ change: JobChange) throws {
+    func ownerNoticesStoppedJob(_ change: JobChange) throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
@@ -64,7 +64,7 @@ struct JobStatesTests {
         let changed = try test.reopened().jobs.change(id, change)
         #expect(changed.reason?.contains("on request") == true)
         #expect(try test.store.jobs.setProgress(of: id, owner: "one", done: 5) == false)
-        // What it says of an end that is none does not count, what it has done does.
+        // A stopped job's failure isn't recorded, but its completion is.
         try test.store.jobs.end(id, owner: "one", .failed(reason: "x", code: "failed"))
         try test.store.jobs.end(id, owner: "one", .waiting(reason: "x"))
         #expect(try test.job() == changed)
@@ -72,7 +72,7 @@ struct JobStatesTests {
         #expect(try test.job().state == .done)
     }
 
-    @Test func anEndOfSomebodyElsesJobDoesNotCount() throws {
+    @Test func onlyOwnerCanEndJob() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
@@ -81,7 +81,7 @@ struct JobStatesTests {
         #expect(try test.job().state == .running)
     }
 
-    @Test func aRetryIsAFreshStart() throws {
+    @Test func retryStartsOver() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
@@ -97,30 +97,30 @@ struct JobStatesTests {
         #expect(try test.store.jobs.claim(id, owner: "two")?.attempt == 2)
     }
 
-    @Test func aJobOfADeadProcessWaitsAgainAndFailsAfterThreeDeaths() throws {
+    @Test func jobOfDeadProcessIsRequeuedAndFailsAfterThreeCrashes() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
-        for death in 1...3 {
+        for crash in 1...3 {
             _ = try test.store.jobs.claim(id, owner: deadOwner(), done: 9)
             #expect(try test.store.jobs.requeueOrphaned() == 1)
             let job = try test.job()
-            #expect(job.state == (death < 3 ? .waiting : .failed))
-            #expect(job.reason?.hasPrefix("the process that ran it ended") == true)
+            #expect(job.state == (crash < 3 ? .waiting : .failed))
+            #expect(job.reason?.hasPrefix("interrupted: its process ended") == true)
             #expect(job.done == 0)
-            #expect(job.attempt == death)
+            #expect(job.attempt == crash)
         }
         #expect(try test.job().errorCode == "interrupted")
         #expect(try test.job().finishedAt != nil)
         #expect(try test.store.jobs.requeueOrphaned() == 0)
-        // Who tries again gets three more.
+        // A retry allows three more crashes.
         _ = try test.store.jobs.change(id, .retry)
         _ = try test.store.jobs.claim(id, owner: deadOwner())
         try test.store.jobs.requeueOrphaned()
         #expect(try test.job().state == .waiting)
     }
 
-    @Test func anOrderlyStopInBetweenCountsAsLife() throws {
+    @Test func orderlyStopResetsCrashCount() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
@@ -133,7 +133,7 @@ struct JobStatesTests {
         #expect(try test.job().state == .waiting)
     }
 
-    @Test func aJobOfALivingProcessIsLeftAlone() throws {
+    @Test func jobOfLivingProcessIsNotRequeued() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         var owner: JobOwner? = try JobOwner(layout: test.layout)
@@ -149,14 +149,14 @@ struct JobStatesTests {
         withExtendedLifetime(owner) {}
     }
 
-    @Test func whatADeadProcessLeftIsSwept() throws {
+    @Test func leftoversOfDeadProcessAreDeleted() throws {
         let test = try TestStore()
         try test.folder.write("", to: "store/incoming/runner-\(deadOwner())")
         try test.store.repair()
         #expect(names(in: test.layout.incoming) == [])
     }
 
-    @Test func anUploadThatDiedHasFailedForGood() throws {
+    @Test func interruptedUploadFails() throws {
         let test = try TestStore()
         let jobs = test.store.jobs
         let id = try jobs.addImport(ImportOrder(path: nil), subject: "a.wacz", total: 5, owner: deadOwner())
@@ -168,7 +168,7 @@ struct JobStatesTests {
         #expect(code { _ = try jobs.change(id, .retry) } == .notPossible)
     }
 
-    @Test func theLastThousandThatAreOverAreKept() throws {
+    @Test func keepsLastThousandFinishedJobs() throws {
         let test = try TestStore()
         let jobs = test.store.jobs
         let kept = try jobs.addImport(ImportOrder(path: "/a"), subject: "waits", total: 1, owner: "one")
@@ -190,7 +190,7 @@ struct JobStatesTests {
         #expect(all.last?.id == last)
     }
 
-    @Test func whatChangedIsFoundByRevision() throws {
+    @Test func changedJobsAreFoundByRevision() throws {
         let test = try TestStore()
         let jobs = test.store.jobs
         let one = try jobs.addImport(ImportOrder(path: "/a"), subject: "1", total: 1, owner: "one")
@@ -207,7 +207,7 @@ struct JobStatesTests {
         #expect(try test.reopened().jobs.changed(after: after.jobs, limit: 9).isEmpty)
     }
 
-    @Test func theListHasWhatRunsFirstThenTheNewest() throws {
+    @Test func listShowsRunningJobsThenNewest() throws {
         let test = try TestStore()
         for number in 1...4 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let ids = try test.jobs().map(\.id)
@@ -220,7 +220,7 @@ struct JobStatesTests {
         #expect(try jobs.all(in: nil, limit: 2).map(\.id) == [ids[1], ids[3]])
     }
 
-    @Test func onlyJobsThatAreOverAreForgotten() throws {
+    @Test func onlyFinishedJobsCanBeDeleted() throws {
         let test = try TestStore()
         for number in 1...3 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let ids = try test.jobs().map(\.id)
@@ -231,7 +231,7 @@ struct JobStatesTests {
         for (id, code) in [(ids[0], StoreError.Code.notPossible), (ids[2], .notFound)] {
             #expect { try jobs.forget(id) } throws: { ($0 as? StoreError)?.code == code }
         }
-        // The number is not given again.
+        // The id isn't reused.
         _ = try test.makeLinkedArchive("4", seed: 4)
         #expect(try test.jobs().map(\.id) == [ids[0], ids[1], ids[2] + 1])
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import ArchiveStore
 
 extension TestStore {
-    /// A file outside of the store, and the archive that refers to it.
+    /// A file outside the store, and the archive that is linked to it.
     func makeLinkedArchive(
         _ name: String, seed: UInt64 = 1, payload: Int = 0
     ) throws -> (path: String, archive: Archive) {
@@ -27,7 +27,7 @@ extension TestStore {
         return jobs[0]
     }
 
-    /// Puts a job into a state, whatever it was in.
+    /// Sets the state of a job.
     func set(_ id: Int64, to state: Job.State, owner: String? = nil) throws {
         try store.catalog.writing { database in
             try database.execute(
@@ -35,7 +35,7 @@ extension TestStore {
         }
     }
 
-    /// Runs all jobs that can be run.
+    /// Runs all jobs that can run.
     @discardableResult
     func runAll(_ runner: JobRunner? = nil) throws -> [Job] {
         let runner = runner ?? JobRunner(store)
@@ -45,5 +45,5 @@ extension TestStore {
     }
 }
 
-/// A name that belongs to nobody who lives.
+/// The name of an owner that isn't alive.
 func deadOwner() -> String { UUID().uuidString.lowercased() }

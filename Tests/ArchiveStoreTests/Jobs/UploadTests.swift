@@ -4,10 +4,10 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Files that come piece by piece: each is a job that ends by itself, however the upload does.
+/// Uploads: each is a job that ends with the upload.
 struct UploadTests {
     private func begin(_ test: TestStore, size: Int) throws -> Upload {
-        try test.store.jobs.receive(name: "My Crawl.wacz", source: "browser", size: UInt64(size))
+        try test.store.jobs.startUpload(name: "My Crawl.wacz", source: "browser", size: UInt64(size))
     }
 
     /// The code of the error that ended the only job.
@@ -17,7 +17,7 @@ struct UploadTests {
         return (error.reason as? StoreError)?.code
     }
 
-    @Test func whatCameWholeIsAnArchiveAndItsJobIsDone() async throws {
+    @Test func completeUploadBecomesArchive() async throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(payloadSize: 100_000).bytes()
         let upload = try begin(test, size: bytes.count)
@@ -35,7 +35,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [9, 11])
-    func whatIsOfAnotherSizeIsCancelled(size: Int) throws {
+    func uploadOfWrongSizeIsCancelled(size: Int) throws {
         let test = try TestStore()
         do {
             let upload = try begin(test, size: 10)
@@ -43,11 +43,11 @@ struct UploadTests {
             #expect(try failure(test) { _ = try upload.finish() } == .uploadCut)
         }
         #expect(try test.job().state == .cancelled)
-        #expect(try test.job().reason == "interrupted")
+        #expect(try test.job().reason == "nothing was added")
         #expect(try test.state().isEmpty)
     }
 
-    @Test func whatIsLetGoOfIsCancelled() throws {
+    @Test func releasedUploadIsCancelled() throws {
         let test = try TestStore()
         do {
             let upload = try begin(test, size: 10)
@@ -55,13 +55,13 @@ struct UploadTests {
             #expect(try test.job().state == .running)
         }
         #expect(try test.job().state == .cancelled)
-        #expect(try test.job().reason == "interrupted")
+        #expect(try test.job().reason == "nothing was added")
         #expect(try test.state().isEmpty)
     }
 
-    @Test func aCancelledJobStopsTheUpload() throws {
+    @Test func cancelledJobStopsUpload() throws {
         let test = try TestStore()
-        try JobRate.$pause.withValue(.zero) {
+        try JobRate.$interval.withValue(.zero) {
             let upload = try begin(test, size: 10 << 20)
             try [UInt8]([1, 2, 3]).withUnsafeBytes { try upload.write($0) }
             #expect(try test.job().done == 3)
@@ -69,11 +69,11 @@ struct UploadTests {
             let next = try failure(test) { try [UInt8]([4]).withUnsafeBytes { try upload.write($0) } }
             #expect(next == .interrupted)
         }
-        #expect(try test.job().reason == "cancelled on request")
+        #expect(try test.job().reason == "nothing was added")
         #expect(try test.state().isEmpty)
     }
 
-    @Test func whatCannotBeTakenHasFailed() throws {
+    @Test func uploadWithoutSpaceFails() throws {
         let test = try TestStore()
         #expect(try failure(test) { _ = try begin(test, size: Int.max) } == .noSpace)
         #expect(try test.job().state == .failed)
@@ -81,7 +81,7 @@ struct UploadTests {
         #expect(try test.state().isEmpty)
     }
 
-    @Test func whatIsRefusedHasFailed() throws {
+    @Test func refusedUploadFails() throws {
         let test = try TestStore()
         do {
             let upload = try begin(test, size: 6)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// The states that a process which was killed while it handled index files can leave.
+/// States that a killed process can leave while handling index files.
 struct IndexRepairTests {
     private func filled(
         _ layout: GeneratedArchive.Layout = .unsorted
@@ -20,9 +20,10 @@ struct IndexRepairTests {
         #expect(try test.state() == before, sourceLocation: sourceLocation)
     }
 
-    /// An import moves the sidecar, the blocks, the `.idx`, the archive; killed before the last of these there is nothing.
+    /// An import moves the sidecar, the blocks, the `.idx`, the archive; killed before the last of these there is
+    /// nothing.
     @Test(arguments: 1...3)
-    func indexFilesWithoutTheirArchiveAreSwept(steps: Int) async throws {
+    func orphanedIndexFilesAreDeleted(steps: Int) async throws {
         let (test, archive) = try filled()
         try test.store.catalog.remove(key: archive.key)
         try FileManager.default.removeItem(atPath: test.layout.file(archive.key))
@@ -34,7 +35,7 @@ struct IndexRepairTests {
     }
 
     @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated, .missing, .plain])
-    func anArchiveWithoutRowKeepsOrGetsItsIndexFiles(layout: GeneratedArchive.Layout) async throws {
+    func adoptedArchiveKeepsOrGetsIndexFiles(layout: GeneratedArchive.Layout) async throws {
         let (test, archive) = try filled(layout)
         let files = try #require(archive.lookups).files
         let right = try files.map { try contents(of: test.layout.index($0, key: archive.key)) }
@@ -54,7 +55,7 @@ struct IndexRepairTests {
         }
     }
 
-    @Test func aLostCatalogIsMadeAnewWithTheIndexFilesThatAreThere() async throws {
+    @Test func rebuiltCatalogUsesExistingIndexFiles() async throws {
         let (test, archive) = try filled()
         let copy = try TestStore()
         for name in names(in: test.layout.files) {
@@ -66,7 +67,7 @@ struct IndexRepairTests {
         try await copy.expectWhole()
     }
 
-    @Test func theIndexFilesOfADeadProcessAreSwept() async throws {
+    @Test func indexFilesOfDeadProcessAreDeleted() async throws {
         let (test, _) = try filled()
         // With the copy that owns them, and without.
         for name in ["copy-0", "copy-0.cdx.gz", "copy-0.idx", "copy-0.run-12.tmp", "copy-1.idx", "copy-1.run-1.tmp"] {
@@ -77,7 +78,7 @@ struct IndexRepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func theIndexFilesOfALivingProcessAreLeftAlone() async throws {
+    @Test func indexFilesOfLivingProcessAreKept() async throws {
         let (test, _) = try filled()
         let owner = try test.layout.makeLockedFile()
         for ending in ["cdx.gz", "idx", "run-1.tmp"] {
@@ -88,7 +89,7 @@ struct IndexRepairTests {
         withExtendedLifetime(owner) {}
     }
 
-    @Test func indexFilesThatTheirArchiveDoesNotNeedAreSwept() async throws {
+    @Test func unneededIndexFilesAreDeleted() async throws {
         let (test, archive) = try filled(.plain)
         for file in IndexFile.allCases {
             try Data("left".utf8).write(to: URL(fileURLWithPath: test.layout.index(file, key: archive.key)))
@@ -98,9 +99,10 @@ struct IndexRepairTests {
         try expectNothingToDo(test)
     }
 
-    // The steps of `remove`: move out of files/, forget the row, delete blocks, .idx and sidecar, delete the moved file.
+    // The steps of `remove`: move out of files/, forget the row, delete blocks, .idx and sidecar, delete the moved
+    // file.
     @Test(arguments: 1...6)
-    func aStoppedRemovalIsCompleted(steps: Int) throws {
+    func interruptedRemovalIsCompleted(steps: Int) throws {
         let (test, archive) = try filled()
         let key = archive.key
         try FileManager.default.moveItem(atPath: test.layout.file(key), toPath: test.layout.removed(key))
@@ -116,7 +118,7 @@ struct IndexRepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aLostFileThatComesBackFindsItsIndexRight() async throws {
+    @Test func restoredFileHasCorrectIndex() async throws {
         let (test, archive) = try filled()
         try FileManager.default.removeItem(atPath: test.layout.file(archive.key))
         #expect(try test.store.repair().problems.count == 1)

@@ -5,17 +5,17 @@ import Testing
 
 @testable import ArchiveStore
 
-/// The catalog made anew from `files/` and `collections/`: everything is as before. Pages of the catalog that are overwritten one by one
+/// Rebuilding the catalog from `files/` and `collections/`. Tests that overwrite single pages of the catalog
 /// are in Tests/FaultTests.
 struct RebuildTests {
-    /// Archives of every kind, with everything that can be said of them.
+    /// Archives of every kind, with all metadata.
     private func filled() async throws -> TestStore {
         let test = try TestStore()
         let store = test.store
         for (number, layout) in GeneratedArchive.Layout.allCases.enumerated() {
             _ = try store.importFile(at: try test.file("\(layout).wacz", seed: UInt64(number), layout: layout))
         }
-        // Two of one name: the first has the address of that name.
+        // Two archives with the same file name: the first is found by it.
         _ = try store.importFile(at: try test.file("1/same.wacz", seed: 101))
         _ = try store.importFile(at: try test.file("2/same.wacz", seed: 102))
         let away = try test.file("away.wacz", seed: 103)
@@ -30,13 +30,13 @@ struct RebuildTests {
         _ = try store.importFile(at: Checkout.fixture("damaged/unsorted-index.wacz"))
         let collection = try store.collections.make(
             title: "Some", members: try ["plain", "away", "same"].map { try #require(ArchiveID($0)) },
-            words: ArchiveMetadata(tags: ["g"], notes: "of a collection"))
+            metadata: ArchiveMetadata(tags: ["g"], notes: "of a collection"))
         #expect(collection.id.text == "some")
         return test
     }
 
     @Test(arguments: ["sound", "missing", "damaged"])
-    func everythingIsAsBefore(catalog: String) async throws {
+    func rebuiltCatalogEqualsOriginal(catalog: String) async throws {
         let test = try await filled()
         let before = try test.everything()
         let same = try test.store.catalog.archive(named: "same.wacz")
@@ -50,7 +50,7 @@ struct RebuildTests {
         #expect(report.repair.problems.isEmpty)
         #expect(report.archives == 14)
         #expect(report.collections == 1)
-        #expect(report.isOldOneDamaged == (catalog == "damaged"))
+        #expect(report.isOldCatalogDamaged == (catalog == "damaged"))
         let rebuilt = TestStore(folder: test.folder, store: store)
         #expect(try rebuilt.everything() == before)
         #expect(try store.catalog.archive(named: "same.wacz") == same)
@@ -59,7 +59,7 @@ struct RebuildTests {
         #expect(try store.repair() == RepairReport())
     }
 
-    @Test func whoHasTheStoreOpenGoesOn() async throws {
+    @Test func openStoresKeepWorking() async throws {
         let test = try await filled()
         let before = try test.everything()
         _ = try ArchiveStore.rebuild(at: test.layout.root)
@@ -67,8 +67,8 @@ struct RebuildTests {
         #expect(code { _ = try test.store.importFile(at: try test.file("after.wacz", seed: 200)) } == nil)
     }
 
-    /// Not to be read is not to be damaged.
-    @Test func theCatalogOfANewerVersionStays() throws {
+    /// A catalog that can't be read isn't damaged.
+    @Test func catalogOfNewerVersionIsNotChanged() throws {
         let test = try TestStore()
         _ = try test.store.importFile(at: try test.file("a.wacz"))
         try test.store.catalog.writing {
@@ -80,7 +80,7 @@ struct RebuildTests {
         #expect(names(in: test.layout.root).sorted() == before)
     }
 
-    @Test func aServerThatUsesADamagedCatalogHasToStopFirst() throws {
+    @Test func damagedCatalogIsNotReplacedWhileServerRuns() throws {
         let test = try TestStore()
         _ = try test.store.importFile(at: try test.file("a.wacz"))
         for name in names(in: test.layout.root) where name.hasPrefix("catalog.sqlite") {

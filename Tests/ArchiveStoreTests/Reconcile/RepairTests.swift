@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Every state that a killed process can leave, built by hand: repair makes it whole or nothing, and then has nothing to do.
+/// All states that a killed process can leave. `repair` completes or undoes them, and a second `repair` does nothing.
 struct RepairTests {
     /// A store with one archive in it, and the paths of its parts.
     private func filled() throws -> (test: TestStore, archive: Archive, file: String, sidecar: String) {
@@ -22,12 +22,12 @@ struct RepairTests {
         #expect(try test.state() == before, sourceLocation: sourceLocation)
     }
 
-    @Test func aWholeStoreIsLeftAlone() throws {
+    @Test func intactStoreIsNotChanged() throws {
         let (test, _, _, _) = try filled()
         try expectNothingToDo(test)
     }
 
-    @Test func aCopyOfADeadProcessIsSwept() async throws {
+    @Test func copyOfDeadProcessIsDeleted() async throws {
         let (test, _, _, _) = try filled()
         try test.folder.write("half", to: "store/incoming/copy-0")
         let report = try test.store.repair()
@@ -38,7 +38,7 @@ struct RepairTests {
 
     /// Killed between being made read-only and being moved into `files/`.
     @Test(.enabled(if: haveOrdinaryUser, "root may write what is read-only"))
-    func aReadOnlyCopyOfADeadProcessIsSweptToo() async throws {
+    func readOnlyCopyOfDeadProcessIsDeleted() async throws {
         let (test, _, _, _) = try filled()
         let path = try test.folder.write("half", to: "store/incoming/copy-0")
         try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
@@ -46,11 +46,11 @@ struct RepairTests {
         try await test.expectWhole()
     }
 
-    @Test func aCopyOfALivingProcessIsLeftAlone() async throws {
+    @Test func copyOfLivingProcessIsKept() async throws {
         let (test, _, _, _) = try filled()
         let path = try test.folder.write("half", to: "store/incoming/copy-0")
         var holder: Descriptor? = try Descriptor(path: path, flags: O_RDONLY)
-        #expect(holder?.lock() == .taken)
+        #expect(holder?.lock() == .acquired)
         #expect(try test.store.repair() == RepairReport())
         #expect(names(in: test.layout.incoming) == ["copy-0"])
         holder = nil
@@ -59,7 +59,7 @@ struct RepairTests {
         withExtendedLifetime(holder) {}
     }
 
-    @Test func anImportUnderWayIsNotSwept() async throws {
+    @Test func importInProgressIsKept() async throws {
         let (test, _, _, _) = try filled()
         let bytes = GeneratedArchive(seed: 9).bytes()
         let incoming = try test.store.beginImport(name: "b.wacz", source: "browser", expectedSize: nil)
@@ -69,7 +69,7 @@ struct RepairTests {
         try await test.expectWhole()
     }
 
-    @Test func aSidecarWithoutItsFileIsSwept() async throws {
+    @Test func sidecarWithoutFileIsDeleted() async throws {
         let (test, _, file, sidecar) = try filled()
         let archive = try #require(try test.store.catalog.allArchives().first)
         try test.store.catalog.remove(key: archive.key)
@@ -81,7 +81,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aSidecarThatWasNotRenamedYetIsSwept() async throws {
+    @Test func temporarySidecarIsDeleted() async throws {
         let (test, _, _, sidecar) = try filled()
         try test.folder.write("{", to: "store/files/\((sidecar as NSString).lastPathComponent).new")
         let report = try test.store.repair()
@@ -90,7 +90,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aFileWithItsSidecarButWithoutRowIsEnteredAsItWas() async throws {
+    @Test func fileWithSidecarIsAdopted() async throws {
         let (test, archive, _, _) = try filled()
         try test.store.catalog.remove(key: archive.key)
         let report = try test.store.repair()
@@ -100,7 +100,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aFileWithoutSidecarAndRowIsEnteredUnderItsHash() async throws {
+    @Test func fileWithoutSidecarIsAdoptedUnderItsHash() async throws {
         let (test, archive, _, sidecar) = try filled()
         try test.store.catalog.remove(key: archive.key)
         try FileManager.default.removeItem(atPath: sidecar)
@@ -113,7 +113,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func anEnteredFileWhoseIDWasTakenMeanwhileGetsAnother() async throws {
+    @Test func adoptedFileGetsAnotherIDIfItsIDIsInUse() async throws {
         let (test, archive, _, _) = try filled()
         try test.store.catalog.remove(key: archive.key)
         let other = try test.folder.write(GeneratedArchive(seed: 2).bytes(), to: "2/My Crawl.wacz")
@@ -124,7 +124,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aLostCatalogIsMadeAnewFromTheFiles() async throws {
+    @Test func lostCatalogIsRebuilt() async throws {
         let (test, archive, _, _) = try filled()
         let second = try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive
         let details = try test.store.details(of: second)
@@ -146,7 +146,7 @@ struct RepairTests {
 
     // The steps of `remove`: move out of files/, forget the row, delete the sidecar, delete the moved file.
     @Test(arguments: 1...4)
-    func aStoppedRemovalIsCompleted(steps: Int) async throws {
+    func interruptedRemovalIsCompleted(steps: Int) async throws {
         let (test, archive, file, sidecar) = try filled()
         try FileManager.default.moveItem(atPath: file, toPath: test.layout.removed(archive.key))
         if steps > 1 { try test.store.catalog.remove(key: archive.key) }
@@ -159,9 +159,9 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    /// A server stops while a large archive is being read; the next one adopts it.
+    /// A server stops while it reads a large archive; the next one adopts the archive.
     @Test(arguments: [GeneratedArchive.Layout.plain, .unsorted])
-    func repairCanBeStopped(layout: GeneratedArchive.Layout) async throws {
+    func repairCanBeCancelled(layout: GeneratedArchive.Layout) async throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(50), layout: layout).bytes()
         let path = try test.folder.write(bytes, to: "a.wacz")
@@ -186,7 +186,7 @@ struct RepairTests {
         try await test.expectWhole()
     }
 
-    @Test func anArchiveThatCameBackAfterAStoppedRemovalKeepsItsSidecar() async throws {
+    @Test func archiveReimportedAfterInterruptedRemovalKeepsSidecar() async throws {
         let (test, archive, file, _) = try filled()
         try FileManager.default.moveItem(atPath: file, toPath: test.layout.removed(archive.key))
         try test.store.catalog.remove(key: archive.key)
@@ -200,7 +200,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aLostFileIsReportedAndComesBackUnderItsID() async throws {
+    @Test func lostFileIsReportedAndReimportedUnderItsID() async throws {
         let (test, archive, file, _) = try filled()
         try FileManager.default.removeItem(atPath: file)
         for _ in 0..<2 {
@@ -217,7 +217,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func aFileThatIsNoArchiveIsReportedAndKept() throws {
+    @Test func invalidFileIsReportedAndKept() throws {
         let (test, archive, _, _) = try filled()
         try test.folder.write("no zip", to: "store/files/\(String(repeating: "0", count: 64)).wacz")
         for _ in 0..<2 {
@@ -229,7 +229,7 @@ struct RepairTests {
     }
 
     @Test(arguments: ["{", "", "[]"])
-    func anUnreadableSidecarIsPutAsideWhenTheCatalogDoesNotKnowTheArchiveEither(text: String) throws {
+    func unreadableSidecarOfUnknownArchiveIsMovedAside(text: String) throws {
         let (test, archive, _, sidecar) = try filled()
         try test.store.catalog.remove(key: archive.key)
         try Data(text.utf8).write(to: URL(fileURLWithPath: sidecar))
@@ -242,7 +242,7 @@ struct RepairTests {
     }
 
     @Test(arguments: ["{", "", "[]", nil])
-    func aLostOrUnreadableSidecarIsWrittenAnewFromTheCatalog(text: String?) async throws {
+    func lostOrUnreadableSidecarIsRewritten(text: String?) async throws {
         let (test, archive, _, sidecar) = try filled()
         let before = try contents(of: sidecar)
         if let text {
@@ -257,7 +257,7 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
-    @Test func severalRepairsAtOnceAgree() async throws {
+    @Test func concurrentRepairsAgree() async throws {
         let (test, archive, _, _) = try filled()
         try test.store.catalog.remove(key: archive.key)
         let root = test.layout.root

@@ -5,7 +5,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// What an import does for lookups, by the form that the package's index has.
+/// How imports prepare lookups, for each layout of the index.
 struct ArchiveLookupsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let layout: GeneratedArchive.Layout
@@ -15,7 +15,7 @@ struct ArchiveLookupsTests {
         var testDescription: String { layout.rawValue }
     }
 
-    // PRODUCT: what cannot be searched in place gets a sorted copy; a compressed .idx a plain one.
+    // An index that can't be searched in place gets a sorted copy; a compressed .idx gets a plain copy.
     static let cases = [
         Case(layout: .plain, way: .inPlace), Case(layout: .zipNum, way: .inPlace),
         Case(layout: .unsorted, way: .sortedCopy, reason: "indexes/index.cdx: the index isn't sorted"),
@@ -27,12 +27,12 @@ struct ArchiveLookupsTests {
         Case(layout: .zipNumGarbage, way: .sortedCopy, reason: "names no block"),
     ]
 
-    @Test func everyLayoutIsACase() {
+    @Test func allLayoutsAreTested() {
         #expect(Set(Self.cases.map(\.layout)) == Set(GeneratedArchive.Layout.allCases))
     }
 
     @Test(arguments: cases)
-    func capturesAreSearchedWhateverTheIndex(_ c: Case) async throws {
+    func capturesAreFoundWithEveryIndex(_ c: Case) async throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(9), layout: c.layout).bytes()
         let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
@@ -56,7 +56,7 @@ struct ArchiveLookupsTests {
 
     /// docs/json.md.
     @Test(arguments: [(GeneratedArchive.Layout.plain, "in-place"), (.missing, "sidecar"), (.zipNumDeflated, "sidecar")])
-    func jsonSaysHowAndWhy(layout: GeneratedArchive.Layout, lookups: String) throws {
+    func jsonContainsStrategyAndReason(layout: GeneratedArchive.Layout, lookups: String) throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(3), layout: layout).bytes()
         var archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
@@ -69,8 +69,8 @@ struct ArchiveLookupsTests {
         #expect(!unknown.contains("lookups"))
     }
 
-    /// A package may hold WARC files without a single capture; its lookups read nothing.
-    @Test func anArchiveWithoutCapturesNeedsNoIndex() async throws {
+    /// An archive can have WARC files without captures. Its lookups read nothing.
+    @Test func archiveWithoutCapturesNeedsNoIndex() async throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: [], layout: .missing).bytes()
         let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
@@ -81,7 +81,7 @@ struct ArchiveLookupsTests {
         try await test.expectWhole()
     }
 
-    @Test func equalArchivesGetEqualIndexFiles() throws {
+    @Test func identicalArchivesGetIdenticalIndexFiles() throws {
         let bytes = GeneratedArchive(pages: numberedPages(9), layout: .unsorted).bytes()
         let found = try (0..<2).map { _ in
             let test = try TestStore()
@@ -93,7 +93,7 @@ struct ArchiveLookupsTests {
         #expect(head.wholeMatch(of: /!meta 0 \{"format": "cdxj-gzip-1.0", "filename": "[0-9a-f]{64}.cdx.gz"\}/) != nil)
     }
 
-    @Test func aBlockOfAnotherDigestIsAFinding() throws {
+    @Test func blockWithWrongDigestIsReported() throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(5), layout: .zipNumOtherDigest).bytes()
         let path = try test.folder.write(bytes, to: "a.wacz")
@@ -107,8 +107,8 @@ struct ArchiveLookupsTests {
         #expect(try strict.state().isEmpty)
     }
 
-    /// As an upload is: its bytes come one by one, and nobody looks at progress.
-    @Test func anUploadGetsItsIndexToo() async throws {
+    /// Like an upload: bytes arrive piece by piece, without progress.
+    @Test func uploadGetsIndex() async throws {
         let test = try TestStore()
         let incoming = try test.store.beginImport(name: "b.wacz", source: "browser", expectedSize: nil)
         try GeneratedArchive(pages: numberedPages(5), layout: .deflated).bytes().withUnsafeBytes {
@@ -121,7 +121,7 @@ struct ArchiveLookupsTests {
 
     private struct Stop: Error {}
 
-    @Test func anImportThatIsStoppedWhileItSortsLeavesNothing() throws {
+    @Test func importCancelledWhileSortingLeavesNothing() throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(1100), layout: .unsorted).bytes()
         let path = try test.folder.write(bytes, to: "a.wacz")
@@ -137,9 +137,9 @@ struct ArchiveLookupsTests {
         #expect(try test.state().isEmpty)
     }
 
-    /// Something in the way of the index file stands for any disk that cannot be written; `FaultInjectionTests` has others.
+    /// A folder in place of the index file simulates a disk that can't be written.
     @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.allCases)
-    func anIndexThatCannotBeWrittenFailsTheImport(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+    func importFailsIfIndexCannotBeWritten(layout: GeneratedArchive.Layout, file: IndexFile) throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(9), layout: layout).bytes()
         let path = try test.folder.write(bytes, to: "a.wacz")
@@ -160,7 +160,7 @@ struct ArchiveLookupsTests {
     }
 }
 
-/// Each of the numbered pages is captured once, at the one time that generated archives have; others are not.
+/// Each numbered page is captured once, at the time of all generated captures.
 func expectEveryCapture(
     of archive: Archive, in store: ArchiveStore, count: Int, stride step: Int = 1,
     sourceLocation: SourceLocation = #_sourceLocation

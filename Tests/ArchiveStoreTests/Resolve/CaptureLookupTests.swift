@@ -4,7 +4,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Which capture answers a request, and with whose bytes. WARC 1.1 §6.7 for revisits.
+/// Which capture is opened for a request, and with which body. WARC 1.1 §6.7 for revisits.
 struct CaptureLookupTests {
     typealias Record = RecordedArchive.Record
 
@@ -50,7 +50,7 @@ struct CaptureLookupTests {
     private static let digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
     private static let otherDigest = "sha1:KS2J7T2KOPFEMXDBFEIOYH33C6KYZQ5C"
 
-    @Test func aRevisitHasTheHeadOfItsOwnAndTheBodyOfTheEarlierOne() throws {
+    @Test func revisitHasOwnHeadAndEarlierBody() throws {
         let earlier = Record("http://a.example/one", "payload", timestamp: "20240101000000").with {
             $0.index += ",\"digest\":\"\(Self.digest)\""
         }
@@ -71,7 +71,7 @@ struct CaptureLookupTests {
         #expect(capture.payloadCapture?.timestamp == "20240101000000")
     }
 
-    @Test func notModifiedTakesTheWholeEarlierAnswer() throws {
+    @Test func notModifiedRevisitUsesEarlierResponse() throws {
         let earlier = Record("http://a.example/", "payload", timestamp: "20240101000000")
         let later = Self.revisit(
             "http://a.example/", of: "http://a.example/", at: "2024-01-01T00:00:00Z", digest: "-"
@@ -89,7 +89,7 @@ struct CaptureLookupTests {
         #expect(try text(of: capture) == "payload")
     }
 
-    @Test func aRevisitReadsAnotherArchiveOnlyWhenItsPackageNamesIt() throws {
+    @Test func revisitReadsOnlyRequiredArchives() throws {
         let base = RecordedArchive([
             Record("http://a.example/", "payload", timestamp: "20240101000000").with {
                 $0.index += ",\"digest\":\"\(Self.digest)\""
@@ -103,7 +103,7 @@ struct CaptureLookupTests {
         let naming = try add(RecordedArchive(again, requires: whole.sha256), as: "naming")
         #expect(try text("http://a.example/", in: naming) == "payload")
         let silent = try add(RecordedArchive(again), as: "silent")
-        // Nor what it does not know: a revisit without a digest gets nothing out of another archive.
+        // A revisit without a digest can't read from another archive.
         let guessing = again.map { record in
             record.with {
                 $0.fields.removeAll { $0.hasPrefix("WARC-Payload-Digest") }
@@ -122,7 +122,7 @@ struct CaptureLookupTests {
         }
     }
 
-    @Test func aCaptureThatCannotAnswerIsPassedOver() throws {
+    @Test func unusableCaptureIsSkipped() throws {
         let lone = Self.revisit(
             "http://a.example/", of: "http://b.example/", at: "2020-01-01T00:00:00Z", digest: Self.otherDigest)
         let other = Record("http://a.example/", "other", timestamp: "20210101000000").with {
@@ -132,7 +132,7 @@ struct CaptureLookupTests {
         #expect(try text("http://a.example/", at: "20240301000000", in: archive) == "other")
     }
 
-    @Test func aRedirectToItselfIsPassedOver() throws {
+    @Test func redirectToItselfIsSkipped() throws {
         let moved = Record("http://a.example/", "", timestamp: "20240101000000", status: 301).with {
             $0.head += "\r\nLocation: https://a.example/"
         }
@@ -145,7 +145,7 @@ struct CaptureLookupTests {
             let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: "20240101000000"))
             return try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false)?.status
         }
-        // From http the browser goes on to https; from there the redirect would lead to itself.
+        // From http, the browser follows to https; there the redirect would lead to itself.
         #expect(try status("http://a.example/") == 301)
         #expect(try status("https://a.example/") == 200)
         do {
@@ -156,7 +156,7 @@ struct CaptureLookupTests {
         }
     }
 
-    @Test func anotherCacheBusterStandsInOnlyWhenAllowed() throws {
+    @Test func fuzzyMatchIsUsedOnlyIfAllowed() throws {
         let archive = try add(RecordedArchive([Record("http://a.example/x.js?v=1", "script")]), as: "crawl")
         #expect(try text("http://a.example/x.js?v=2", in: archive) == "script")
         let request = ArchiveStore.CaptureRequest(url: "http://a.example/x.js?v=2", time: nil)
@@ -164,7 +164,7 @@ struct CaptureLookupTests {
         #expect(try text("http://a.example/other.js?v=2", in: archive) == nil)
     }
 
-    @Test func aLookupThatNobodyWaitsForEnds() throws {
+    @Test func unwantedLookupIsCancelled() throws {
         let archive = try add(RecordedArchive([Record("http://a.example/x.js?v=1", "script")]), as: "crawl")
         for url in ["http://a.example/x.js?v=1", "http://a.example/x.js?v=2"] {
             let request = ArchiveStore.CaptureRequest(url: url, time: nil)
@@ -177,8 +177,8 @@ struct CaptureLookupTests {
         }
     }
 
-    /// Removed between the moment when a request learns which archives there are and the moment when it opens them.
-    @Test func anArchiveThatIsRemovedMeanwhileIsPassedOver() throws {
+    /// Removed after the request has listed the archives and before it opens them.
+    @Test func archiveRemovedMeanwhileIsSkipped() throws {
         let kept = try add(RecordedArchive([Record("http://a.example/", "kept")]), as: "kept")
         let removed = try add(
             RecordedArchive([Record("http://a.example/", "removed", timestamp: "20250101000000")]), as: "removed")
@@ -196,7 +196,7 @@ struct CaptureLookupTests {
         #expect(lines == ["kept\n"])
     }
 
-    @Test func recordsWithoutAMessageAreTheirBlock() throws {
+    @Test func recordWithoutHTTPMessageIsItsBlock() throws {
         let resource = Record("urn:thing:1", "text").with {
             $0.type = "resource"
             $0.head = ""
@@ -230,7 +230,7 @@ struct CaptureLookupTests {
         ("urn:pageinfo:x", "urn:pageinfo:x"), ("localhost:8080/a", "http://localhost:8080/a"),
         ("HTTPS://example.org/", "HTTPS://example.org/"),
     ])
-    func addressesAreCompleted(_ text: String, _ expected: String) {
+    func urlsAreCompleted(_ text: String, _ expected: String) {
         #expect(CapturedURL.completed(text) == expected)
     }
 }

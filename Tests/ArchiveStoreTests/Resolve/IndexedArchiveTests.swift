@@ -6,9 +6,9 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Index files that are damaged, missing, of another archive, or not there yet: answers stay right, and `doctor` repairs.
+/// Damaged, missing or foreign index files: results stay right, and `doctor` repairs the files.
 struct IndexedArchiveTests {
-    /// More than a block holds, so that damage to one leaves the others.
+    /// More than fits in one block, so that damage to one leaves others intact.
     private static let count = 700
 
     private func filled(
@@ -40,7 +40,7 @@ struct IndexedArchiveTests {
     }
 
     @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.allCases)
-    func cutFilesNeverHideACapture(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+    func truncatedIndexNeverHidesCapture(layout: GeneratedArchive.Layout, file: IndexFile) throws {
         let count = layout == .unsorted ? Self.count : 25
         let (test, archive) = try filled(layout, count: count)
         guard archive.lookups?.files.contains(file) == true else { return }
@@ -57,7 +57,7 @@ struct IndexedArchiveTests {
     }
 
     @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.allCases)
-    func changedBytesNeverHideACapture(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+    func corruptIndexNeverHidesCapture(layout: GeneratedArchive.Layout, file: IndexFile) throws {
         let count = layout == .unsorted ? Self.count : 25
         let (test, archive) = try filled(layout, count: count)
         guard archive.lookups?.files.contains(file) == true else { return }
@@ -73,7 +73,7 @@ struct IndexedArchiveTests {
     }
 
     @Test(arguments: [GeneratedArchive.Layout.unsorted, .missing, .zipNumDeflated])
-    func aMissingFileOrOneOfAnotherArchiveIsNoticedAndReplaced(layout: GeneratedArchive.Layout) async throws {
+    func missingOrForeignIndexFileIsReplaced(layout: GeneratedArchive.Layout) async throws {
         let (test, archive) = try filled(layout, count: 9)
         let other = try test.store.importFile(
             at: try test.folder.write(
@@ -97,8 +97,8 @@ struct IndexedArchiveTests {
         #expect(try test.store.prepareLookups() == LookupsReport())
     }
 
-    /// Damage that opening cannot notice is found by the full reading.
-    @Test func aDamagedBlockIsReplaced() throws {
+    /// Damage that isn't noticed when opening is found by reading everything.
+    @Test func damagedBlockIsReplaced() throws {
         let (test, archive) = try filled(.unsorted)
         let path = test.layout.index(.blocks, key: archive.key)
         let right = try contents(of: path)
@@ -110,8 +110,8 @@ struct IndexedArchiveTests {
         #expect(try contents(of: path) == right)
     }
 
-    /// What an open archive searches may change under it; then the package itself has the answer.
-    @Test func damageAfterOpeningIsSurvived() throws {
+    /// If index files change while an archive is open, its own index is used.
+    @Test func damageAfterOpeningIsTolerated() throws {
         let (test, archive) = try filled(.unsorted)
         try expectRight(test.store.openArchives, archive, "before")
         for file in IndexFile.allCases {
@@ -121,7 +121,7 @@ struct IndexedArchiveTests {
     }
 
     @Test(arguments: GeneratedArchive.Layout.allCases)
-    func anArchiveOfAnEarlierVersionWorksAndIsPrepared(layout: GeneratedArchive.Layout) async throws {
+    func archiveOfEarlierVersionWorksAndIsPrepared(layout: GeneratedArchive.Layout) async throws {
         let (test, archive) = try filled(layout, count: 9)
         for file in IndexFile.allCases { try Folder.delete(test.layout.index(file, key: archive.key)) }
         let database = try DatabaseQueue(path: test.layout.catalog)
@@ -141,7 +141,7 @@ struct IndexedArchiveTests {
         #expect(try store.prepareLookups() == LookupsReport())
     }
 
-    @Test func whatCannotBePreparedIsSaid() throws {
+    @Test func unpreparableArchiveIsReported() throws {
         let (test, archive) = try filled(.unsorted, count: 9)
         try FileManager.default.removeItem(atPath: test.layout.index(.idx, key: archive.key))
         let file = test.layout.file(archive.key)
@@ -154,7 +154,7 @@ struct IndexedArchiveTests {
         #expect(names(in: test.layout.incoming).isEmpty)
     }
 
-    @Test func preparingCanBeStopped() throws {
+    @Test func preparingCanBeCancelled() throws {
         let (test, archive) = try filled(.unsorted, count: 1100)
         try FileManager.default.removeItem(atPath: test.layout.index(.idx, key: archive.key))
         var pulses = 0
@@ -176,7 +176,7 @@ struct IndexedArchiveTests {
 struct IndexedFixtureTests {
     private var folder: String { ProcessInfo.processInfo.environment["REPLAYHOST_FIXTURES"] ?? "" }
 
-    @Test func everyLayoutGivesTheSameCaptures() async throws {
+    @Test func allLayoutsHaveSameCaptures() async throws {
         let listing = try await run("/usr/bin/unzip", ["-p", "\(folder)/ours/small-plain.wacz", "indexes/index.cdx"])
         var expected: [String: Set<String>] = [:]
         for line in listing.outputLines {

@@ -6,7 +6,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Archives stay open from one request to the next, as many as there is room for.
+/// A limited number of archives stays open between requests.
 struct OpenArchivesTests {
     private func filled(_ count: Int, layout: GeneratedArchive.Layout = .plain) throws -> (TestStore, [Archive]) {
         let test = try TestStore()
@@ -21,7 +21,7 @@ struct OpenArchivesTests {
         ObjectIdentifier(try #require(try archives.lookups(archive).wacz.source as? FileByteSource))
     }
 
-    @Test func fortyArchivesStayOpen() throws {
+    @Test func keepsFortyArchivesOpen() throws {
         let (test, archives) = try filled(40)
         let first = try archives.map { try test.store.openArchives.lookups($0).wacz }
         let request = ArchiveStore.CaptureRequest(url: "http://example.org/1", time: nil)
@@ -31,10 +31,10 @@ struct OpenArchivesTests {
         }
     }
 
-    @Test func theOneUsedTheLongestAgoMakesRoom() throws {
+    @Test func closesLeastRecentlyUsedArchive() throws {
         let (test, archives) = try filled(4)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, packagesMax: 3)
-        // Held, so that no address is used twice.
+        // Kept alive, so that no identifier is reused.
         let first = try archives[..<3].map { try open.lookups($0).wacz }
         _ = try open.lookups(archives[0])
         _ = try open.lookups(archives[3])
@@ -45,7 +45,7 @@ struct OpenArchivesTests {
         #expect(try opening(open, archives[1]) != ObjectIdentifier(first[1].source as AnyObject))
     }
 
-    @Test func requestsAtTheSameTimeOpenOnce() throws {
+    @Test func concurrentRequestsOpenOnce() throws {
         let (test, archives) = try filled(1)
         for _ in 0..<20 {
             let open = OpenArchives(layout: test.layout, catalog: test.store.catalog)
@@ -62,7 +62,7 @@ struct OpenArchivesTests {
 
     /// The last of 40 is damaged where only a search finds it, whether all of them stay open or few.
     @Test(arguments: [4, 128])
-    func aDamagedIndexAmongMoreThanStayOpenIsReadAsAWhole(packagesMax: Int) throws {
+    func damagedIndexIsReadSequentiallyAfterReopening(packagesMax: Int) throws {
         let (test, archives) = try filled(39)
         let (damaged, url) = try damagedArchive(in: test)
         let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, packagesMax: packagesMax)
@@ -76,10 +76,10 @@ struct OpenArchivesTests {
         }
     }
 
-    @Test func indexFilesThatAnotherProcessWritesAnewAreSearched() throws {
+    @Test func rewrittenIndexFilesAreUsed() throws {
         let test = try TestStore()
         let (archive, url) = try damagedArchive(in: test)
-        let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, trust: .zero)
+        let open = OpenArchives(layout: test.layout, catalog: test.store.catalog, recheckInterval: .zero)
         let before = try open.lookups(archive)
         #expect(try before.wacz.captures(ofURL: url, assumesSorted: before.assumesSorted).map(\.url) == [url])
         #expect(try open.lookups(archive).wacz.indexAccess(assumesSorted: true) != .search)
@@ -92,7 +92,7 @@ struct OpenArchivesTests {
         #expect(try opening(open, archive) == ObjectIdentifier(after.wacz.source as AnyObject), "opened once")
     }
 
-    @Test func aRemovedFileIsLetGo() throws {
+    @Test func removedFileIsClosed() throws {
         let (test, archives) = try filled(1)
         weak let source = try test.store.openArchives.wacz(of: archives[0]).source as? FileByteSource
         let request = try #require(OpenArchives.Request(path: archives[0].id.text, query: nil))

@@ -5,7 +5,8 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// `relation.requires`: WACZ 1.2.0 draft. Files are known by their SHA-256, written with or without the name of the function.
+/// `relation.requires`: WACZ 1.2.0 draft. Files are known by their SHA-256, written with or without the name of the
+/// function.
 struct RequirementsTests {
     private func bytes(seed: UInt64, requires: [(filename: String, hash: String?)] = []) -> [UInt8] {
         var archive = GeneratedArchive(seed: seed)
@@ -14,7 +15,7 @@ struct RequirementsTests {
     }
 
     @Test(arguments: ["", "sha256:", "sha-256:"])
-    func requiredArchivesAreFoundByTheirHash(label: String) async throws {
+    func requiredArchivesAreFoundByHash(label: String) async throws {
         let test = try TestStore()
         let (one, two) = (
             try test.folder.write(bytes(seed: 1), to: "one.wacz"), try test.folder.write(bytes(seed: 2), to: "two.wacz")
@@ -49,7 +50,7 @@ struct RequirementsTests {
         #expect(try test.store.details(of: archive).findings.contains { $0.code == missing[0].code })
     }
 
-    @Test func whatCannotBeKnownIsNeverAnotherArchive() async throws {
+    @Test func requirementWithoutHashMatchesNothing() async throws {
         let test = try TestStore()
         let one = try test.folder.write(bytes(seed: 1), to: "one.wacz")
         _ = try test.store.importFile(at: one)
@@ -67,7 +68,7 @@ struct RequirementsTests {
         #expect(codes == ["required-archive-unknown", "required-archive-unknown"])
     }
 
-    @Test func manyMissingOnesAreCounted() throws {
+    @Test func missingRequirementsAreCounted() throws {
         let test = try TestStore()
         let needs = bytes(
             seed: 1,
@@ -77,11 +78,11 @@ struct RequirementsTests {
         let outcome = try test.store.importFile(at: try test.folder.write(needs, to: "needs.wacz"))
         let findings = outcome.findings.filter { $0.code == "required-archive-missing" }
         #expect(findings.count == 21)
-        #expect(findings.last?.what == "10 more of the same kind; 30 in all.")
+        #expect(findings.last?.what == "10 more issues of this kind, 30 in total.")
     }
 
-    /// Nothing is wrong with the file itself.
-    @Test func strictImportsAreNotRefusedForIt() throws {
+    /// The file itself is fine.
+    @Test func strictImportIgnoresMissingRequirements() throws {
         let test = try TestStore()
         var archive = GeneratedArchive()
         archive.listsResources = true
@@ -91,7 +92,7 @@ struct RequirementsTests {
         #expect(outcome.findings.map(\.code) == ["required-archive-missing"])
     }
 
-    @Test func aLostFileStillHasItsDetails() throws {
+    @Test func archiveWithLostFileHasDetails() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         try FileManager.default.removeItem(atPath: test.layout.file(archive.key))

@@ -5,7 +5,7 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// URLs that writers of indexes make different keys of, and those keys: `Fixtures/url-keys.tsv`, by `Scripts/make-url-keys`.
+/// URLs with different keys in different tools, from `Fixtures/url-keys.tsv` (`Scripts/make-url-keys`).
 private struct URLKeys {
     let url: String
     /// By writer.
@@ -26,7 +26,7 @@ private struct URLKeys {
     }
 }
 
-/// Captures are found by their own URL, whatever tool wrote the index.
+/// Captures are found by URL, whichever tool wrote the index.
 struct WriterKeysTests {
     typealias Record = RecordedArchive.Record
 
@@ -40,12 +40,12 @@ struct WriterKeysTests {
         rows = try URLKeys.all()
     }
 
-    /// A digest of its own for each number.
+    /// A separate digest for each number.
     private static func digest(_ number: Int) -> String {
         "sha256:\(String(repeating: "0", count: 61))\(String(number + 256, radix: 16))"
     }
 
-    /// Each URL with a body of its own, and a revisit of each from another URL.
+    /// Each URL with a separate body, and a revisit of each from another URL.
     private func archive(by writer: String) throws -> Archive {
         var records: [Record] = []
         for (number, row) in rows.enumerated() {
@@ -81,7 +81,7 @@ struct WriterKeysTests {
         }
     }
 
-    @Test func theTableIsLong() {
+    @Test func allWritersAreTested() {
         #expect(rows.count >= 60)
     }
 
@@ -94,7 +94,7 @@ struct WriterKeysTests {
     }
 
     @Test(arguments: URLKeys.writers)
-    func everyCaptureAndRevisitIsFoundByItsOwnURL(_ writer: String) throws {
+    func capturesAndRevisitsAreFoundByURL(_ writer: String) throws {
         let archive = try archive(by: writer)
         #expect(archive.lookups?.strategy == .inPlace)
         for (number, row) in rows.enumerated() {
@@ -104,7 +104,7 @@ struct WriterKeysTests {
     }
 
     @Test(arguments: URLKeys.writers)
-    func everyCaptureIsListedByAnExactQuery(_ writer: String) throws {
+    func capturesAreListedByExactQuery(_ writer: String) throws {
         let archive = try archive(by: writer)
         for row in rows {
             let run = CDXQueryRun(
@@ -122,7 +122,7 @@ struct WriterKeysTests {
     }
 
     /// ArchiveWeb.page writes revisits of any method; what they repeat is a `GET`. Source: `src/sw/downloader.ts`.
-    @Test func aRevisitOfAPostMayRepeatAGet() throws {
+    @Test func postRevisitCanReferToGet() throws {
         func revisit(_ url: String, _ digest: String) -> Record {
             Record(url, "", timestamp: "20240301000000").with {
                 $0.type = "revisit"
@@ -146,7 +146,7 @@ struct WriterKeysTests {
         let url = "http://a.example/post?__wb_method=POST&q=1"
         let same = try add([get, revisit("http://a.example/post", Self.digest(1))], as: "same.wacz")
         #expect(text(url, in: same) == "payload")
-        // Without a digest that says so, another method is another thing.
+        // Without a matching digest, a capture of another method isn't used.
         let unknown = try add(
             [
                 get.with { $0.index = "\"mime\":\"text/html\",\"status\":\"200\"" },

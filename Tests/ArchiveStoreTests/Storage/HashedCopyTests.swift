@@ -8,9 +8,9 @@ import WebArchive
 struct HashedCopyTests {
     private struct Stop: Error {}
 
-    // 16 MiB is the stretch between two looks at progress, 1 MiB the buffer.
+    // Progress is reported every 16 MiB. The buffer has 1 MiB.
     @Test(arguments: [0, 1, 1 << 20, 16 << 20, (16 << 20) - 1, (16 << 20) + 1, (40 << 20) + 12_345])
-    func theCopyIsEqualAndItsHashIsOpenSSLs(size: Int) async throws {
+    func copyAndHashAreCorrect(size: Int) async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(patternBytes(size), to: "source")
         var seen: [UInt64] = []
@@ -22,7 +22,7 @@ struct HashedCopyTests {
         #expect(seen.last == UInt64(size))
     }
 
-    @Test func aPipeIsCopiedToItsEnd() async throws {
+    @Test func pipeIsCopiedToEnd() async throws {
         let folder = try TemporaryFolder()
         let bytes = patternBytes(3_000_001)
         let path = try folder.write(bytes, to: "source")
@@ -41,15 +41,15 @@ struct HashedCopyTests {
         #expect(isSame(try contents(of: folder.path("target")), bytes))
     }
 
-    /// The hash tells what the store holds, also when the source says nothing of its size.
-    @Test func aFileWithoutASizeIsCopiedToItsEnd() throws {
+    /// The hash is computed from the copy, even if the source has no known size.
+    @Test func fileWithoutSizeIsCopiedToEnd() throws {
         let folder = try TemporaryFolder()
         let (size, _) = try copy("/proc/self/status", to: folder.path("target")) { _ in }
         #expect(size > 0)
         #expect(UInt64(try contents(of: folder.path("target")).count) == size)
     }
 
-    @Test func progressMayStopIt() throws {
+    @Test func progressCanStopCopy() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(patternBytes(40 << 20), to: "source")
         var calls = 0

@@ -8,7 +8,7 @@ struct ServerFileTests {
     private let description = ServerDescription(
         address: "http://localhost:4711", port: 4711, pid: 42, token: String(repeating: "a", count: 64))
 
-    @Test func theFirstServerIsNamedToTheSecond() throws {
+    @Test func secondServerReportsFirst() throws {
         let test = try TestStore()
         #expect(ServerFile.running(layout: test.layout) == nil)
         let first = try ServerFile(layout: test.layout)
@@ -23,7 +23,7 @@ struct ServerFileTests {
         #expect(!FileManager.default.fileExists(atPath: test.layout.serverFile))
     }
 
-    @Test func aServerThatSaidNothingYetLocksAsWell() throws {
+    @Test func startingServerHoldsLock() throws {
         let test = try TestStore()
         let first = try ServerFile(layout: test.layout)
         #expect(ServerFile.running(layout: test.layout) == nil)
@@ -31,7 +31,7 @@ struct ServerFileTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test func whatAKilledServerLeftLocksNobodyOut() throws {
+    @Test func killedServerReleasesLock() throws {
         let test = try TestStore()
         do {
             let killed = try ServerFile(layout: test.layout)
@@ -46,8 +46,8 @@ struct ServerFileTests {
             "nothing of the longer one is left")
     }
 
-    /// Somebody who could write in the folder once may have put it there.
-    @Test func aLinkIsNotFollowed() throws {
+    /// Another user who could write to the folder may have created it.
+    @Test func symbolicLinkIsNotFollowed() throws {
         let test = try TestStore()
         let victim = try test.folder.write("mine", to: "victim")
         try FileManager.default.createSymbolicLink(
@@ -59,7 +59,7 @@ struct ServerFileTests {
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
     }
 
-    @Test func anotherNameOfAFileIsNotWrittenTo() throws {
+    @Test func hardLinkIsNotWritten() throws {
         let test = try TestStore()
         let victim = try test.folder.write("mine", to: "victim")
         try FileManager.default.linkItem(atPath: victim, toPath: test.layout.serverFile)
@@ -67,14 +67,14 @@ struct ServerFileTests {
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
     }
 
-    @Test func whatIsNoFileIsNotWaitedFor() throws {
+    @Test func fifoIsRefusedWithoutWaiting() throws {
         let test = try TestStore()
         #expect(mkfifo(test.layout.serverFile, 0o600) == 0)
         #expect(code { _ = try ServerFile(layout: test.layout) } == .unusable)
         #expect(ServerFile.running(layout: test.layout) == nil)
     }
 
-    @Test func oneOfManyAtOnceGetsTheLock() async throws {
+    @Test func onlyOneProcessGetsLock() async throws {
         let test = try TestStore()
         let layout = test.layout
         let files = try await withThrowingTaskGroup(of: ServerFile?.self) { tasks in

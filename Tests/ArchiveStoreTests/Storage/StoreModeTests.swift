@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Who may read what the store makes.
+/// The access modes of the store's files.
 struct StoreModeTests {
     private static func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -15,10 +15,10 @@ struct StoreModeTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test func everyFileIsForItsOwnerAlone() throws {
+    @Test func filesAreAccessibleToOwnerOnly() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(at: try test.file("a.wacz")).archive
-        try test.store.ports.keep(20_000, for: archive.id)
+        try test.store.ports.assign(20_000, to: archive.id)
         let server = try ServerFile(layout: test.layout)
         try server.write(ServerDescription(address: "http://localhost:1", port: 1, pid: 1, token: "a"))
         let paths = try #require(FileManager.default.enumerator(atPath: test.layout.root)).compactMap { $0 as? String }
@@ -31,8 +31,8 @@ struct StoreModeTests {
         #expect(try Self.mode(test.layout.catalog) == 0o600)
     }
 
-    /// Stores of 0.1.0 have a catalog that the umask decided about.
-    @Test func aCatalogThatOthersMayReadIsTakenFromThem() throws {
+    /// Version 0.1.0 created catalogs with the mode of the umask.
+    @Test func readableCatalogIsMadePrivate() throws {
         let test = try TestStore()
         let files = ["", "-wal", "-shm"].map { test.layout.catalog + $0 }
         for file in files { try Self.set(0o644, file) }
@@ -41,17 +41,17 @@ struct StoreModeTests {
         #expect(try reopened.archives().isEmpty)
     }
 
-    @Test func theCopyOfACatalogIsForItsOwnerAlone() throws {
+    @Test func catalogCopyIsPrivate() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("copy.sqlite")
-        CatalogFile.keepPrivate(path)
+        CatalogFile.makePrivate(path)
         #expect(try Self.mode(path) == 0o600)
         let catalog = try Catalog(path: folder.path("catalog.sqlite"))
         try catalog.database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         #expect(try Self.mode(path) == 0o600)
     }
 
-    @Test func aFolderThatHoldsOtherThingsKeepsItsMode() throws {
+    @Test func folderWithOtherFilesKeepsMode() throws {
         let folder = try TemporaryFolder()
         let root = folder.path("documents")
         try folder.write("a thesis", to: "documents/thesis.txt")
@@ -65,7 +65,7 @@ struct StoreModeTests {
         for name in made { #expect(try #require(try Self.mode("\(root)/\(name)")) & 0o077 == 0, "\(name)") }
     }
 
-    @Test func anEmptyFolderIsMadePrivate() throws {
+    @Test func emptyFolderIsMadePrivate() throws {
         let folder = try TemporaryFolder()
         let root = folder.path("store")
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)

@@ -12,7 +12,7 @@ struct SocketQueryTests {
         source: .init(address: Array(repeating: 0, count: 15) + [1], port: 0xC001),
         destination: .init(address: Array(repeating: 0, count: 15) + [1], port: 0x1F90))
 
-    /// A reply of the kernel, as it would be sent on a machine that stores the low byte first.
+    /// A reply of the kernel on a little-endian computer.
     private struct Reply {
         var type: UInt8 = 20
         var sequence: UInt8 = 7
@@ -41,7 +41,7 @@ struct SocketQueryTests {
         bytes.withUnsafeBytes { SocketReply($0, sequence: sequence) }
     }
 
-    @Test func itAsksForExactlyOneSocket() {
+    @Test func queriesExactlyOneSocket() {
         let bytes = Self.query.message(sequence: 0x0102)
         #expect(bytes.count == 72)
         #expect(bytes[..<16] == [72, 0, 0, 0, 20, 0, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0], "no NLM_F_DUMP")
@@ -55,14 +55,14 @@ struct SocketQueryTests {
         #expect(other[28..<44] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
     }
 
-    @Test func theUserOfTheSocketIsFound() {
+    @Test func findsUserOfSocket() {
         #expect(Self.user(Reply()) == 1234)
         #expect(Self.user(Reply(user: [0, 0, 0, 0])) == 0)
         #expect(Self.user(Reply(user: [0xFE, 0xFF, 0, 0])) == 65_534)
     }
 
     /// A client that uses an IPv6 socket for an IPv4 address is shown as it is.
-    @Test func addressesMayBeMapped() {
+    @Test func addressesCanBeMapped() {
         let mapped = Array(repeating: UInt8(0), count: 10) + [0xFF, 0xFF, 127, 0, 0, 1]
         #expect(Self.user(Reply(family: 10, source: mapped, destination: mapped)) == 1234)
         let loopback = Array(repeating: UInt8(0), count: 15) + [1]
@@ -71,7 +71,7 @@ struct SocketQueryTests {
         #expect(Self.user(Reply(family: 10, source: loopback, destination: loopback)) == nil)
     }
 
-    @Test func anotherSocketIsNotTakenForIt() {
+    @Test func otherSocketIsIgnored() {
         #expect(Self.user(Reply(ports: [0xC0, 0x02, 0x1F, 0x90])) == nil)
         #expect(Self.user(Reply(ports: [0xC0, 0x01, 0x1F, 0x91])) == nil)
         #expect(Self.user(Reply(ports: [0x1F, 0x90, 0xC0, 0x01])) == nil, "our own end")
@@ -80,8 +80,8 @@ struct SocketQueryTests {
         #expect(Self.user(Reply(family: 1)) == nil)
     }
 
-    /// States: net/tcp_states.h. A client that has sent everything may have closed its direction.
-    @Test func onlyASocketThatAProcessHasOpenCounts() {
+    /// States: net/tcp_states.h. A client that has sent everything may have closed its sending side.
+    @Test func onlyOpenSocketsCount() {
         let counting = (UInt8(0)...20).filter { Self.user(Reply(state: $0)) != nil }
         #expect(counting == [1, 4, 5], "ESTABLISHED, FIN_WAIT1, FIN_WAIT2")
         for state in UInt8(0)...20 {
@@ -89,7 +89,7 @@ struct SocketQueryTests {
         }
     }
 
-    @Test func whatIsNoWholeReplyIsNone() {
+    @Test func incompleteReplyIsIgnored() {
         let whole = Reply().bytes
         for count in 0..<whole.count { #expect(Self.parsed(Array(whole[..<count])) == nil) }
         #expect(Self.parsed(whole + Array(repeating: 0, count: 36)) != nil, "attributes follow")
@@ -100,14 +100,14 @@ struct SocketQueryTests {
         #expect(Self.parsed(Reply(type: 3).bytes) == nil, "NLMSG_DONE")
     }
 
-    @Test func errorsAreTold() {
+    @Test func errorsAreReported() {
         let header: [UInt8] = [20, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]
         #expect(Self.parsed(header + [0xFE, 0xFF, 0xFF, 0xFF]) == .failure(2), "ENOENT")
         #expect(Self.parsed(header + [0, 0, 0, 0x80]) == .failure(.min), "not to be negated")
         #expect(Self.parsed(header + [0xFE, 0xFF, 0xFF]) == nil)
     }
 
-    @Test func damagedRepliesAreNeverTheUsers() {
+    @Test func damagedRepliesNeverMatchUser() {
         let whole = Reply().bytes
         for position in whole.indices {
             for bit in 0..<8 {
@@ -116,14 +116,14 @@ struct SocketQueryTests {
                 guard case .socket(let socket) = Self.parsed(bytes), let user = Self.query.user(of: socket) else {
                     continue
                 }
-                // The user's own bytes, and those that say nothing about whose socket it is.
+                // The bytes of the user, and those that don't affect it.
                 #expect(user == 1234 || (80..<84).contains(position), "bit \(bit) of byte \(position)")
             }
         }
     }
 
     @Test(arguments: [false, true])
-    func theKernelTellsTheUserOfAConnection(isIPv6: Bool) async throws {
+    func kernelReportsUserOfConnection(isIPv6: Bool) async throws {
         let port = try LoopbackPort(taking: 0)
         let owners = try SocketOwners()
         guard case .socket(let listener) = owners.reply(to: SocketQuery(listener: port)) else {
@@ -139,12 +139,12 @@ struct SocketQueryTests {
     }
 
     /// user_namespaces(7): 4294967295 IDs in the first namespace.
-    @Test func aWholeNamespaceHasEveryUser() {
-        #expect(UserNamespace.isWhole("         0          0 4294967295\n"))
-        #expect(!UserNamespace.isWhole("      1234       1234          1\n"))
-        #expect(!UserNamespace.isWhole("         0       1000          1\n         1     100000      65536\n"))
-        #expect(!UserNamespace.isWhole(""))
-        #expect(!UserNamespace.isWhole("nonsense"))
+    @Test func fullNamespaceMapsAllUsers() {
+        #expect(UserNamespace.mapsAllUsers("         0          0 4294967295\n"))
+        #expect(!UserNamespace.mapsAllUsers("      1234       1234          1\n"))
+        #expect(!UserNamespace.mapsAllUsers("         0       1000          1\n         1     100000      65536\n"))
+        #expect(!UserNamespace.mapsAllUsers(""))
+        #expect(!UserNamespace.mapsAllUsers("nonsense"))
     }
 }
 #endif

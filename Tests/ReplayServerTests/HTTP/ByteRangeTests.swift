@@ -24,7 +24,8 @@ struct ByteRangeTests {
         }
     }
 
-    // The expected answers are those of RFC 9110 §14.1.1 (grammar, invalid ranges), §14.1.2 (bytes), §14.2 (when to ignore).
+    // The expected answers are those of RFC 9110 §14.1.1 (grammar, invalid ranges), §14.1.2 (bytes), §14.2 (when to
+    // ignore).
     @Test(arguments: [
         // §14.1.2: the first and the last 500 bytes of 10000, and its other examples.
         RangeCase("bytes=0-499", 10_000, "206 0-499"), RangeCase("bytes=500-999", 10_000, "206 500-999"),
@@ -73,9 +74,9 @@ struct ByteRangeTests {
         RangeCase("bytes=0-1 , 3-4", 100, "206 0-1,3-4"), RangeCase("bytes=\t0-1\t,\t3-4", 100, "206 0-1,3-4"),
         RangeCase("bytes=,0-1,,3-4,", 100, "206 0-1,3-4"), RangeCase("bytes=0-1 ", 100, "206 0-1"),
     ])
-    func answersFollowRFC9110(_ c: RangeCase) { #expect(answer(c.field, c.size) == c.expect) }
+    func rangesFollowRFC9110(_ c: RangeCase) { #expect(answer(c.field, c.size) == c.expect) }
 
-    @Test func sixtyFourRangesAreAnsweredAndMoreAreRefused() {
+    @Test func moreThan64RangesAreRefused() {
         let many = { (count: Int) in "bytes=" + (0..<count).map { "\($0)-\($0)" }.joined(separator: ",") }
         #expect(answer(many(64), 1000) == "206 " + (0..<64).map { "\($0)-\($0)" }.joined(separator: ","))
         #expect(answer(many(65), 1000) == "416")
@@ -83,7 +84,7 @@ struct ByteRangeTests {
     }
 
     /// RFC 9110 §14.4: `bytes first-last/complete`.
-    @Test func contentRangeNamesFirstLastAndSize() throws {
+    @Test func contentRangeHasFirstLastAndSize() throws {
         let range = try #require(try ByteRange.parse("bytes=42-1233", size: 1234)?.first)
         #expect(range.contentRange(size: 1234) == "bytes 42-1233/1234")
         #expect(range.length == 1192)

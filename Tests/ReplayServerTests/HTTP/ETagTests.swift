@@ -8,7 +8,7 @@ struct ETagTests {
         ("\"xyzzy\"", "xyzzy", false), ("W/\"xyzzy\"", "xyzzy", true), ("\"\"", "", false), ("W/\"\"", "", true),
         ("\"a,b\"", "a,b", false), ("\"!#$~\"", "!#$~", false),
     ])
-    func wellFormedTagsAreRead(text: String, opaque: String, isWeak: Bool) throws {
+    func wellFormedTagsAreParsed(text: String, opaque: String, isWeak: Bool) throws {
         let tag = try #require(ETag(text))
         #expect(tag.opaque == opaque)
         #expect(tag.isWeak == isWeak)
@@ -18,7 +18,7 @@ struct ETagTests {
     @Test(arguments: [
         "xyzzy", "\"", "\"open", "open\"", "w/\"x\"", "W/x", "W/", "", "\"a\"b\"", "\"a b\"", "\"a\u{7F}\"", "*",
     ])
-    func othersAreNot(text: String) { #expect(ETag(text) == nil) }
+    func malformedTagsAreRejected(text: String) { #expect(ETag(text) == nil) }
 
     // The table of RFC 9110 §8.8.3.2.
     @Test(arguments: [
@@ -38,7 +38,7 @@ struct ETagTests {
         ("\"a,b\" , \"c\"", ["\"a,b\"", "\"c\""]),
         ("", []), (" , ", []), ("\"a\", b, \"c\"", ["\"a\""]), ("\"a", []),
     ])
-    func listsEndAtAMalformedMember(field: String, expected: [String]) {
+    func listEndsAtMalformedMember(field: String, expected: [String]) {
         #expect(ETag.list(field).map(\.description) == expected)
     }
 }

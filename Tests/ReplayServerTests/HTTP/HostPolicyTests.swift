@@ -18,7 +18,7 @@ struct HostPolicyTests {
         }
     }
 
-    // PRODUCT.md, "The HTTP surface". Names ignore case (RFC 9110 §4.2.3); everything not listed is 421.
+    // PRODUCT.md, "The HTTP surface". Names ignore case (RFC 9110 §4.2.3); all other names get 421.
     @Test(arguments: [
         ("localhost:8080", "control http://localhost:8080"), ("LocalHost:8080", "control http://localhost:8080"),
         ("replayhost.localhost:8080", "control http://replayhost.localhost:8080"),
@@ -31,7 +31,7 @@ struct HostPolicyTests {
         ("localhost:8081", "misdirected"), ("localhost:08080", "misdirected"), ("localhost:18080", "misdirected"),
         ("localhost:8080:8080", "misdirected"), ("127.0.0.1", "misdirected"), ("[::1]", "misdirected"),
         ("::1:8080", "misdirected"), (":8080", "misdirected"), ("", "misdirected"),
-        // Names of others, and names that only look like ours.
+        // Foreign names, and names that only look like ours.
         ("evil.example:8080", "misdirected"), ("localhost.evil.example:8080", "misdirected"),
         ("evil-localhost:8080", "misdirected"), ("evil.localhost:8080", "misdirected"),
         ("replayhost.localhost.evil.example:8080", "misdirected"), ("xreplayhost.localhost:8080", "misdirected"),
@@ -45,7 +45,7 @@ struct HostPolicyTests {
         ("evil.example:8080@localhost:8080", "misdirected"), ("localhost:8080/", "misdirected"),
         ("http://localhost:8080", "misdirected"), ("localhost :8080", "misdirected"),
         (" localhost:8080", "misdirected"),
-        // Labels that no archive can have.
+        // Labels that aren't valid ids.
         ("api.replayhost.localhost:8080", "misdirected"), ("www.replayhost.localhost:8080", "misdirected"),
         ("all.replayhost.localhost:8080", "misdirected"), ("localhost.replayhost.localhost:8080", "misdirected"),
         ("xn--crawl.replayhost.localhost:8080", "misdirected"), ("a--b.replayhost.localhost:8080", "misdirected"),
@@ -65,13 +65,13 @@ struct HostPolicyTests {
         ("evil.example", "misdirected"),
         ("[::1]:80", "address"),
     ])
-    func portEightyMayBeLeftOut(host: String, expected: String) { #expect(role([host], port: 80) == expected) }
+    func portEightyCanBeOmitted(host: String, expected: String) { #expect(role([host], port: 80) == expected) }
 
     /// RFC 9112 §3.2: 400 for a request without Host or with more than one.
     @Test(arguments: [[], ["localhost:8080", "localhost:8080"], ["localhost:8080", "evil.example"]])
-    func exactlyOneHostIsNeeded(hosts: [String]) { #expect(role(hosts, port: 8080) == "malformed") }
+    func exactlyOneHostIsRequired(hosts: [String]) { #expect(role(hosts, port: 8080) == "malformed") }
 
-    @Test func originsNameThePortUnlessItIsHTTPs() throws {
+    @Test func originsOmitPortEighty() throws {
         let id = try #require(ArchiveID("crawl"))
         let (other, standard) = (HostPolicy(port: 8080), HostPolicy(port: 80))
         #expect(other.controlOrigins == ["http://localhost:8080", "http://replayhost.localhost:8080"])
@@ -86,25 +86,25 @@ struct HostPolicyTests {
         ("replayhost.localhost:8080", "misdirected"), ("crawl.replayhost.localhost:8080", "misdirected"),
         ("stock.replayhost.localhost:8080", "misdirected"), ("evil.example:8080", "misdirected"),
     ])
-    func withPortsThereAreNoNames(host: String, expected: String) {
+    func portsModeHasNoNames(host: String, expected: String) {
         #expect(role([host], HostPolicy(port: 8080, origins: .ports)) == expected)
     }
 
-    /// On a port of its own an archive is alone: the library, other archives and the API are not there.
+    /// A replay port only serves its archive, not the library, other archives or the API.
     @Test(arguments: [
         ("localhost:20000", "replay crawl"), ("LOCALHOST:20000", "replay crawl"),
         ("127.0.0.1:20000", "address of replay"), ("[::1]:20000", "address of replay"),
         ("localhost:8080", "misdirected"), ("replayhost.localhost:20000", "misdirected"),
         ("other.replayhost.localhost:20000", "misdirected"), ("evil.example:20000", "misdirected"),
     ])
-    func anOwnPortHasOneName(host: String, expected: String) throws {
+    func replayPortHasOneName(host: String, expected: String) throws {
         let own = HostPolicy.ReplayPort(tenant: .archive(try #require(ArchiveID("crawl"))), port: 20_000)
         for origins in HostPolicy.Origins.allCases {
             #expect(role([host], HostPolicy(port: 8080, origins: origins, replaying: own)) == expected)
         }
     }
 
-    @Test func withPortsAnOriginIsKnownOnceThereIsOne() throws {
+    @Test func portsModeHasOriginOnceAssigned() throws {
         let id = try #require(ArchiveID("crawl"))
         let library = HostPolicy(port: 8080, origins: .ports)
         #expect(library.controlOrigins == ["http://localhost:8080"])
@@ -124,7 +124,7 @@ struct HostPolicyTests {
         ("/other-0123456789ab/x", false), ("/crawl/x", false), ("/", false), ("//crawl-0123456789ab/x", false),
         ("/crawl--0123456789ab/x", false), ("/x/crawl-0123456789ab/x", false),
     ])
-    func replayAddressesBelongToTheirArchive(path: String, expected: Bool) throws {
+    func replayPathsBelongToArchive(path: String, expected: Bool) throws {
         #expect(ReplayRoutes.isReplayAddress(path, of: try #require(ArchiveID("crawl"))) == expected)
     }
 
@@ -140,7 +140,7 @@ struct HostPolicyTests {
         ("/a.png", "/other-0123456789ab/2024mp_/http://site.example/", nil), ("/a.png", "/", nil),
         ("/a.png", "\(Self.coll)/2024mp_/data:text/html,x", nil), ("/a.png", "", nil),
     ])
-    func mediaOfFramesWithoutURLAreThoseOfThePage(path: String, page: String, expected: String?) throws {
-        #expect(ReplayRoutes.mediaAddress(path, askedBy: page, of: try #require(ArchiveID("crawl"))) == expected)
+    func mediaOfFramesWithoutURLUsePageURL(path: String, page: String, expected: String?) throws {
+        #expect(ReplayRoutes.mediaAddress(path, from: page, of: try #require(ArchiveID("crawl"))) == expected)
     }
 }

@@ -13,7 +13,7 @@ struct SecurityHeadersTests {
 
     private let hosts = HostPolicy(port: 8080)
 
-    @Test func theLibraryRunsItsOwnScriptsOnlyAndFramesReplayOriginsOnly() {
+    @Test func libraryRunsOwnScriptsAndFramesReplayOrigins() {
         let policy = directives(SecurityHeaders.controlPage(hosts, at: "http://replayhost.localhost:8080"))
         #expect(policy["default-src"] == "'none'")
         #expect(policy["script-src"] == "'self'")
@@ -24,8 +24,8 @@ struct SecurityHeadersTests {
         #expect(policy["connect-src"] == "'self' http://replayhost.localhost:8080")
     }
 
-    /// At `localhost` archives are on ports, since the page moves to where the names are if the browser finds them.
-    @Test func whatTheLibraryFramesGoesWithTheOrigins() {
+    /// At `localhost` archives use ports: if the browser resolves the names, the library moves there.
+    @Test func libraryFramesDependOnOriginMode() {
         func frames(_ origins: HostPolicy.Origins) -> String? {
             let hosts = HostPolicy(port: 8080, origins: origins)
             return directives(SecurityHeaders.controlPage(hosts, at: "http://localhost:8080"))["frame-src"]
@@ -35,7 +35,7 @@ struct SecurityHeadersTests {
         #expect(frames(.auto) == "http://*.replayhost.localhost:8080 http://localhost:* http://127.0.0.1:8080")
     }
 
-    @Test func thePrintedPageRunsOneScriptByHash() {
+    @Test func printPageRunsOneScriptByHash() {
         let policy = directives(SecurityHeaders.printPage(hosts, scriptHash: "S="))
         #expect(policy["script-src"] == "'sha256-S='")
         #expect(policy["default-src"]?.hasPrefix("'self' ") == true)
@@ -48,7 +48,7 @@ struct SecurityHeadersTests {
         #expect(policy["frame-ancestors"] == "http://localhost:8080 http://replayhost.localhost:8080")
     }
 
-    @Test func theBootPageRunsOneScriptByHashAndIsFramedByTheLibraryOnly() {
+    @Test func bootPageRunsOneScriptAndIsFramedByLibrary() {
         let policy = directives(SecurityHeaders.bootPage(hosts, scriptHash: "S=", styleHash: "T="))
         #expect(policy["default-src"] == "'none'")
         #expect(policy["script-src"] == "'sha256-S='")
@@ -58,7 +58,7 @@ struct SecurityHeadersTests {
     }
 
     @Test(arguments: [SecurityHeaders.engine, SecurityHeaders.inert, SecurityHeaders.stockPage])
-    func nothingElseLoadsFromElsewhere(policy: String) {
+    func otherPoliciesLoadNothingExternal(policy: String) {
         let directives = directives(policy)
         #expect(directives["default-src"] == "'none'")
         for (name, value) in directives {

@@ -5,7 +5,7 @@ import Testing
 @testable import ReplayServer
 
 struct LoopbackPortTests {
-    @Test func portZeroIsOnePortOnBothAddresses() throws {
+    @Test func portZeroOpensSamePortOnBothAddresses() throws {
         let port = try LoopbackPort(taking: 0)
         #expect(Set(port.sockets.keys) == [.v4, .v6])
         #expect(port.number > 0)
@@ -13,12 +13,12 @@ struct LoopbackPortTests {
     }
 
     @Test(arguments: [false, true])
-    func aTakenPortIsRefusedAndItsHolderNamed(isIPv6: Bool) throws {
+    func portInUseIsRefusedWithHolder(isIPv6: Bool) throws {
         let taken = try TakenPort.alone(isIPv6: isIPv6)
         let error = #expect(throws: PortInUse.self) { _ = try LoopbackPort(taking: taken.port) }
         #expect(error?.port == taken.port)
         #expect(error?.address == (isIPv6 ? .v6 : .v4))
-        // Who it is comes from /proc, which changes while it is read: now and then it does not tell.
+        // /proc changes while it is read, so the holder is sometimes unknown.
         let told = (0..<10).lazy.compactMap { _ in Self.refusal(taken.port)?.holder }.first
         let holder = try #require(told)
         #expect(holder.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
@@ -27,7 +27,7 @@ struct LoopbackPortTests {
     }
 
     @Test(arguments: [false, true])
-    func whoHasThePortOfTheOtherAddressIsNotNamed(isIPv6: Bool) throws {
+    func holderOfOtherAddressIsNotReported(isIPv6: Bool) throws {
         let taken = try TakenPort.alone(isIPv6: isIPv6)
         #expect(PortHolder.name(port: taken.port, address: isIPv6 ? .v4 : .v6) == nil)
     }
@@ -41,28 +41,29 @@ struct LoopbackPortTests {
         }
     }
 
-    /// Linux hands out 32768 and above for connections; a port that is let go for a moment must not be among those.
-    @Test func anyPortIsOneThatLasts() throws {
+    /// Linux uses ports from 32768 for outgoing connections. A port that is closed for a moment mustn't be one of
+    /// those.
+    @Test func anyPortIsOutsideEphemeralRange() throws {
         let ports = try (0..<20).map { _ in try LoopbackPort.any() }
         #expect(Set(ports.map(\.number)).count == 20)
         #expect(ports.allSatisfy { (10_240..<16_384).contains($0.number) })
         for port in ports { #expect(Set(port.sockets.keys) == [.v4, .v6]) }
     }
 
-    @Test func aPortIsGivenBackWithTheValue() throws {
+    @Test func portIsReleasedWithValue() throws {
         let number = try LoopbackPort(taking: 0).number
         #expect(try LoopbackPort(taking: number).number == number)
     }
 
-    /// Connections that wait are not lost, and whoever comes second is refused at once, before anybody was told of the port.
-    @Test func aPortIsHadFromTheStart() throws {
+    /// Queued connections aren't lost, and a second program is refused immediately.
+    @Test func portListensImmediately() throws {
         let port = try LoopbackPort(taking: 0)
         let error = #expect(throws: PortInUse.self) { _ = try LoopbackPort(taking: port.number) }
         #expect(error?.port == port.number)
     }
 
     /// What a service manager opens for this program must be loopback as well.
-    @Test func socketsThatArePassedOnAreTakenIfTheyAreLoopback() throws {
+    @Test func inheritedLoopbackSocketsAreAccepted() throws {
         let opened = try LoopbackPort(taking: 0)
         let number = opened.number
         var sockets: [Int32] = []

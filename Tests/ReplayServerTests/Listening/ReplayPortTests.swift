@@ -5,9 +5,10 @@ import Testing
 @testable import ArchiveStore
 @testable import ReplayServer
 
-/// Archives on ports of their own.
+/// Replay ports of archives.
 struct ReplayPortTests {
-    /// A library of two archives and a collection of both. Each time they are other files: the same would be tried on the same ports.
+    /// A library of two archives and a collection of both. The files differ each time, because identical ones would use
+    /// the same ports.
     private static func fill(_ store: ArchiveStore, _ folder: TemporaryFolder) throws {
         for name in ["one", "other"] {
             let file = try folder.write(
@@ -31,13 +32,13 @@ struct ReplayPortTests {
         }
     }
 
-    /// Waits until somebody else can have the port: a connection would show that somebody uses it.
+    /// Waits until the port is free, without connecting to it, because that would count as use.
     private func expectClosed(_ port: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let isClosed = try await eventually { (try? LoopbackPort(taking: port)) != nil }
         #expect(isClosed, sourceLocation: sourceLocation)
     }
 
-    @Test func anArchiveIsOnItsOwnPortAlone() async throws {
+    @Test func archiveIsOnlyOnItsPort() async throws {
         try await withPorts { server in
             #expect(try await server.ask("GET", "/api/archives/one").object()["replayOrigin"] == nil)
             let port = try await server.openReplayPort("one")
@@ -49,7 +50,7 @@ struct ReplayPortTests {
             }
             #expect(try await ask("/sw.js", port: port).status == 200)
             #expect(try await ask("/archives/one.wacz", port: port).status == 200)
-            // Nothing of another archive, of the library, of the API.
+            // No other archive, no library, no API.
             for path in [
                 "/archives/other.wacz", "/c/other/cdx?url=*", "/c/all/cdx?url=*", "/api/archives", "/api/health",
                 "/index.html", "/app/main.js", "/other-0123456789ab/x",
@@ -60,7 +61,7 @@ struct ReplayPortTests {
     }
 
     @Test(arguments: ["replayhost.localhost", "one.replayhost.localhost", "evil.example"])
-    func otherNamesAreRefusedThere(name: String) async throws {
+    func otherHostsAreRefused(name: String) async throws {
         try await withPorts { server in
             let port = try await server.openReplayPort("one")
             #expect(try await ask("/", port: port, host: "\(name):\(port)").status == 421)
@@ -68,7 +69,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func aBareAddressIsSentToTheName() async throws {
+    @Test func ipAddressRedirectsToLocalhost() async throws {
         try await withPorts { server in
             let port = try await server.openReplayPort("one")
             for path in ["/x?y=1", "/archives/one.wacz", "/c/one/cdx?url=x"] {
@@ -79,7 +80,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func withPortsTheNamesAreNotThere() async throws {
+    @Test func namesAreRefusedInPortsMode() async throws {
         try await withPorts { server in
             for name in ["replayhost.localhost", "one.replayhost.localhost", "stock.replayhost.localhost"] {
                 let answer = try await server.ask("GET", "/", host: "\(name):\(server.port)")
@@ -88,7 +89,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func withNamesThereAreNoPorts() async throws {
+    @Test func portsAreNotOpenedInNamesMode() async throws {
         try await withPorts(origins: .names) { server in
             let answer = try await server.ask("POST", "/api/archives/one/origin", server.authority)
             #expect(
@@ -96,7 +97,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func openingAPortNeedsTheToken() async throws {
+    @Test func openingPortRequiresToken() async throws {
         try await withPorts { server in
             for fields in [[], [("Origin", server.origin)], [("Replayhost-Token", server.token)]] {
                 #expect(try await server.ask("POST", "/api/archives/one/origin", fields).status == 403)
@@ -109,7 +110,7 @@ struct ReplayPortTests {
     }
 
     /// A capture that is navigated to at the library is shown by the viewer, which opens the port.
-    @Test func aCaptureOfTheLibraryIsShownByTheViewer() async throws {
+    @Test func navigationToCaptureOpensViewer() async throws {
         try await withPorts { server in
             let answer = try await server.ask(
                 "GET", "/c/one/20240102030405/https://example.org/a?b=1", [("Sec-Fetch-Mode", "navigate")])
@@ -121,7 +122,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func collectionsAreOnPortsAsWell() async throws {
+    @Test func collectionsHaveReplayPorts() async throws {
         try await withPorts { server in
             let answer = try await server.ask("POST", "/api/collections/both/origin", server.authority)
             let origin = try #require(try answer.object()["replayOrigin"] as? String)
@@ -131,7 +132,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func theStockInterfaceIsOnAPortOfItsOwn() async throws {
+    @Test func stockInterfaceHasOwnPort() async throws {
         try await withServer(
             origins: .ports,
             prepare: { store, assets in
@@ -154,22 +155,22 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func withoutTheStockInterfaceItsAddressSaysSo() async throws {
+    @Test func missingStockInterfaceIsReported() async throws {
         try await withPorts { server in
             let answer = try await server.ask("GET", "/stock")
             #expect(answer.status == 404)
         }
     }
 
-    @Test func aPortThatAnotherProgramTookIsReplaced() async throws {
-        // One of those of archives that is free now.
+    @Test func portUsedByAnotherProgramIsReplaced() async throws {
+        // A free port in the range of archives.
         let found = Ports.range.shuffled().lazy.compactMap { try? LoopbackPort(taking: $0) }.first
         let taken = try #require(found)
         try await withServer(
             origins: .ports,
             prepare: { store, folder in
                 try Self.fill(store, folder)
-                try store.ports.keep(taken.number, for: try #require(ArchiveID("one")))
+                try store.ports.assign(taken.number, to: try #require(ArchiveID("one")))
             }
         ) { server in
             let port = try await server.openReplayPort("one")
@@ -182,8 +183,8 @@ struct ReplayPortTests {
         }
     }
 
-    /// Removed, and another file under the same id: what the first one stored in the browser is not for the second.
-    @Test func anotherArchiveOfTheSameIDHasAnotherPort() async throws {
+    /// The new archive must not see data that the first one stored in the browser.
+    @Test func newArchiveWithSameIDGetsNewPort() async throws {
         try await withPorts { server in
             let before = try await server.openReplayPort("one")
             let id = try #require(ArchiveID("one"))
@@ -203,9 +204,9 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func whatNobodyUsesIsClosedAndOpensAgainOnTheSamePort() async throws {
+    @Test func idlePortIsClosedAndReopened() async throws {
         var limits = ReplayPorts.Limits()
-        (limits.idle, limits.pause) = (.milliseconds(200), .milliseconds(10))
+        (limits.idle, limits.checkInterval) = (.milliseconds(200), .milliseconds(10))
         try await withPorts(limits: limits) { server in
             let port = try await server.openReplayPort("one")
             try await expectClosed(port)
@@ -220,7 +221,7 @@ struct ReplayPortTests {
                     guard let connection = try? HTTPConnection(port: port), (try? ask(connection)) == 200 else {
                         return false
                     }
-                    // Somebody is connected: it stays open, however often it is looked at.
+                    // It stays open while there is a connection.
                     usleep(500_000)
                     let status = try ask(connection)
                     #expect(status == 200)
@@ -231,7 +232,7 @@ struct ReplayPortTests {
         }
     }
 
-    @Test func withTooManyTheOldestIsClosed() async throws {
+    @Test func leastRecentlyUsedPortIsClosed() async throws {
         var limits = ReplayPorts.Limits()
         limits.openMax = 1
         try await withPorts(limits: limits) { server in

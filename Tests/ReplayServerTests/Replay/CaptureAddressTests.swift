@@ -21,18 +21,18 @@ struct CaptureAddressTests {
             ),
             ("/c/a/2024/http://x/", .memento(timestamp: "2024", modifier: .none, url: "http://x/")),
             ("/c/a/ir_/http://x/", .memento(timestamp: "", modifier: .engine, url: "http://x/")),
-            // Slashes that something on the way merged.
+            // Merged slashes.
             ("/c/a/2024dl_/https:/x/y", .memento(timestamp: "2024", modifier: .download, url: "https://x/y")),
             ("/c/a/2024mp_/urn:pageinfo:x", .memento(timestamp: "2024", modifier: .page, url: "urn:pageinfo:x")),
             ("/c/a/2024mp_/", nil), ("/c/a/", nil), ("/c/a", nil), ("/c/", nil), ("/c//cdx", nil), ("/d/a/cdx", nil),
-            // No modifier of ours, so it is the beginning of a URL.
+            // Not a known modifier, so it is the start of a URL.
             ("/c/a/2024zz_/http://x/", .timeGate(url: "http://2024zz_/http://x/")),
         ] as [(String, Target?)])
-    func pathsAreRead(_ path: String, _ expected: Target?) {
+    func pathsAreParsed(_ path: String, _ expected: Target?) {
         #expect(CaptureAddress(path: path)?.target == expected)
     }
 
-    @Test func allIsNoArchive() {
+    @Test func allIsNotAnArchive() {
         #expect(CaptureAddress(path: "/c/all/cdx")?.scope == .all)
         #expect(CaptureAddress(path: "/c/ALL/cdx")?.scope == .archive("ALL"))
     }
@@ -57,7 +57,7 @@ struct CaptureAddressTests {
         ("https://x/..%2F..%2Fetc%0D%0Ax", "attachment; filename=\"....etcx\""),
         ("https://x/annex%E2%80%AEfdp.exe%C2%9B%7F", "attachment; filename=\"annexfdp.exe\""),
     ])
-    func downloadsHaveNames(_ url: String, _ expected: String) {
+    func downloadsHaveFileNames(_ url: String, _ expected: String) {
         #expect(CaptureAnswer.attachment(url) == expected)
     }
 }

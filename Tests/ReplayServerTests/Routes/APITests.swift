@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `/api`, as docs/json.md says it.
+/// `/api`, as documented in docs/json.md.
 struct APITests {
     private func json(_ answer: HTTPAnswer) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
@@ -17,7 +17,7 @@ struct APITests {
 
     private static let upload = ("Content-Type", "application/wacz")
 
-    @Test func healthNamesVersionAndEngine() async throws {
+    @Test func healthReportsVersionAndEngine() async throws {
         try await withServer { server in
             let health = try json(try await server.ask("GET", "/api/health"))
             #expect(Set(health.keys) == ["status", "version", "engine", "stockUI"])
@@ -26,12 +26,12 @@ struct APITests {
             let engine = try #require(health["engine"] as? [String: String])
             #expect(engine["name"] == "wabac.js")
             #expect(engine["version"] == "1.2.3")
-            // What lies there counts, not what engine.json claims.
+            // The installed file counts, not what engine.json claims.
             #expect(engine["sha256"] == (try await sha256ByOpenSSL(server.assets.path("vendor/sw.js"))))
         }
     }
 
-    @Test func anUploadBecomesAnArchiveOnce() async throws {
+    @Test func uploadBecomesArchiveOnce() async throws {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("sample.wacz"))
             let fields = server.authority + [Self.upload]
@@ -57,8 +57,8 @@ struct APITests {
         }
     }
 
-    /// The fixture's own description (Fixtures/site/sample.json) is what the answers are held against.
-    @Test func oneArchiveItsPagesAndItsCaptures() async throws {
+    /// Compares responses with the fixture's description, Fixtures/site/sample.json.
+    @Test func archiveHasPagesAndCaptures() async throws {
         try await withServer(prepare: { store, _ in
             _ = try store.importFile(at: Checkout.fixture("sample.wacz"))
         }) { server in
@@ -119,7 +119,7 @@ struct APITests {
         ("pages?limit=1.5", "limit"),
         ("captures", "url"), ("captures?url=", "url"), ("captures?url=http://a.example/&limit=-1", "limit"),
     ])
-    func badNumbersAreNamed(query: String, parameter: String) async throws {
+    func invalidNumbersAreReported(query: String, parameter: String) async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let answer = try await server.ask("GET", "/api/archives/file/\(query)")
@@ -129,7 +129,7 @@ struct APITests {
         }
     }
 
-    @Test func changesNeedOriginAndToken() async throws {
+    @Test func changesRequireOriginAndToken() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let (origin, token) = (server.origin, server.token)
@@ -160,7 +160,7 @@ struct APITests {
             }
             #expect(try await server.ask("GET", "/archives/file.wacz").status == 200)
             #expect(names(in: server.store.layout.incoming).isEmpty)
-            // The other control origin may, when it is the one asked.
+            // The other control origin is allowed to, in a request to itself.
             let fields = [("Origin", other), ("Replayhost-Token", token), ("Sec-Fetch-Site", "same-origin")]
             let host = "replayhost.localhost:\(server.port)"
             #expect(try await server.ask("DELETE", "/api/archives/file", host: host, fields).status == 204)
@@ -184,7 +184,7 @@ struct APITests {
         }
     }
 
-    @Test func whatIsNoUploadIsRefusedInWords() async throws {
+    @Test func invalidUploadIsRefusedWithMessage() async throws {
         try await withServer { server in
             let authority = server.authority
             let good = try contents(of: Checkout.fixture("second.wacz"))
@@ -222,7 +222,7 @@ struct APITests {
     }
 
     @Test(arguments: ["truncated", "not-a-zip", "encrypted", "nul-name", "multi-wacz"])
-    func aDamagedUploadIsRefusedInWords(name: String) async throws {
+    func damagedUploadIsRefusedWithMessage(name: String) async throws {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("damaged/\(name).wacz"))
             let answer = try await server.ask(
@@ -232,7 +232,7 @@ struct APITests {
             let error = try #require(try json(answer)["error"] as? [String: Any])
             #expect((error["where"] as? String)?.contains("\(name).wacz") == true)
             #expect(!answer.text.contains(server.folder.path))
-            // The file that says who runs the import goes with it, a moment after the answer.
+            // The owner's file is deleted a moment after the response.
             let incoming = server.store.layout.incoming
             #expect(try await eventually { names(in: incoming).isEmpty })
             #expect(names(in: server.store.layout.files).isEmpty)
@@ -240,7 +240,7 @@ struct APITests {
         }
     }
 
-    @Test func aCutUploadLeavesNothing() async throws {
+    @Test func interruptedUploadLeavesNothing() async throws {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("sample.wacz"))
             let (port, host, authority) = (server.port, server.host, server.authority)
@@ -254,20 +254,20 @@ struct APITests {
                     try connection.send(head + file.prefix(100_000))
                     return Sender(connection)
                 }
-                #expect(try await eventually { !names(in: incoming).isEmpty }, "the upload has begun")
+                #expect(try await eventually { !names(in: incoming).isEmpty }, "the upload has started")
                 sender.end(isAbort: isAbort)
                 #expect(try await eventually { names(in: incoming).isEmpty })
             }
             @Sendable func jobs() throws -> [Job] { try server.store.jobs.all(in: nil, limit: 10) }
             #expect(try await eventually { try jobs().map(\.state) == [.cancelled, .cancelled] })
-            #expect(try jobs().map(\.reason) == ["interrupted", "interrupted"])
+            #expect(try jobs().map(\.reason) == ["nothing was added", "nothing was added"])
             #expect(names(in: server.store.layout.files).isEmpty)
             #expect(try server.store.archives().isEmpty)
             #expect(try await server.ask("GET", "/api/health").status == 200)
         }
     }
 
-    /// A connection that is ended from another thread than the one that sent.
+    /// A connection that can be closed from another thread.
     private final class Sender: @unchecked Sendable {
         private var connection: HTTPConnection?
 

@@ -2,7 +2,7 @@ import ArchiveStore
 import TestSupport
 import Testing
 
-/// What other sites and long URLs can't have `/c/…` do.
+/// Limits of `/c/…` for other sites and long URLs.
 struct CaptureLimitsTests {
     /// Runs a server with one archive, `crawl`, that has one capture.
     private func withCapture(_ body: (LiveServer) async throws -> Void) async throws {
@@ -13,7 +13,7 @@ struct CaptureLimitsTests {
             }, body)
     }
 
-    @Test func otherSitesCannotKeepTheServerAtWork() async throws {
+    @Test func otherSitesCannotStartSearches() async throws {
         try await withCapture { server in
             for site in ["cross-site", "same-site"] {
                 let answer = try await server.ask(
@@ -26,7 +26,8 @@ struct CaptureLimitsTests {
         }
     }
 
-    /// An image, a script, a frame of another site: https://www.w3.org/TR/fetch-metadata/ says what their requests look like.
+    /// An image, a script, a frame of another site: https://www.w3.org/TR/fetch-metadata/ says what their requests look
+    /// like.
     @Test func otherSitesCanOnlyLinkToCaptures() async throws {
         try await withCapture { server in
             let paths = [
@@ -58,7 +59,7 @@ struct CaptureLimitsTests {
         }
     }
 
-    @Test func urlsHaveALongestLength() async throws {
+    @Test func urlLengthIsLimited() async throws {
         try await withCapture { server in
             let allowed = "http://a.example/" + String(repeating: "x", count: (16 << 10) - 17)
             for (start, missing) in [
@@ -74,7 +75,7 @@ struct CaptureLimitsTests {
             let escaped = "http://a.example/" + String(repeating: "\"", count: (16 << 10) - 17)
             let link = try await server.ask("GET", "/c/crawl/2024id_/\(escaped)")["link"]
             #expect(link.map { $0.utf8.count < 65_536 && $0.contains("rel=\"original\"") } == true)
-            // What an archived page asks for is captured or not captured.
+            // A request of an archived page is either captured or not.
             let host = server.host(of: "crawl")
             let page = try await server.ask("GET", "/c/crawl/2024ir_/\(allowed)x", host: host)
             #expect(page.status == 404)

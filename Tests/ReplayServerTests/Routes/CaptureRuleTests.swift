@@ -5,11 +5,11 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Every surface chooses the same capture of a URL; docs/captures.md has the rule.
+/// All interfaces choose the same capture of a URL; see docs/captures.md.
 struct CaptureRuleTests {
     private typealias Record = RecordedArchive.Record
 
-    /// What each surface answers: timestamp and URL, or nothing.
+    /// The result of each interface: timestamp and URL, or nothing.
     private static func answers(
         _ question: CaptureQuestions.Question, _ archive: Archive, _ store: ArchiveStore, _ connection: HTTPConnection,
         host: String
@@ -43,7 +43,7 @@ struct CaptureRuleTests {
             "TimeGate": gate.status == 302 ? named(gate["location"], "") : nil,
             "get": opened.map { "\($0.entry.timestamp) \($0.entry.url)" },
         ]
-        // Without a capture, replay takes another one that may stand in.
+        // Without a capture, replay uses a fuzzy match.
         if opened != nil {
             let engine = try connection.ask("GET", "/c/\(id)/\(time)ir_/\(inPath)", host: host)
             answers["ir_"] = named(engine["content-location"], "ir_")
@@ -51,7 +51,7 @@ struct CaptureRuleTests {
         return answers
     }
 
-    @Test func everySurfaceAgreesAndSoDoesPywb() async throws {
+    @Test func allInterfacesAgreeWithPywb() async throws {
         try await withServer { server in
             let all = try CaptureQuestions.read()
             let archives = try all.importArchives(into: server.store, server.folder)
@@ -80,7 +80,7 @@ struct CaptureRuleTests {
         }
     }
 
-    @Test func anAddressIsAnsweredByTheCaptureWithASlash() async throws {
+    @Test func urlWithoutSlashRedirectsToCaptureWithSlash() async throws {
         try await withServer { server in
             let records = [
                 Record("https://a.example/species/", "page", timestamp: "20240101000000"),
@@ -103,14 +103,14 @@ struct CaptureRuleTests {
                 #expect(try await server.ask("GET", "/c/\(id)/2024ir_/\(species)/").text == "page")
                 let exact = try await server.ask("GET", "/c/\(id)/20240101000000id_/\(species)")
                 #expect(exact["location"] == "/c/\(id)/20240101000000id_/\(species)/")
-                // The redirect to itself is passed over; what stands in does not lead back to it.
+                // The redirect to itself is skipped, and the fuzzy match doesn't lead back to it.
                 let old = try await server.ask("GET", "/c/\(id)/2023ir_/https://a.example/old/")
                 #expect(old.text == "later" && old["x-redirect-status"] == nil)
             }
         }
     }
 
-    @Test func ofOneMomentTheSpellingDecides() async throws {
+    @Test func exactURLWinsForSameTime() async throws {
         try await withServer { server in
             let urls = ["http://a.example/Page", "https://a.example/page", "https://www.a.example/page"]
             let records = urls.map { url in
@@ -127,7 +127,7 @@ struct CaptureRuleTests {
         }
     }
 
-    @Test func everyCaptureOfAThousandIsReached() async throws {
+    @Test func allOfThousandCapturesAreReachable() async throws {
         try await withServer { server in
             let start = try #require(CaptureTimestamp(digits: "20110101000000"))
             let times = (0..<1000).compactMap { number in
@@ -177,7 +177,7 @@ struct CaptureRuleTests {
         }
     }
 
-    @Test func whatOnlyAnsweredAFormIsListed() async throws {
+    @Test func capturesOfFormsAreListed() async throws {
         try await withServer { server in
             let posted = Record("http://a.example/form", "", timestamp: "20240101000000").with {
                 $0.key = "example,a)/form?__wb_method=post&q=1"

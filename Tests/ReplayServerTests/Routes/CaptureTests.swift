@@ -21,7 +21,7 @@ struct CaptureTests {
 
     private static let page = Record("http://a.example/", "<p>one</p>")
 
-    @Test func aCaptureIsGivenAsArchived() async throws {
+    @Test func captureIsSentAsArchived() async throws {
         let record = Self.page.with {
             $0.head +=
                 "\r\nSet-Cookie: a=b\r\nCache-Control: max-age=9\r\nContent-Security-Policy: default-src *\r\n"
@@ -52,7 +52,7 @@ struct CaptureTests {
     }
 
     /// As wabac.js splits them. What scripts don't see, and what can't be split, is left out.
-    @Test func theEngineGetsTheCookiesThatScriptsSee() async throws {
+    @Test func engineGetsScriptVisibleCookies() async throws {
         let record = Self.page.with {
             for cookie in ["a=b; path=/", "c=d; HttpOnly", "e=f,g", "h=i"] { $0.head += "\r\nSet-Cookie: \(cookie)" }
         }
@@ -65,7 +65,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func theControlOriginNeverRendersWhatIsArchived() async throws {
+    @Test func controlOriginNeverRendersCaptures() async throws {
         try await withCaptures([Self.page]) { server in
             let path = "/c/crawl/20240102030405id_/http://a.example/"
             for host in [server.host, "replayhost.localhost:\(server.port)", "127.0.0.1:\(server.port)"] {
@@ -73,10 +73,10 @@ struct CaptureTests {
                 let policy = try #require(answer["content-security-policy"])
                 #expect(policy.hasPrefix("sandbox; default-src 'none'"))
                 #expect(answer["x-content-type-options"] == "nosniff")
-                let visit = try await server.ask("GET", path, host: host, [("Sec-Fetch-Mode", "navigate")])
-                #expect(visit.status == 302)
-                #expect(visit["location"] == "http://\(server.host(of: "crawl"))\(path)")
-                #expect(visit.body.isEmpty)
+                let navigation = try await server.ask("GET", path, host: host, [("Sec-Fetch-Mode", "navigate")])
+                #expect(navigation.status == 302)
+                #expect(navigation["location"] == "http://\(server.host(of: "crawl"))\(path)")
+                #expect(navigation.body.isEmpty)
             }
             let person = try await server.ask(
                 "GET", "/c/crawl/2024/http://a.example/", [("Sec-Fetch-Mode", "navigate")])
@@ -85,7 +85,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func onItsOwnOriginACaptureHasNoScriptsAndCallsNobody() async throws {
+    @Test func captureOnReplayOriginIsSandboxed() async throws {
         try await withCaptures([Self.page]) { server in
             let path = "/c/crawl/20240102030405id_/http://a.example/"
             let answer = try await server.ask("GET", path, host: server.host(of: "crawl"))
@@ -94,18 +94,18 @@ struct CaptureTests {
             #expect(!policy.contains("allow-"))
             #expect(!policy.contains("*"))
             #expect(answer["connection-allowlist"] == "(response-origin);redirects=allow")
-            // Another archive's captures, and all archives', are not there.
+            // Captures of other archives, or of all, aren't available here.
             for other in ["/c/all/cdx?url=a.example", "/c/other/cdx?url=a.example", "/c/other/2024/http://a.example/"] {
                 #expect(try await server.ask("GET", other, host: server.host(of: "crawl")).status == 404)
             }
-            // Nor can an archived script become the worker that stands between pages and engine.
+            // An archived script can't be registered as a service worker.
             let worker = try await server.ask(
                 "GET", path, host: server.host(of: "crawl"), [("Service-Worker", "script")])
             #expect(worker.status == 403)
         }
     }
 
-    @Test func theEngineIsToldOfErrorsAndRedirects() async throws {
+    @Test func engineGetsErrorsAndRedirectsAsFields() async throws {
         let gone = Record("http://a.example/gone", "<p>gone</p>", status: 503)
         let moved = Record("http://a.example/moved", "", status: 301).with { $0.head += "\r\nLocation: /next?a#b" }
         try await withCaptures([gone, moved]) { server in
@@ -130,13 +130,14 @@ struct CaptureTests {
         }
     }
 
-    @Test func timeIsNegotiated() async throws {
+    @Test func datetimeIsNegotiated() async throws {
         let times = ["20200101000000", "20210101000000", "20220101000000"]
         try await withCaptures(times.map { Record("http://a.example/", $0, timestamp: $0) }) { server in
             func ask(_ date: String?) async throws -> HTTPAnswer {
                 try await server.ask("GET", "/c/crawl/http://a.example/", date.map { [("Accept-Datetime", $0)] } ?? [])
             }
-            // RFC 7089 §4.5.1 to §4.5.3: the most recent without a date, the first before the first, 400 for what is none.
+            // RFC 7089 §4.5.1 to §4.5.3: the most recent without a date, the first before the first, 400 for what is
+            // none.
             for (date, expected) in [
                 (nil, times[2]), ("Thu, 31 May 2007 20:35:00 GMT", times[0]),
                 ("Fri, 01 Jan 2021 00:00:00 GMT", times[1]),
@@ -150,11 +151,11 @@ struct CaptureTests {
             }
             #expect(try await ask("yesterday").status == 400)
             #expect(try await server.ask("GET", "/c/crawl/http://none.example/").status == 404)
-            // Near is not the same: an address of a memento names one capture.
+            // The URL of a memento identifies one capture, not the closest one.
             let near = try await server.ask("GET", "/c/crawl/20200601id_/http://a.example/")
             #expect(near.status == 302)
             #expect(near["location"] == "/c/crawl/20200101000000id_/http://a.example/")
-            // The engine takes the near one at once, and is told which.
+            // The engine gets the closest one immediately, with its URL.
             let engine = try await server.ask("GET", "/c/crawl/20200601ir_/http://a.example/")
             #expect(engine.text == "20200101000000")
             #expect(engine["content-location"] == "/c/crawl/20200101000000ir_/http://a.example/")
@@ -163,7 +164,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func timeMapsListEveryMemento() async throws {
+    @Test func timeMapsListAllCaptures() async throws {
         let times = ["20200101000000", "20210101000000"]
         try await withCaptures(times.map { Record("http://a.example/", $0, timestamp: $0) }) { server in
             let answer = try await server.ask("GET", "/c/crawl/timemap/link/http://a.example/")
@@ -187,7 +188,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func aCollectionWithoutArchivesHasNoCaptures() async throws {
+    @Test func emptyCollectionHasNoCaptures() async throws {
         try await withCaptures([Record("http://a.example/")]) { server in
             _ = try server.store.collections.make(title: "Empty", members: [])
             let lines = try await server.ask("GET", "/c/empty/cdx?url=http://a.example/")
@@ -197,7 +198,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func theStoreAsAWholeSendsOnToTheArchiveThatHasIt() async throws {
+    @Test func allRedirectsToArchiveWithCapture() async throws {
         try await withServer(
             prepare: { store, folder in
                 for (name, time) in [("old", "20100101000000"), ("new", "20200101000000")] {
@@ -217,7 +218,7 @@ struct CaptureTests {
     }
 
     @Test(arguments: [true, false])
-    func rangesAreOfTheBody(_ isCompressed: Bool) async throws {
+    func rangesSelectBody(_ isCompressed: Bool) async throws {
         let digits = String(repeating: "0123456789", count: 30_000)
         let bytes = [UInt8](digits.utf8)
         let plain = Record("http://a.example/v", digits)
@@ -242,7 +243,7 @@ struct CaptureTests {
             #expect(none.status == 416)
             #expect(none["content-range"] == "bytes */300000")
             #expect(try await ask("v", "bytes=a-b").status == 200)
-            // The body is what the chunks hold; how much that is, only reading tells.
+            // The body is chunked, so its length is only known after reading.
             let middle = try await ask("c", "bytes=3-6")
             #expect(middle.status == 206)
             #expect(middle["content-range"] == "bytes 3-6/10")
@@ -261,7 +262,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func anArchivedPartIsGivenAsThePartItIs() async throws {
+    @Test func archivedPartialResponseStaysPartial() async throws {
         let part = Record("http://a.example/v", "3456", status: 206).with {
             $0.head += "\r\nContent-Range: bytes 3-6/10"
         }
@@ -288,8 +289,8 @@ struct CaptureTests {
         }
     }
 
-    /// What a hostile or careless archive says of its part, and what is true of it. RFC 9110 §14.4, §15.3.7.
-    @Test func aPartIsNoMoreThanItIs() async throws {
+    /// Wrong ranges in archived partial responses, and the right ones. RFC 9110 §14.4, §15.3.7.
+    @Test func partialResponseIsLimitedToArchivedBytes() async throws {
         func part(_ name: String, _ body: String, _ range: String, _ more: String = "") -> Record {
             Record("http://a.example/\(name)", body, status: 206).with {
                 $0.head += "\r\nContent-Range: bytes \(range)\(more)"
@@ -318,15 +319,15 @@ struct CaptureTests {
             let tag = try #require(
                 try await server.ask("GET", "/c/crawl/2024ir_/http://a.example/plain")["etag"])
             #expect(try await ask("plain", [("If-None-Match", tag)]).0 == 304)
-            // Numbers that make no sense are as if they were not there.
+            // Invalid numbers are ignored.
             for name in ["huge", "contrary"] { #expect(try await ask(name) == (200, nil, "abcd")) }
             #expect(try await ask("huger") == (206, "bytes 0-3/18446744073709551615", "abcd"))
         }
     }
 
-    /// RFC 9112 §6.3: what stands behind a 204 would be read as the next answer.
+    /// RFC 9112 §6.3: bytes after a 204 would be read as the next response.
     @Test(arguments: [204, 205, 304])
-    func aBodyThatMayNotBeIsNotSent(_ status: Int) async throws {
+    func bodyIsOmittedForStatusWithoutBody(_ status: Int) async throws {
         let forged = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nforged"
         try await withCaptures([Record("http://a.example/", forged, status: status)]) { server in
             let (port, host) = (server.port, server.host)
@@ -339,7 +340,7 @@ struct CaptureTests {
                             + "GET /api/health HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
                     return ([try connection.readAnswer(), try connection.readAnswer()], try connection.readToEnd())
                 }
-                // A 304 out of an archive is no answer to anybody's condition: it becomes a plain 200 with its own length.
+                // An archived 304 becomes a 200 with its own length.
                 #expect(answers[0].status == (status == 304 ? 200 : status))
                 if status != 304 { #expect(answers[0].body.isEmpty) }
                 #expect(answers[1].status == 200)
@@ -349,7 +350,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func aStandInIsAtItsOwnAddress() async throws {
+    @Test func fuzzyMatchRedirectsToItsURL() async throws {
         try await withCaptures([Record("http://a.example/x.js?v=1", "script")]) { server in
             let near = try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/x.js?v=2")
             #expect(near.status == 302)
@@ -361,7 +362,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func encodedBodiesFollowTheClient() async throws {
+    @Test func encodingFollowsAcceptEncoding() async throws {
         let encoded = Record("http://a.example/").with {
             $0.head += "\r\nContent-Encoding: br"
             $0.body = Array(
@@ -391,18 +392,18 @@ struct CaptureTests {
         }
     }
 
-    @Test func aDamagedBodyEndsTheConnectionAndNotWithAWholeAnswer() async throws {
+    @Test func damagedBodyClosesConnection() async throws {
         let record = Self.page.with { $0.body = Array(repeating: 65, count: 1000) }
         try await withServer(
             prepare: { store, folder in
                 var bytes = RecordedArchive([record], isCompressed: false).bytes()
-                // The record says one digit more than it holds: 1000 becomes 9000 and more.
+                // The record's length is too large: 9000 instead of 1000.
                 let place = try #require(bytes.firstRange(of: Array("Content-Length: 1".utf8)))
                 bytes[place.upperBound - 1] = UInt8(ascii: "9")
                 _ = try store.importFile(at: try folder.write(bytes, to: "crawl.wacz"))
             },
             { server in
-                // Fewer bytes than promised, then the end: no client takes that for a whole answer.
+                // The connection is closed early, so clients notice that the body is incomplete.
                 var wasCut = false
                 do {
                     _ = try await server.ask("GET", "/c/crawl/20240102030405id_/http://a.example/")
@@ -410,7 +411,7 @@ struct CaptureTests {
                     wasCut = true
                 }
                 #expect(wasCut)
-                // For the engine what is there is worth more than nothing.
+                // The engine gets what is left of the body.
                 let shown = try await server.ask("GET", "/c/crawl/20240102030405ir_/http://a.example/")
                 #expect(shown.status == 200)
                 #expect(shown.text.hasPrefix("AAAA"))
@@ -419,7 +420,7 @@ struct CaptureTests {
             })
     }
 
-    @Test func badQueriesAreNamed() async throws {
+    @Test func invalidQueriesAreReported() async throws {
         try await withCaptures([Self.page]) { server in
             for (query, name) in [
                 ("", "url"), ("url=a.example&limit=ten", "limit"), ("url=a.example&filter=~url:((", "filter"),
@@ -436,7 +437,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func requestsWithABodyFindTheirCaptures() async throws {
+    @Test func requestsWithBodyFindCaptures() async throws {
         let post = Record("http://a.example/find", "found").with {
             $0.key = "example,a)/find?__wb_method=post&q=sea%20shore"
             $0.index += ",\"method\":\"POST\",\"requestBody\":\"q=sea shore\""
@@ -455,13 +456,13 @@ struct CaptureTests {
         }
     }
 
-    @Test func aLargeListIsStreamedAndEndsWithItsClient() async throws {
+    @Test func largeListIsStreamedUntilClientDisconnects() async throws {
         let records = (0..<3000).map { Record("http://a.example/\($0)", "") }
         try await withCaptures(records) { server in
             let all = try await server.ask("GET", "/c/crawl/cdx?url=a.example&matchType=host&fl=url&output=text")
             #expect(all.text.split(separator: "\n").count == 3000)
             #expect(all["content-length"] == nil)
-            // A client that goes away in the middle of it; the server goes on for others.
+            // A client disconnects in the middle. The server keeps serving others.
             let (port, host) = (server.port, server.host)
             try await onThread {
                 let connection = try HTTPConnection(port: port, isIPv6: false)

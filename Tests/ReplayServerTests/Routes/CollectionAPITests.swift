@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `/api/collections`, as docs/json.md says it.
+/// `/api/collections`, as documented in docs/json.md.
 struct CollectionAPITests {
     /// Two archives of two pages each: `first` has `/0` and `/1`, `other` has `/1` and `/2`.
     private static func withTwoArchives(_ body: (LiveServer) async throws -> Void) async throws {
@@ -29,7 +29,7 @@ struct CollectionAPITests {
     private static let both = #"{"title": "Both of them", "members": ["other", "first"]}"#
 
     /// RFC 9110 §15.4.9: method and body stay the same.
-    @Test func requestsForGroupsAreSentOn() async throws {
+    @Test func groupRequestsAreRedirected() async throws {
         try await Self.withTwoArchives { server in
             for (method, path) in [
                 ("GET", ""), ("POST", ""), ("GET", "/both/captures?url=http://a.example/%20b"), ("PATCH", "/both"),
@@ -42,7 +42,7 @@ struct CollectionAPITests {
         }
     }
 
-    @Test func aCollectionIsMadeOfArchivesAndShownWithThem() async throws {
+    @Test func collectionIsCreatedAndShownWithMembers() async throws {
         try await Self.withTwoArchives { server in
             let made = try await make(
                 server,
@@ -88,7 +88,7 @@ struct CollectionAPITests {
         }
     }
 
-    @Test func pagesAreThoseOfTheMembersOneAfterTheOther() async throws {
+    @Test func pagesAreListedMemberByMember() async throws {
         try await Self.withTwoArchives { server in
             _ = try await make(server, Self.both)
             func pages(_ query: String) async throws -> (total: Int?, titles: [String], archives: [String]) {
@@ -122,7 +122,7 @@ struct CollectionAPITests {
         }
     }
 
-    @Test func capturesAreThoseOfAllMembersByTime() async throws {
+    @Test func capturesOfAllMembersAreSortedByTime() async throws {
         try await withServer { server in
             typealias Record = RecordedArchive.Record
             let url = "http://a.example/page"
@@ -144,7 +144,7 @@ struct CollectionAPITests {
         }
     }
 
-    @Test func aCollectionIsChangedAndRemovedAndItsArchivesStay() async throws {
+    @Test func collectionIsChangedAndDeletedAndArchivesStay() async throws {
         try await Self.withTwoArchives { server in
             _ = try await make(server, Self.both)
             let path = "/api/collections/both-of-them"
@@ -158,7 +158,7 @@ struct CollectionAPITests {
             #expect(after["notes"] as? String == "n")
             #expect((after["members"] as? [[String: Any]])?.map { $0["id"] as? String } == ["first"])
             #expect(after["createdAt"] as? String == before["createdAt"] as? String)
-            // What the engine kept of another set of files must not be used.
+            // The engine must not use what it stored for other files.
             #expect(after["replayCollection"] as? String != before["replayCollection"] as? String)
 
             #expect(try await server.ask("DELETE", path, server.authority).status == 204)
@@ -180,7 +180,7 @@ struct CollectionAPITests {
         (#"{"members":["first"]}"#, 400, "bad-body"), (#"{"title":"T"}"#, 400, "bad-body"),
         (#"{"title":"T","members":"first"}"#, 400, "bad-body"),
     ])
-    func whatIsNoCollectionIsRefused(json: String, status: Int, code: String) async throws {
+    func invalidCollectionIsRefused(json: String, status: Int, code: String) async throws {
         try await Self.withTwoArchives { server in
             let answer = try await server.ask("POST", "/api/collections", json: json)
             #expect(answer.status == status)
@@ -189,7 +189,7 @@ struct CollectionAPITests {
         }
     }
 
-    @Test func aCollectionTellsHowMuchOfItIsHere() async throws {
+    @Test func collectionReportsAvailability() async throws {
         try await withServer { server in
             let page = GeneratedArchive.Page(url: "http://example.org/0")
             var paths: [String] = []
@@ -218,7 +218,7 @@ struct CollectionAPITests {
         }
     }
 
-    @Test func aMemberWhoseFileIsLostIsPassedOver() async throws {
+    @Test func memberWithLostFileIsSkipped() async throws {
         try await Self.withTwoArchives { server in
             _ = try await make(server, Self.both)
             let lost = try #require(try server.store.archive(named: "other"))

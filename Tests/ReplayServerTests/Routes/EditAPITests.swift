@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people say of archives and collections, changed over `/api`.
+/// Changing metadata of archives and collections with `/api`.
 struct EditAPITests {
-    @Test func anArchivesWordsAreChanged() async throws {
+    @Test func archiveMetadataIsChanged() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let path = "/api/archives/file"
@@ -21,7 +21,7 @@ struct EditAPITests {
             let again = try await server.ask("GET", path).object()
             #expect(NSDictionary(dictionary: again) == NSDictionary(dictionary: archive))
 
-            // What is not named stays as it is; null names nothing.
+            // Absent keys and null leave a field unchanged.
             let part = try await server.ask("PATCH", path, json: #"{"tags":[],"notes":null}"#).object()
             #expect(part["title"] as? String == "A new name")
             #expect(part["tags"] as? [String] == [])
@@ -33,24 +33,24 @@ struct EditAPITests {
     }
 
     @Test(arguments: [
-        ("", "the body is not JSON"), ("{", "the body is not JSON"), ("[]", "the body is no JSON object"),
+        ("", "the body isn't valid JSON"), ("{", "the body isn't valid JSON"), ("[]", "the body isn't a JSON object"),
         (#"{"title":3}"#, "the value of title "), (#"{"tags":"sea"}"#, "the value of tags "),
         (#"{"tags":["a",null]}"#, "the value of tags[1] "),
         (#"{"title":"\#(String(repeating: "x", count: 1025))"}"#, "1024"),
         (#"{"title":" \n "}"#, "the title is empty"),
     ])
-    func whatCannotBeKeptIsRefusedInWords(body: String, words: String) async throws {
+    func invalidMetadataIsRefusedWithMessage(body: String, message: String) async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let answer = try await server.ask("PATCH", "/api/archives/file", json: body)
             #expect(answer.status == 400)
             #expect(["bad-body", "invalid-metadata"].contains(try answer.errorCode()))
-            #expect(answer.text.contains(words), "\(answer.text)")
+            #expect(answer.text.contains(message), "\(answer.text)")
             #expect(try server.store.archive(named: "file")?.title == "file")
         }
     }
 
-    @Test func typeAndSizeOfABodyAreBounded() async throws {
+    @Test func bodyTypeAndSizeAreChecked() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let body = Array(#"{"title":"changed"}"#.utf8)
@@ -71,7 +71,7 @@ struct EditAPITests {
         }
     }
 
-    @Test func everyChangeNeedsOriginAndToken() async throws {
+    @Test func everyChangeRequiresOriginAndToken() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let id = try #require(ArchiveID("file"))
@@ -93,7 +93,7 @@ struct EditAPITests {
             }
             #expect(try server.store.collections.details().map(\.collection.title) == ["Collection"])
             #expect(try server.store.archive(named: "file")?.title == "file")
-            // An archive's own origin has no such addresses at all.
+            // Replay origins don't have these routes.
             let host = server.host(of: "collection")
             #expect(try await server.ask("GET", "/api/collections", host: host).status == 404)
         }

@@ -5,16 +5,16 @@ import Testing
 
 @testable import ReplayServer
 
-/// `/api/events`, as docs/json.md says it, through raw connections.
+/// `/api/events`, as documented in docs/json.md, through raw connections.
 struct EventTests {
-    @Test func anImportByAnotherProcessIsTold() async throws {
+    @Test func importByAnotherProcessIsAnnounced() async throws {
         try await withServer { server in
             let (port, root) = (server.port, server.store.layout.root)
             let file = try server.folder.write(GeneratedArchive().bytes(), to: "a.wacz")
             let (head, names, last, job) = try await onThread {
                 let events = try EventConnection(port: port)
                 let first = try #require(try events.next())
-                // What another process does is a change of the catalog that this server's store knows nothing of.
+                // Another process changes the catalog without this server's store.
                 _ = try ArchiveStore(at: root).jobs.importAny(at: file)
                 var names: [String] = []
                 var last = first.object["revision"] as? Int ?? 0
@@ -39,7 +39,7 @@ struct EventTests {
         }
     }
 
-    @Test func whoComesBackIsToldWhatWasMissed() async throws {
+    @Test func reconnectingClientGetsMissedEvents() async throws {
         try await withServer { server in
             let (port, store) = (server.port, server.store)
             let (one, two) = (
@@ -62,7 +62,7 @@ struct EventTests {
         }
     }
 
-    @Test func whateverLastIDSaysItIsAnswered() async throws {
+    @Test func invalidLastEventIDIsTolerated() async throws {
         try await withServer { server in
             let port = server.port
             for id in ["", "x", "1", "-1.-1", "1.2.3", "9223372036854775808.0", "999999.999999"] {
@@ -72,7 +72,7 @@ struct EventTests {
         }
     }
 
-    @Test func aStopEndsTheStreamAtOnce() async throws {
+    @Test func stopEndsStreamImmediately() async throws {
         try await withServer { server in
             let port = server.port
             let (began, told) = AsyncStream<Void>.makeStream()
@@ -90,7 +90,7 @@ struct EventTests {
         }
     }
 
-    @Test func placesAreBoundedAndGivenUpByThoseWhoLeave() async throws {
+    @Test func listenersAreLimitedAndReleased() async throws {
         try await withServer { server in
             let port = server.port
             let (refused, last) = try await onThread {
@@ -104,7 +104,7 @@ struct EventTests {
                 let refused = try HTTPConnection(port: port).ask("GET", "/api/events", host: "localhost:\(port)")
                 listeners[7].abort()
                 var status = 503
-                // Nothing is sent meanwhile: that somebody left is noticed all the same.
+                // The disconnect is noticed although nothing is sent.
                 for _ in 0..<200 where status == 503 {
                     status = try EventConnection(port: port).head.status
                     usleep(20_000)
@@ -118,7 +118,7 @@ struct EventTests {
         }
     }
 
-    @Test func askingForTheHeadTakesNoPlace() async throws {
+    @Test func headRequestUsesNoListener() async throws {
         try await withServer { server in
             for _ in 0..<70 {
                 let answer = try await server.ask("HEAD", "/api/events")
@@ -127,7 +127,7 @@ struct EventTests {
         }
     }
 
-    @Test func otherSitesHearNothing() async throws {
+    @Test func otherSitesCannotListen() async throws {
         try await withServer { server in
             let cross = try await server.ask("GET", "/api/events", [("Sec-Fetch-Site", "cross-site")])
             #expect(cross.status == 403)
@@ -137,7 +137,7 @@ struct EventTests {
     }
 
     @Test(arguments: [("0.0", true), ("12.34", true), ("", false), ("1", false), ("1.", false), ("a.b", false)])
-    func positionsAreRead(text: String, isOne: Bool) {
+    func positionsAreParsed(text: String, isOne: Bool) {
         #expect((EventPosition(text) != nil) == isOne)
         if isOne { #expect(EventPosition(text)?.text == text) }
     }

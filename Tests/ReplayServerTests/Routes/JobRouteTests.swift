@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReplayServer
 
-/// `/api/jobs`, as docs/json.md says it.
+/// `/api/jobs`, as documented in docs/json.md.
 struct JobRouteTests {
     private func json(_ answer: HTTPAnswer) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
     }
 
-    @Test func theServerRunsWhatWaits() async throws {
+    @Test func serverRunsQueuedJobs() async throws {
         let elsewhere = try TemporaryFolder()
         let path = try elsewhere.write(GeneratedArchive().bytes(), to: "a.wacz")
         try await withServer { server in
@@ -39,8 +39,8 @@ struct JobRouteTests {
         }
     }
 
-    /// While the file is away nobody runs the job, so that its state is what was asked for.
-    @Test func aJobIsPausedResumedCancelledAndTriedAgain() async throws {
+    /// While the file is unavailable the job doesn't run, so its state is the requested one.
+    @Test func jobIsPausedResumedCancelledAndRetried() async throws {
         let elsewhere = try TemporaryFolder()
         let path = try elsewhere.write(GeneratedArchive().bytes(), to: "a.wacz")
         let prepare = { (store: ArchiveStore) in
@@ -70,9 +70,9 @@ struct JobRouteTests {
         }
     }
 
-    @Test func aStopLeavesJobsWaiting() async throws {
+    @Test func stopRequeuesJobs() async throws {
         let elsewhere = try TemporaryFolder()
-        // More than can be hashed before the stop: nobody reads the rest.
+        // More than can be hashed before the stop.
         let prepare = { (store: ArchiveStore) in
             for number in 1...8 {
                 let path = elsewhere.path("\(number).wacz")
@@ -94,7 +94,7 @@ struct JobRouteTests {
         #expect(jobs.contains { $0.state == .waiting })
     }
 
-    @Test func anUploadIsAJob() async throws {
+    @Test func uploadIsRecordedAsJob() async throws {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("sample.wacz"))
             let fields = server.authority + [("Content-Type", "application/wacz")]
@@ -116,7 +116,7 @@ struct JobRouteTests {
         }
     }
 
-    @Test func anUploadThatIsCutIsOver() async throws {
+    @Test func interruptedUploadIsCancelled() async throws {
         try await withServer { server in
             let (port, host) = (server.port, server.host)
             let fields = server.authority + [("Content-Type", "application/wacz"), ("Content-Length", "100000")]
@@ -125,7 +125,7 @@ struct JobRouteTests {
                 let connection = try HTTPConnection(port: port)
                 try connection.send(request("POST", "/api/archives?name=cut.wacz", host: host, fields))
                 try connection.send(patternBytes(5000))
-                // A client that is gone when the server looks whose connection it is gets nothing done.
+                // A request is refused if its client disconnects before its user is determined.
                 try waitUntil { try store.jobs.job(id: 1) != nil }
                 connection.abort()
             }
@@ -135,7 +135,7 @@ struct JobRouteTests {
         }
     }
 
-    @Test func whatIsNoJobIsNotFound() async throws {
+    @Test func unknownJobIsNotFound() async throws {
         try await withServer { server in
             for id in ["7", "x", "-1", "1.5", "99999999999999999999"] {
                 let shown = try await server.ask("GET", "/api/jobs/\(id)")
@@ -147,7 +147,7 @@ struct JobRouteTests {
         }
     }
 
-    @Test func changesNeedTheToken() async throws {
+    @Test func changesRequireToken() async throws {
         try await withServer { server in
             for change in JobChange.allCases {
                 let path = "/api/jobs/1/\(change.rawValue)"

@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReplayServer
 
-/// Every route on every role of Host: status and the fields that keep things apart.
+/// Every route on every role of Host: status and security headers.
 struct RouteTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let host: String
         let target: String
         let status: Int
-        /// Fields and what their values hold; an empty text means that the field is absent.
+        /// Fields and what their values contain; an empty text means that the field is absent.
         let fields: [String: String]
         var method = "GET"
 
@@ -127,7 +127,7 @@ struct RouteTests {
         Case("localhost.", "/", 421), Case("file.replayhost.localhost.", "/", 421),
     ]
 
-    @Test func everyRouteAnswersOnItsOriginsAlone() async throws {
+    @Test func routesOnlyRespondOnTheirOrigins() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             try await server.place(patternBytes(11), as: "other")
@@ -150,7 +150,7 @@ struct RouteTests {
                 #expect(answer["set-cookie"] == nil, name)
                 #expect(answer["x-content-type-options"] == "nosniff", name)
                 #expect(answer["referrer-policy"] == "no-referrer", name)
-                // By health alone, the library finds out whether its other name resolves.
+                // Only health is open, so that the library can find out whether its other name resolves.
                 let isHealth = c.target == "/api/health" && c.status == 200
                 #expect(answer["cross-origin-resource-policy"] == (isHealth ? "cross-origin" : "same-origin"), name)
                 #expect(answer["access-control-allow-origin"] == (isHealth ? server.origin : nil), name)
@@ -161,7 +161,7 @@ struct RouteTests {
     }
 
     /// RFC 9110 §9.3.2, also where the router answers.
-    @Test func headHasNoBodyAnywhere() async throws {
+    @Test func headHasNoBody() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let port = server.port
@@ -175,28 +175,28 @@ struct RouteTests {
                     #expect(head.status == get.status, name)
                     #expect(head["content-type"] == get["content-type"], name)
                     #expect(head["content-length"] == get["content-length"], name)
-                    // A body would be taken for the head of this answer.
+                    // A body would be parsed as the head of this response.
                     #expect(try connection.ask("GET", "/api/health", host: "localhost:\(port)").status == 200, name)
                 }
             }
         }
     }
 
-    @Test func theLibraryPageHoldsTokenAndVersion() async throws {
+    @Test func libraryPageContainsTokenAndVersion() async throws {
         try await withServer { server in
             let page = try await server.ask("GET", "/")
             #expect(page.text.contains("<meta name=\"replayhost-token\" content=\"\(server.token)\">"))
             #expect(page.text.contains("content=\"9.8.7\""))
             #expect(!page.text.contains("{{"))
             #expect(server.token.count == 64)
-            // No archive's page and no other origin gets it.
+            // Archived pages and other origins can't get it.
             try await server.place(patternBytes(10), as: "file")
             let boot = try await server.ask("GET", "/", host: server.host(of: "file"))
             #expect(!boot.text.contains(server.token))
         }
     }
 
-    @Test func theBootPageNamesItsArchiveAndAllowsItsOwnScriptByHash() async throws {
+    @Test func bootPageContainsArchiveAndAllowsScriptByHash() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(10), as: "file")
             let hash = try await sha256ByOpenSSL(path)
@@ -210,7 +210,7 @@ struct RouteTests {
             #expect(data["source"] as? String == "/archives/file.wacz?sha256=\(hash)&view=replay")
             #expect((data["worker"] as? String)?.hasPrefix("/sw.js?replayPrefix=&version=") == true)
             #expect(data["size"] as? Int == 10)
-            // Its modules are in it.
+            // Its modules are inline.
             let script = "\nconst text = 1;\nstart(text);\n"
             #expect(page.text.contains("<script>\(script)</script>"))
             let policy = try #require(page["content-security-policy"])
@@ -225,7 +225,7 @@ struct RouteTests {
     }
 
     @Test(arguments: ["/", "/app/main.js", "/sw.js", "/vendor/NOTICE.txt"])
-    func assetsAreSentAgainOnlyWhenTheyChanged(target: String) async throws {
+    func unchangedAssetsAreNotSentAgain(target: String) async throws {
         try await withServer { server in
             let first = try await server.ask("GET", target)
             let tag = try #require(first["etag"])
@@ -241,7 +241,7 @@ struct RouteTests {
         }
     }
 
-    @Test func everyAnswerOfAReplayOriginKeepsItsPagesIn() async throws {
+    @Test func allReplayResponsesConfinePages() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let host = server.host(of: "file")
@@ -270,7 +270,7 @@ struct RouteTests {
         }
     }
 
-    @Test func otherSitesLearnNothingFromWhatTheyOpenInAWindow() async throws {
+    @Test func otherSitesLearnNothingFromOpenedWindows() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let elsewhere = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")]
@@ -281,7 +281,7 @@ struct RouteTests {
                 ] {
                     let answer = try await server.ask("GET", target, host: host, elsewhere)
                     #expect(answer["cross-origin-opener-policy"] == "same-origin", "\(host)\(target)")
-                    // A file would be a download, which leaves the window as it was.
+                    // A file would be a download, which doesn't change the window.
                     if target.hasPrefix("/archives/"), host == server.host { #expect(answer.status == 403) }
                 }
             }
@@ -290,7 +290,7 @@ struct RouteTests {
         }
     }
 
-    @Test func theEngineIsNoWorkerByItself() async throws {
+    @Test func engineCannotBeRegisteredAsWorker() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let asWorker = [("Service-Worker", "script")]
@@ -299,7 +299,7 @@ struct RouteTests {
             #expect(try await server.ask("GET", "/sw.js", asWorker).status == 403)
             let worker = try await server.ask("GET", "/sw.js", host: host, asWorker)
             #expect(worker.status == 200)
-            // The address that the page is told is the one that the worker takes for its own.
+            // The worker's URL in the page must be the one that the worker expects.
             let page = try await server.ask("GET", "/", host: host).text
             let address = try #require(page.firstMatch(of: /"worker":"([^"]+)"/)?.1)
             #expect(worker.text.contains("\"address\":\"\(address)\""))
@@ -307,7 +307,7 @@ struct RouteTests {
         }
     }
 
-    @Test func onlyTheViewerHasAnOriginCleared() async throws {
+    @Test func onlyViewerCanClearOrigin() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let host = server.host(of: "file")
@@ -328,7 +328,7 @@ struct RouteTests {
         }
     }
 
-    @Test func aBrowserGetsAPageThatLeadsToTheLibrary() async throws {
+    @Test func browserGetsErrorPageWithLibraryLink() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let browser = [("Accept", "text/html,application/xhtml+xml"), ("Sec-Fetch-Dest", "document")]
@@ -359,7 +359,7 @@ struct RouteTests {
         }
     }
 
-    @Test func mediaOfOwnPagesAreSentOnToTheirCaptureAndNobodyElses() async throws {
+    @Test func onlyOwnPagesAreRedirectedToMedia() async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let host = server.host(of: "file")
@@ -378,7 +378,7 @@ struct RouteTests {
         }
     }
 
-    @Test func withoutEngineItsScriptIsMissingAndHealthSaysSo() async throws {
+    @Test func missingEngineIsReported() async throws {
         try await withServer(prepare: { _, assets in
             try FileManager.default.removeItem(atPath: assets.path("vendor/sw.js"))
         }) { server in
@@ -389,7 +389,7 @@ struct RouteTests {
         }
     }
 
-    @Test func theStockInterfaceHasAnOriginOfItsOwn() async throws {
+    @Test func stockInterfaceHasOwnOrigin() async throws {
         try await withServer(prepare: { _, assets in
             try assets.write("ui()", to: "vendor/stock/ui.js")
             try assets.write("stock()", to: "vendor/stock/sw.js")

@@ -13,17 +13,17 @@ struct ClientPresenceTests {
         return presence
     }
 
-    @Test func aClientThatClosesItsSideIsGone() {
+    @Test func halfClosedClientCountsAsDisconnected() {
         let presence = watch()
         channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.outputClosed)
         #expect(presence.isThere)
         channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         #expect(!presence.isThere)
-        // Also for those who ask afterwards.
+        // Also for watchers that are added later.
         #expect(!watch().isThere)
     }
 
-    @Test func aConnectionThatEndsIsGone() {
+    @Test func closedConnectionCountsAsDisconnected() {
         let presence = watch()
         #expect(presence.isThere)
         channel.pipeline.fireChannelInactive()

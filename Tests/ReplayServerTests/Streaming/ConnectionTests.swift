@@ -37,7 +37,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aRequestThatComesByteByByteIsAnswered() async throws {
+    @Test func requestArrivingByteByByteIsHandled() async throws {
         try await withServer { server in
             try await server.place(patternBytes(100), as: "file")
             let (port, host) = (server.port, server.host)
@@ -53,7 +53,7 @@ struct ConnectionTests {
 
     /// RFC 9112 §9.3, §9.6.
     @Test(arguments: ["/archives/file.wacz", "/api/health"])
-    func connectionsEndWhenAskedAndStayOtherwise(target: String) async throws {
+    func connectionsAreClosedOnRequestOnly(target: String) async throws {
         try await withServer { server in
             try await server.place(patternBytes(100_000), as: "file")
             let (port, host) = (server.port, server.host)
@@ -78,7 +78,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func sixteenDownloadsAtOnceAreAllWhole() async throws {
+    @Test func sixteenConcurrentDownloadsAreComplete() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(12_000_001), as: "large")
             let file = try contents(of: path)
@@ -97,7 +97,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func clientsThatGoAwayDisturbNobodyAndLeakNothing() async throws {
+    @Test func disconnectingClientsLeakNothing() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(12_000_001), as: "large")
             let file = try contents(of: path)
@@ -128,7 +128,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aDownloadUnderWayIsFinishedWhenTheServerStops() async throws {
+    @Test func downloadInProgressIsFinishedOnStop() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(12_000_001), as: "large")
             let file = try contents(of: path)
@@ -150,7 +150,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aRemovedArchiveIsStillReadWholeByWhoWasReading() async throws {
+    @Test func downloadOfRemovedArchiveIsFinished() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(12_000_001), as: "large")
             let file = try contents(of: path)
@@ -181,7 +181,7 @@ struct ConnectionTests {
         ("GET / HTTP/1.1\r\nHost: HOST\r\nContent-Length: -1\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421), ("GET / HTTP/1.1\r\nHost: \r\n\r\n", 421),
     ])
-    func whatIsNoProperRequestIsRefused(text: String, status: Int) async throws {
+    func malformedRequestIsRefused(text: String, status: Int) async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let (port, host) = (server.port, server.host)
@@ -195,8 +195,8 @@ struct ConnectionTests {
         }
     }
 
-    /// The answer may have been given already: then there is no second one.
-    @Test func aBodyThatIsNoneEndsTheConnectionAndHarmsNobody() async throws {
+    /// If the response was already sent, there is no second one.
+    @Test func malformedBodyClosesConnection() async throws {
         try await withServer { server in
             let (port, host, authority) = (server.port, server.host, server.authority)
             for fields in [[], authority + [("Content-Type", "application/wacz")]] {
@@ -214,7 +214,7 @@ struct ConnectionTests {
     }
 
     /// Cookies that archived pages set on a parent name grow until no request fits any more.
-    @Test func anOverlongHeadIsRefusedAndItsCookiesCleared() async throws {
+    @Test func tooLargeHeadIsRefusedAndCookiesCleared() async throws {
         try await withServer { server in
             let (port, host) = (server.port, server.host)
             let answer = try await onThread {
@@ -230,14 +230,14 @@ struct ConnectionTests {
         }
     }
 
-    /// RFC 9112 §3.2.2 asks servers to take the absolute form, in view of a future that did not come; only proxies are sent it,
-    /// and its host may be another than the field's. Ours refuses it by choice (`ConnectionGuard`).
+    /// RFC 9112 §3.2.2 asks servers to accept the absolute form, which only proxies get in practice,
+    /// and its host can differ from the Host field. This server refuses it (`ConnectionGuard`).
     @Test(arguments: [
         ("http://HOST/archives/file.wacz", "HOST"), ("http://HOST/archives/file.wacz", "evil.example"),
         ("http://evil.example/archives/file.wacz", "HOST"), ("HTTP://HOST/api/health", "HOST"), ("http://HOST", "HOST"),
         ("*", "HOST"),
     ])
-    func targetsOfAnotherFormAreRefused(target: String, host: String) async throws {
+    func otherTargetFormsAreRefused(target: String, host: String) async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let answer = try await server.ask(
@@ -249,7 +249,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
-    func filesAreOnlyRead(method: String) async throws {
+    func filesAreReadOnly(method: String) async throws {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             for host in [server.host, server.host(of: "file")] {
@@ -269,7 +269,7 @@ struct ConnectionTests {
 }
 
 extension HTTPConnection {
-    /// The body of an answer of which some of the head was read already.
+    /// Reads the body of a response whose head was partly read.
     func readToEndOf(_ count: Int) throws -> [UInt8] {
         var line: [UInt8] = []
         while !line.suffix(4).elementsEqual([13, 10, 13, 10]) { line += try read(1) }

@@ -17,7 +17,7 @@ struct RangeServingTests {
     /// Of the file: more than two of the chunks that go by sendfile (4 MiB), and not a round number.
     static let size = 9_000_001
 
-    // Positions follow from RFC 9110 §14.1.2 and the size; 32 KiB and 4 MiB are where our code changes its way to send.
+    // Positions follow from RFC 9110 §14.1.2 and the size; 32 KiB and 4 MiB are the limits of the sending methods.
     static let cases: [Case] = [
         Case("bytes=0-0", "206 0-0"), Case("bytes=0-99", "206 0-99"), Case("bytes=100-199", "206 100-199"),
         Case("bytes=9000000-", "206 9000000-9000000"), Case("bytes=8999991-", "206 8999991-9000000"),
@@ -43,7 +43,7 @@ struct RangeServingTests {
         Case("bytes=" + (0..<65).map { "\($0)-\($0)" }.joined(separator: ","), "416"),
     ]
 
-    @Test func everyRangeHasItsStatusFieldsAndBytes() async throws {
+    @Test func rangesHaveCorrectStatusFieldsAndBytes() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(Self.size), as: "large")
             let file = try contents(of: path)
@@ -107,7 +107,7 @@ struct RangeServingTests {
         return body + Array("\r\n--\(boundary)--\r\n".utf8)
     }
 
-    @Test func anEmptyFileIsServedWholeAndHasNoRanges() async throws {
+    @Test func emptyFileHasNoRanges() async throws {
         try await withServer { server in
             try await server.place([], as: "empty")
             let (port, host) = (server.port, server.host)
@@ -131,7 +131,7 @@ struct RangeServingTests {
         }
     }
 
-    @Test func preconditionsDecideBeforeRanges() async throws {
+    @Test func preconditionsPrecedeRanges() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(1000), as: "small")
             let file = try contents(of: path)
@@ -175,7 +175,7 @@ struct RangeServingTests {
     }
 
     /// RFC 9110 §9.3.2: the fields of a HEAD are those that the GET would have.
-    @Test func headHasTheFieldsOfGetAndNoBody() async throws {
+    @Test func headHasFieldsOfGetWithoutBody() async throws {
         try await withServer { server in
             try await server.place(patternBytes(50_000), as: "file")
             let (port, host) = (server.port, server.host)
@@ -192,13 +192,13 @@ struct RangeServingTests {
                 let head = try connection.ask("HEAD", "/archives/file.wacz", host: host, [("Range", "bytes=0-9")])
                 #expect(head.status == 200)
                 #expect(head["content-length"] == "50000")
-                // Nothing came after the head: the next answer is the next request's.
+                // There is no body: the next bytes are the next response.
                 #expect(try connection.ask("GET", "/api/health", host: host).status == 200)
             }
         }
     }
 
-    @Test func aFileIsFoundByIDByOriginalNameAndByItsHash() async throws {
+    @Test func fileIsFoundByIDNameAndHash() async throws {
         try await withServer { server in
             let path = try await server.place(patternBytes(10), as: "one", originalName: "Früh Stück.wacz")
             let hash = try await sha256ByOpenSSL(path)

@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that stay elsewhere, and are away or changed when somebody asks for them.
+/// Requests for linked files that are unavailable or changed.
 struct UnavailableFileTests {
-    /// On the archive's own origin no 503: the engine asks again for minutes after one.
-    @Test func aFileThatIsAwayOrChangedIsSaidToBeSoOnEachOrigin() async throws {
+    /// Not 503 on the replay origin, because the engine would retry for minutes.
+    @Test func unavailableOrChangedFileIsReportedOnAllOrigins() async throws {
         try await withServer { server in
             let file = try server.folder.write(GeneratedArchive().bytes(), to: "tide.wacz")
             _ = try server.store.importLink(to: file)
@@ -34,14 +34,14 @@ struct UnavailableFileTests {
             #expect(try await statuses() == [409, 409, 409, 409])
             let changed = try await server.ask("HEAD", "/archives/tide.wacz", host: server.host(of: "tide"))
             #expect(changed["Replayhost-Error"] == "archive-changed")
-            // Somebody else's file is none of an origin's business, wherever it is.
+            // An origin reports nothing about other archives' files.
             try await server.place(patternBytes(10), as: "other")
             #expect(try await server.ask("GET", "/archives/tide.wacz", host: server.host(of: "other")).status == 404)
             #expect(try await server.ask("DELETE", "/archives/tide.wacz", host: server.host(of: "tide")).status == 405)
         }
     }
 
-    @Test func aCollectionsOriginGivesOutNoFile() async throws {
+    @Test func collectionOriginServesNoFile() async throws {
         try await withServer { server in
             // The archive `coast` was imported under the name that is the collection's id.
             try await server.place(patternBytes(10), as: "coast", originalName: "tide.wacz")

@@ -5,8 +5,8 @@ import WebArchive
 
 @testable import ArchiveStore
 
-/// Questions "which capture of this URL at this time", and the answers of pywb 2.10.0: `Scripts/lib/capture_questions.py`
-/// writes the file. `REPLAYHOST_CAPTURE_QUESTIONS` names another one.
+/// Questions "which capture of this URL at this time", and the answers of pywb 2.10.0:
+/// `Scripts/lib/capture_questions.py` writes the file. `REPLAYHOST_CAPTURE_QUESTIONS` names another one.
 struct CaptureQuestions: Decodable, Sendable {
     struct Question: Decodable, Sendable {
         let archive: Int

@@ -20,12 +20,12 @@ struct LiveServer: Sendable {
 
     func host(of id: String) -> String { "\(id).replayhost.localhost:\(port)" }
 
-    /// Begins to stop as SIGTERM does: what is under way is finished.
+    /// Stops like SIGTERM does, finishing responses in progress.
     func stop() {
         Task { await server.stop(within: nil) }
     }
 
-    /// Opens the port of an archive of its own.
+    /// Opens the replay port of an archive.
     func openReplayPort(_ id: String) async throws -> Int {
         let answer = try await ask("POST", "/api/archives/\(id)/origin", authority)
         let origin = try answer.object()["replayOrigin"] as? String
@@ -35,7 +35,7 @@ struct LiveServer: Sendable {
         return port
     }
 
-    /// One request on a connection of its own.
+    /// One request on a separate connection.
     func ask(
         _ method: String = "GET", _ target: String, host: String? = nil, _ fields: [(String, String)] = [],
         body: [UInt8] = [], isIPv6: Bool = false
@@ -46,10 +46,10 @@ struct LiveServer: Sendable {
         }
     }
 
-    /// What a change has to bring.
+    /// The fields that changes require.
     var authority: [(String, String)] { [("Origin", origin), ("Replayhost-Token", token)] }
 
-    /// Puts a file into the store that no import would take: any bytes, also none. Returns its path.
+    /// Puts a file with any content into the store, bypassing the import. Returns its path.
     @discardableResult
     func place(_ bytes: [UInt8], as id: String, originalName: String? = nil) async throws -> String {
         let copy = try folder.write(bytes, to: "bytes-of-\(id)")
@@ -67,7 +67,7 @@ struct LiveServer: Sendable {
     }
 }
 
-/// Runs a server on free ports, hands it over, stops it, and waits until it has ended.
+/// Runs `body` with a server on free ports, then stops the server.
 ///
 /// - Parameter prepare: Fills store and assets before the server starts.
 func withServer(
@@ -94,7 +94,7 @@ func withServer(
     await server.stop(within: nil)
 }
 
-/// A small `www` with something of each kind, so that the tests need no engine to be installed.
+/// A minimal `www`, so that the tests don't need an installed engine.
 enum TestAssets {
     static let index = """
         <!doctype html><meta name="replayhost-token" content="{{token}}">
@@ -131,7 +131,7 @@ enum TestAssets {
 }
 
 extension ArchiveStore {
-    /// Brings in a file that is one archive.
+    /// Imports a single archive.
     func importFile(
         at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions()
     ) throws -> ImportOutcome {
