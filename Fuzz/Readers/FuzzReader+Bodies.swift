@@ -97,7 +97,7 @@ extension FuzzReader {
         return try RecordContent(record).openBody()
     }
 
-    /// A WARC record with an HTTP response.
+    /// Returns a WARC record with an HTTP response.
     private static func response(_ message: [UInt8]) -> [UInt8] {
         Array(
             ("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/\r\n"

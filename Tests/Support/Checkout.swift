@@ -10,7 +10,7 @@ package enum Checkout {
 
     package static func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-    /// An archive of `Fixtures/`, for example `sample.wacz` or `damaged/no-index.wacz`.
+    /// Returns the path of an archive in `Fixtures/`, for example `sample.wacz` or `damaged/no-index.wacz`.
     package static func fixture(_ name: String) -> String { path("Fixtures/\(name)") }
 
     /// The program to test: `REPLAYHOST_BINARY`, or the one built with the tests.

@@ -30,7 +30,7 @@ final class LineReader {
         self.skippedLineBytesMax = max(skippedLineBytesMax, lineBytesMax)
     }
 
-    /// The next line, or `nil` at the end of the text.
+    /// Returns the next line, or `nil` at the end of the text.
     ///
     /// - Throws: `tooLarge` if a line is longer than `skippedLineBytesMax`.
     func next() throws(WebArchiveError) -> Line? {

@@ -15,7 +15,7 @@ final class CDXJRangeReader {
         passedLinesMax = limits.methodSearchLinesMax
     }
 
-    /// The next line, or `nil` at the end.
+    /// Returns the next line, or `nil` at the end.
     func next() throws(WebArchiveError) -> CDXJLine? {
         if cursor == nil {
             guard let first = ranges.first else { return nil }

@@ -24,7 +24,7 @@ final class CDXMergedLines {
         self.temporaryFolder = temporaryFolder
     }
 
-    /// The next line, or `nil` at the end.
+    /// Returns the next line, or `nil` at the end.
     func next() throws(WebArchiveError) -> CDXJMerge.Line? {
         if let sources {
             self.sources = nil
