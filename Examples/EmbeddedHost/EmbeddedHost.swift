@@ -1,5 +1,5 @@
-// A program that embeds a replay host. It imports the given archives, prints the URL of the first, and then reads commands
-// from standard input: `stop`, `start`, `list`. It exits at the end of the input.
+// A program that embeds a replay host. It imports the given archives, prints the URL of the first, and then reads
+// commands from standard input: `stop`, `start`, `list`. It exits at the end of the input.
 //
 //     swift run EmbeddedHost STORE WWW ARCHIVE.wacz…
 

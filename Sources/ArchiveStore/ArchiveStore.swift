@@ -1,7 +1,7 @@
 /// A store of archives in a folder, which several processes can use at once.
 ///
-/// Every change takes effect with one rename: an import when its file appears in `files/`, a removal when it leaves. `repair`
-/// completes or undoes the rest of what a killed process was doing.
+/// Every change takes effect with one rename: an import when its file appears in `files/`, a removal when it leaves.
+/// `repair` completes or undoes the rest of what a killed process was doing.
 package struct ArchiveStore: Sendable {
     package let layout: StoreLayout
     let catalog: Catalog
@@ -81,8 +81,8 @@ package struct ArchiveStore: Sendable {
         try committer.edit(id, metadata)
     }
 
-    /// Removes an archive from the library; does nothing if there is none with that id. A linked file isn't deleted, and
-    /// reads in progress finish.
+    /// Removes an archive from the library; does nothing if there is none with that id. A linked file isn't deleted,
+    /// and reads in progress finish.
     package func remove(_ id: ArchiveID) throws { try committer.remove(id) }
 
     /// Runs `body` with an importer.
@@ -92,8 +92,8 @@ package struct ArchiveStore: Sendable {
         try withoutActuallyEscaping(progress) { try body(Importer(store: self, options: options, progress: $0)) }
     }
 
-    /// Completes or undoes what killed processes left unfinished. Runs whenever a process opens the store for writing; fast if
-    /// there is nothing to do.
+    /// Completes or undoes what killed processes left unfinished. Runs whenever a process opens the store for writing;
+    /// fast if there is nothing to do.
     ///
     /// - Parameters:
     ///   - readsAll: Whether to compare the catalog with every sidecar, not only with those that look newer.
@@ -133,12 +133,12 @@ package struct ArchiveStore: Sendable {
 
     /// Restores a backup to the store at `root`, with ids, metadata, collections and files.
     ///
-    /// The store must be new or empty, or contain archives of that backup only. In that case an interrupted restore continues,
-    /// and lost files are replaced.
+    /// The store must be new or empty, or contain archives of that backup only. In that case an interrupted restore
+    /// continues, and lost files are replaced.
     ///
     /// - Parameter path: The backup's folder; absolute, like `root`. If `progress` throws, what was restored stays.
-    /// - Throws: `StoreError`: `notFound` if there is no backup, `locked` while a server uses the store, `failed` if the
-    ///   store contains anything else, `noSpace`, `unusable`.
+    /// - Throws: `StoreError`: `notFound` if there is no backup, `locked` while a server uses the store, `failed` if
+    ///   the store contains anything else, `noSpace`, `unusable`.
     package static func restore(
         from path: String, to root: String, progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> RestoreReport {

@@ -52,8 +52,8 @@ extension ReplayHost {
         case automatic
         /// By name: `http://ID.replayhost.localhost:PORT`.
         case names
-        /// By port: each open archive gets its own port on `localhost`. For web views whose app-bound domain is `localhost`, and
-        /// for systems that don't resolve `*.localhost`.
+        /// By port: each open archive gets its own port on `localhost`. For web views whose app-bound domain is
+        /// `localhost`, and for systems that don't resolve `*.localhost`.
         case ports
 
         var policy: HostPolicy.Origins {
@@ -67,7 +67,8 @@ extension ReplayHost {
 
     /// The users of this computer whose programs may connect. Others get a 403.
     ///
-    /// Only Linux tells which user a connection comes from. On other systems this has no effect: every user may connect.
+    /// Only Linux tells which user a connection comes from. On other systems this has no effect: every user may
+    /// connect.
     public enum AllowedUsers: Sendable, Hashable {
         /// The user who runs your program, root, and the users with these IDs.
         case own(and: Set<UInt32> = [])

@@ -13,8 +13,8 @@ import Synchronization
 /// webView.load(URLRequest(url: try host.replayURL(for: archives[0].id)))
 /// ```
 ///
-/// The server listens on `127.0.0.1` and `::1` only. You can stop and start it as often as needed. It keeps its port, so open pages
-/// keep working.
+/// The server listens on `127.0.0.1` and `::1` only. You can stop and start it as often as needed. It keeps its port,
+/// so open pages keep working.
 public final class ReplayHost: Sendable {
     /// The version of this library and of the program `replayhost`.
     public static let version = "0.1.0"
@@ -66,7 +66,8 @@ public final class ReplayHost: Sendable {
     ///
     /// After a `stop`, it uses the same port again, even with `Port.any`.
     ///
-    /// - Throws: `ReplayHostError`: `store-locked` if another server is using the store, `port-in-use`, `port-unavailable`,
+    /// - Throws: `ReplayHostError`: `store-locked` if another server is using the store, `port-in-use`,
+    ///   `port-unavailable`,
     ///   `users-unknown` if the system can't tell which user a connection comes from (Linux).
     @discardableResult
     public func start() async throws(ReplayHostError) -> Addresses {
@@ -141,15 +142,16 @@ public final class ReplayHost: Sendable {
 
     // MARK: Archives
 
-    /// Imports a WACZ file: checks it and copies it to the store. If the store already has the file, returns the existing archive.
-    /// The server needn't be running.
+    /// Imports a WACZ file: checks it and copies it to the store. If the store already has the file, returns the
+    /// existing archive. The server needn't be running.
     ///
     /// - Parameters:
     ///   - file: The file, which isn't changed.
     ///   - title: A title; `nil` for the one in the file.
     ///   - progress: Called from time to time, on another thread.
     /// - Returns: The imported archive, or several for a multi-WACZ file.
-    /// - Throws: `ReplayHostError`: `archive-refused` if the file can't be replayed or exceeds the limits, `no-space`, `not-found`,
+    /// - Throws: `ReplayHostError`: `archive-refused` if the file can't be replayed or exceeds the limits, `no-space`,
+    ///   `not-found`,
     ///   `failed`, `interrupted` if the task was cancelled, in which case nothing was added.
     @discardableResult
     public func importArchive(

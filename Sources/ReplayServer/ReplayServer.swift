@@ -70,7 +70,8 @@ package struct ReplayServer: Sendable {
 
     /// Stops accepting connections and waits for responses in progress.
     ///
-    /// - Parameter grace: The time after which remaining connections are closed; `nil` to wait as long as they make progress.
+    /// - Parameter grace: The time after which remaining connections are closed; `nil` to wait as long as they make
+    ///   progress.
     package func stop(within grace: Duration?) async {
         stopSignal.raise()
         await running.stop(within: grace)

@@ -257,8 +257,8 @@ struct BackupWriter {
         }
     }
 
-    /// Deletes files that the manifest doesn't need, unless there were problems: old files may be all that is left of an
-    /// archive.
+    /// Deletes files that the manifest doesn't need, unless there were problems: old files may be all that is left of
+    /// an archive.
     private mutating func prune(_ manifest: BackupManifest) throws {
         guard options.prunes else { return }
         guard report.problems.isEmpty else {
@@ -270,7 +270,8 @@ struct BackupWriter {
 
     private func wants(_ item: Item) -> Bool { !item.archive.storage.isLinked || options.includesLinkedFiles }
 
-    /// Returns the hash of an archive's file from the catalog, or from the previous backup if a linked file is unchanged.
+    /// Returns the hash of an archive's file from the catalog, or from the previous backup if a linked file is
+    /// unchanged.
     private func knownHash(of item: Item) -> String? {
         if let hash = item.archive.sha256 { return hash }
         guard let known = former[item.archive.key], known.sidecar.storage == item.archive.storage else {

@@ -47,7 +47,8 @@ struct RestoreWriter {
                 .notFound, "no complete backup in this folder: backup.json is missing", place: path,
                 hint: "use the folder that you gave to `replayhost backup`")
         } catch let error as StoreError where error.isDamagedDocument {
-            throw StoreError(error.code, error.what, place: error.place, hint: error.hint ?? BackupManifest.manualRestoreHint)
+            throw StoreError(
+                error.code, error.what, place: error.place, hint: error.hint ?? BackupManifest.manualRestoreHint)
         }
     }
 
@@ -241,7 +242,8 @@ struct RestoreWriter {
             for document in manifest.collections {
                 var collection = try document.collection(at: folder.manifest)
                 collection.members = try collection.members.filter { try store.catalog.archive(id: $0) != nil }
-                guard try store.collections.collection(id: collection.id).map({ $0.lacksMembers(of: collection) }) ?? true
+                guard
+                    try store.collections.collection(id: collection.id).map({ $0.lacksMembers(of: collection) }) ?? true
                 else { continue }
                 try store.collections.save(collection)
             }

@@ -6,7 +6,8 @@ package import WebArchive
 /// `entry` is what the store adds, `summary` is what was read from the file. Their members are members of the archive.
 @dynamicMemberLookup
 package struct Archive: Sendable, Hashable {
-    /// The name of the archive's files in the store: the SHA-256 in hex, or `ref-` and a UUID until a linked file is hashed.
+    /// The name of the archive's files in the store: the SHA-256 in hex, or `ref-` and a UUID until a linked file is
+    /// hashed.
     package private(set) var key: String
     package let id: ArchiveID
     /// The SHA-256 of the file in hex; `nil` until a linked file is hashed.
@@ -14,7 +15,8 @@ package struct Archive: Sendable, Hashable {
     /// The file's size in bytes.
     package let size: UInt64
     package var storage: ArchiveStorage
-    /// Whether pages and findings were read from the file; `false` if the catalog was rebuilt while the file was unavailable.
+    /// Whether pages and findings were read from the file; `false` if the catalog was rebuilt while the file was
+    /// unavailable.
     package var isExamined = true
     package var entry: LibraryEntry
     package var summary: ArchiveSummary

@@ -4,8 +4,8 @@ import WebArchive
 
 /// The database of archives with their pages and findings, collections and jobs.
 ///
-/// `files/` and `collections/` are authoritative: archives and collections can be rebuilt from them. Several processes can use
-/// the catalog at once.
+/// `files/` and `collections/` are authoritative: archives and collections can be rebuilt from them. Several processes
+/// can use the catalog at once.
 struct Catalog: Sendable {
     let database: any DatabaseWriter
     /// How the catalog works around a limitation of its file system, for people; `nil` if it doesn't have to.
@@ -67,7 +67,8 @@ struct Catalog: Sendable {
         return try reading { try ArchiveRecord.fetchAll($0, sql: sql, arguments: [source]) }.map(\.archive)
     }
 
-    /// Returns the version of each archive's sidecar that the catalog matches, by key; `nil` for a sidecar it has never read.
+    /// Returns the version of each archive's sidecar that the catalog matches, by key; `nil` for a sidecar it has never
+    /// read.
     func sidecarStamps() throws -> [String: String?] {
         try reading { database in
             try StampRow.all(database, "SELECT key, sidecarStamp AS stamp FROM archive")
@@ -222,7 +223,8 @@ struct Catalog: Sendable {
                 hint: "check who owns it, or choose another store with --store")
         case .SQLITE_BUSY:
             return StoreError(
-                .unusable, "another process has locked the catalog for \(CatalogFile.busySeconds) seconds", place: place,
+                .unusable, "another process has locked the catalog for \(CatalogFile.busySeconds) seconds",
+                place: place,
                 hint: "try again")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR:
             return damaged(reason, place: place)

@@ -9,9 +9,9 @@ import Darwin
 
 /// Opens the catalog's file in the way that its file system supports.
 ///
-/// With a write-ahead log, readers and a writer don't block each other. It needs shared memory, which network file systems lack
-/// (sqlite.org/wal.html): there, a rollback journal is used. Without file locks, a lock file is used. A read-only catalog is
-/// opened as immutable.
+/// With a write-ahead log, readers and a writer don't block each other. It needs shared memory, which network file
+/// systems lack (sqlite.org/wal.html): there, a rollback journal is used. Without file locks, a lock file is used. A
+/// read-only catalog is opened as immutable.
 enum CatalogFile {
     struct Opened {
         let database: any DatabaseWriter
@@ -21,7 +21,8 @@ enum CatalogFile {
 
     static let busySeconds = 30
 
-    /// Opens the catalog, one process at a time: when several switch a new catalog to its log, all but one fail without waiting.
+    /// Opens the catalog, one process at a time: when several switch a new catalog to its log, all but one fail without
+    /// waiting.
     ///
     /// - Throws: `StoreError` `unusable` for a catalog of a newer version.
     static func openExclusively(_ path: String) throws -> Opened {
@@ -76,7 +77,8 @@ enum CatalogFile {
         let queue = try DatabaseQueue(path: hasNoLog ? uri(path, "immutable=1") : path, configuration: configuration)
         guard try !queue.read({ try CatalogMigrations.migrator.hasBeenSuperseded($0) }) else {
             throw StoreError(
-                .unusable, "this catalog was written by a newer version of replayhost; nothing was changed", place: path,
+                .unusable, "this catalog was written by a newer version of replayhost; nothing was changed",
+                place: path,
                 hint: "use that version or a newer one")
         }
     }

@@ -126,8 +126,8 @@ enum CatalogMigrations {
 
     /// Adds linked files, metadata, groups and jobs.
     ///
-    /// `sha256` is no longer unique: a linked file can be a copy of one in the store. `revision` counts changes, so that other
-    /// processes notice them cheaply. `deaths` counts the processes that ended while running a job.
+    /// `sha256` is no longer unique: a linked file can be a copy of one in the store. `revision` counts changes, so
+    /// that other processes notice them cheaply. `deaths` counts the processes that ended while running a job.
     private static func referencesWordsGroupsJobs(_ database: Database) throws {
         try database.execute(
             sql: """

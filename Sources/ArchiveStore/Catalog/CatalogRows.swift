@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import WebArchive
 
-// Rows are decoded, so that a value of the wrong type in a damaged catalog throws `RowDecodingError`. The subscripts of `Row`
-// would crash.
+// Rows are decoded, so that a value of the wrong type in a damaged catalog throws `RowDecodingError`. The subscripts of
+// `Row` would crash.
 
 /// A row that is read and written. Times are RFC 3339 texts with microseconds, so that they sort.
 protocol CatalogRecord: Codable, FetchableRecord, PersistableRecord {}

@@ -11,11 +11,12 @@ import Darwin
 ///
 ///     source, opened → staging file (copied and hashed in one pass) → examined and indexed → committed under the lock
 ///
-/// A file is opened before it is copied, so that files that aren't archives aren't copied. The copy is only parsed again if the
-/// source changed meanwhile. A stream is opened after it was copied.
+/// A file is opened before it is copied, so that files that aren't archives aren't copied. The copy is only parsed
+/// again if the source changed meanwhile. A stream is opened after it was copied.
 ///
-/// A linked file needs no staging file; it is imported once its sidecar is written. Its key is provisional until a job has
-/// hashed it. It is identified by path, size and modification time, so a changed file is never mistaken for the original.
+/// A linked file needs no staging file; it is imported once its sidecar is written. Its key is provisional until a job
+/// has hashed it. It is identified by path, size and modification time, so a changed file is never mistaken for the
+/// original.
 struct Importer {
     let store: ArchiveStore
     let options: ImportOptions
@@ -70,18 +71,18 @@ struct Importer {
             layout: layout, originalName: path, source: file.path, expectedSize: file.size,
             sourceModifiedAt: file.modifiedAtNanoseconds)
         try incoming.copy(from: source) { try progress(.copying(done: $0, total: file.size)) }
-        // An unnoticed change would only make the catalog's entry wrong: every read is checked against the copy, and the
-        // hash is the copy's.
+        // An unnoticed change would only make the catalog's entry wrong: every read is checked against the copy, and
+        // the hash is the copy's.
         return try commit(incoming, opened: file.describes(try source.status()) ? wacz : nil)
     }
 
     /// Imports a file and deletes the original afterwards.
     ///
-    /// On the same file system, the file gets a second name in the store, and the first is deleted at the end. Otherwise it is
-    /// copied. Wherever this is interrupted, the file is in its old folder, in the store, or in both.
+    /// On the same file system, the file gets a second name in the store, and the first is deleted at the end.
+    /// Otherwise it is copied. Wherever this is interrupted, the file is in its old folder, in the store, or in both.
     ///
-    /// - Throws: `failed` for a symbolic link, for a file that changes meanwhile, and if the original can't be deleted, in which
-    ///   case the archive was imported.
+    /// - Throws: `failed` for a symbolic link, for a file that changes meanwhile, and if the original can't be deleted,
+    ///   in which case the archive was imported.
     private func moveFile(at path: String) throws -> ImportOutcome {
         let original = try MovedFile(path, in: layout)
         let wacz = try StoreError.refusingDamage { try WACZFile.open(original.file.bytes()) }
@@ -116,7 +117,8 @@ struct Importer {
 
     /// Adds the file at `path` without copying it. A job hashes it later.
     ///
-    /// A file that is already linked and unchanged isn't read again. One that has changed is read again and keeps its id.
+    /// A file that is already linked and unchanged isn't read again. One that has changed is read again and keeps its
+    /// id.
     ///
     /// - Throws: `failed` for a file in the store's folder, and for one that changes while it is read.
     private func link(to path: String) throws -> ImportOutcome {

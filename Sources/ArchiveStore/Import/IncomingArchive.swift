@@ -15,7 +15,8 @@ final class IncomingArchive: Sendable {
     let originalName: String
     /// Where it came from: a path, `standard input`, or `browser`.
     let source: String
-    /// The modification time of the original file, in nanoseconds since 1970; `nil` if there is no file, or it is moved.
+    /// The modification time of the original file, in nanoseconds since 1970; `nil` if there is no file, or it is
+    /// moved.
     let sourceModifiedAt: Int64?
     let file: Descriptor
 
@@ -42,7 +43,8 @@ final class IncomingArchive: Sendable {
 
     /// Adds a file without copying it, by a hard link. The original stays until the archive is imported.
     ///
-    /// - Returns: `nil` if that isn't possible: the file is on another file system, another user's, or has several names.
+    /// - Returns: `nil` if that isn't possible: the file is on another file system, another user's, or has several
+    ///   names.
     init?(layout: StoreLayout, linking path: String, source: Descriptor) throws {
         let status = try source.status()
         guard status.st_uid == geteuid(), status.st_nlink == 1 else { return nil }
@@ -51,7 +53,8 @@ final class IncomingArchive: Sendable {
         do {
             let file = try Descriptor(path: name, flags: O_RDONLY)
             let linked = try file.status()
-            // `repair` may have deleted the file before the lock, and the path may have become another file before the link.
+            // `repair` may have deleted the file before the lock, and the path may have become another file before the
+            // link.
             guard linked.st_ino == status.st_ino, file.lock() != .heldByAnother, Folder.exists(name) else {
                 unlink(name)
                 return nil

@@ -8,7 +8,8 @@ import Darwin
 
 /// Index files for an archive that is being imported. They are deleted unless they were moved.
 ///
-/// They are in `incoming/`, named after a locked file there, their owner. `repair` deletes them when the owner is abandoned.
+/// They are in `incoming/`, named after a locked file there, their owner. `repair` deletes them when the owner is
+/// abandoned.
 final class IncomingIndex {
     let lookups: ArchiveLookups
     private let layout: StoreLayout

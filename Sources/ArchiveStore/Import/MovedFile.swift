@@ -44,7 +44,8 @@ struct MovedFile {
         var named = stat()
         guard lstat(path, &named) == 0, reference.describes(named), named.st_ino == status.st_ino else {
             throw StoreError(
-                .failed, "imported as \"\(archive)\", but the original has changed since and was not deleted", place: path)
+                .failed, "imported as \"\(archive)\", but the original has changed since and was not deleted",
+                place: path)
         }
         guard unlink(path) == 0 else {
             throw StoreError(

@@ -49,7 +49,8 @@ struct MultiWACZImport {
         return outcome
     }
 
-    /// Copies each member and creates the collection last. If that is interrupted, the next import of the file completes it.
+    /// Copies each member and creates the collection last. If that is interrupted, the next import of the file
+    /// completes it.
     private func importMembers() throws -> MultiWACZOutcome {
         guard importer.options.replaces == nil else {
             throw StoreError(

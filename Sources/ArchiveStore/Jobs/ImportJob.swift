@@ -78,8 +78,8 @@ final class ImportJob: Sendable {
         }
     }
 
-    /// Records how the import ended. If that fails, the job is requeued after this process has ended, and finds the archive
-    /// already imported.
+    /// Records how the import ended. If that fails, the job is requeued after this process has ended, and finds the
+    /// archive already imported.
     func end(_ result: Result<ImportResult, any Error>) {
         isOver.store(true, ordering: .relaxed)
         do {

@@ -24,8 +24,8 @@ enum JobEnd: Sendable, Hashable {
     }
 }
 
-/// Changes of job states, by the owner and by people. Each is one statement that checks the current state, so that only one of
-/// two processes succeeds.
+/// Changes of job states, by the owner and by people. Each is one statement that checks the current state, so that only
+/// one of two processes succeeds.
 extension Jobs {
     /// Claims a queued job; `nil` if another owner was faster.
     ///

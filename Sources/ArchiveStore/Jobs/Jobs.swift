@@ -125,7 +125,8 @@ package struct Jobs: Sendable {
         }
     }
 
-    /// Imports what a descriptor yields until its end, as a job. It can't be repeated, because the input can't be read again.
+    /// Imports what a descriptor yields until its end, as a job. It can't be repeated, because the input can't be read
+    /// again.
     package func importStream(
         _ descriptor: Int32, name: String, source: String, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }

@@ -1,7 +1,7 @@
 /// `ports.json`: all ports that were ever assigned in this store.
 ///
-/// Browsers keep the data that pages store by origin, which includes the port. So the port of one archive is never assigned to
-/// another, even after the first was removed or moved to another port.
+/// Browsers keep the data that pages store by origin, which includes the port. So the port of one archive is never
+/// assigned to another, even after the first was removed or moved to another port.
 struct PortLedger: Codable, Hashable {
     private var format = 1
     private(set) var given: [Int] = []

@@ -18,8 +18,8 @@ package struct Ports: Sendable {
     private var catalog: Catalog { store.catalog }
     private var layout: StoreLayout { store.layout }
 
-    /// The range of archive ports: below the ephemeral ports of operating systems (RFC 6335 §6, Linux), and without those that
-    /// browsers block (Fetch §2.9, "bad port").
+    /// The range of archive ports: below the ephemeral ports of operating systems (RFC 6335 §6, Linux), and without
+    /// those that browsers block (Fetch §2.9, "bad port").
     package static let range = 16_384..<32_768
 
     /// Returns the ports that an archive or a collection may use.
@@ -52,8 +52,8 @@ package struct Ports: Sendable {
         return PortChoices(assigned: assigned, others: Array(others.prefix(Self.choicesMax)))
     }
 
-    /// Reserves a port for the library. Refuses a port that an archive has or had, because pages of that archive would share
-    /// the library's origin.
+    /// Reserves a port for the library. Refuses a port that an archive has or had, because pages of that archive would
+    /// share the library's origin.
     ///
     /// - Throws: `StoreError` `taken`.
     package func reserveForLibrary(_ port: Int) throws {

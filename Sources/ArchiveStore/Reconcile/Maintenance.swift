@@ -15,8 +15,8 @@ package struct Maintenance: Sendable {
         self.store = store
     }
 
-    /// Closes deleted files and unused linked files, then repairs the store if another process left something unfinished or
-    /// files were changed by hand. Repairs at most every ten seconds. Call this about once a second.
+    /// Closes deleted files and unused linked files, then repairs the store if another process left something
+    /// unfinished or files were changed by hand. Repairs at most every ten seconds. Call this about once a second.
     ///
     /// - Parameter checkCancellation: See `ArchiveStore.repair`.
     /// - Returns: The report of a repair; `nil` if there was none.

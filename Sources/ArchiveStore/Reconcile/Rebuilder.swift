@@ -12,9 +12,9 @@ package struct RebuildReport: Sendable, Hashable {
 
 /// Rebuilds the catalog from `files/` and `collections/`, with ids, metadata, links, collections and ports.
 ///
-/// An intact catalog gets the new content in one transaction, so that other processes can keep using it; its jobs are kept. A
-/// damaged one is moved aside. If this is interrupted, there is the old catalog, the new one, or none, in which case the next
-/// start rebuilds it.
+/// An intact catalog gets the new content in one transaction, so that other processes can keep using it; its jobs are
+/// kept. A damaged one is moved aside. If this is interrupted, there is the old catalog, the new one, or none, in which
+/// case the next start rebuilds it.
 struct Rebuilder {
     let layout: StoreLayout
 

@@ -1,5 +1,6 @@
 extension Reconciler {
-    /// Adds an archive to the catalog that is only in `files/`: a file named by its hash, or the sidecar of a linked file.
+    /// Adds an archive to the catalog that is only in `files/`: a file named by its hash, or the sidecar of a linked
+    /// file.
     ///
     /// - Returns: `nil` for an archive that was replaced by another; it is deleted.
     mutating func adopt(key: String) throws -> ArchiveID? {

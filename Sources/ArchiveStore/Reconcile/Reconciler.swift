@@ -1,4 +1,5 @@
-/// Reconciles the catalog with the files: completes or undoes what killed processes left unfinished, and applies changes in
+/// Reconciles the catalog with the files: completes or undoes what killed processes left unfinished, and applies
+/// changes in
 /// `files/` and `collections/`. Requires the commit lock.
 struct Reconciler {
     let store: ArchiveStore

@@ -8,8 +8,8 @@ package struct CaptureList: Sendable, Encodable {
     package let total: Int
     /// The number of captures before the first one listed.
     package let position: Int
-    /// The capture closest to the requested time, which replay shows. A capture of another request method only if there is
-    /// nothing else.
+    /// The capture closest to the requested time, which replay shows. A capture of another request method only if there
+    /// is nothing else.
     package let closest: CaptureSummary?
 
     /// The captures to list.

@@ -3,8 +3,8 @@ package import WebArchive
 /// An archive opened for lookups.
 package struct IndexedArchive: Sendable {
     package internal(set) var archive: Archive
-    /// The file, set up to search its own index or the store's index files. If those are damaged, it reads its own index
-    /// sequentially, which is slow but has the same result.
+    /// The file, set up to search its own index or the store's index files. If those are damaged, it reads its own
+    /// index sequentially, which is slow but has the same result.
     package let wacz: WACZFile
     /// Whether the searched index is known to be sorted.
     package let assumesSorted: Bool
@@ -14,8 +14,8 @@ package struct IndexedArchive: Sendable {
     /// Opens the archive's file, and the index files that its import wrote.
     ///
     /// - Parameter fault: What was found to be wrong with these files before.
-    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file. Missing or damaged
-    ///   index files are no error.
+    /// - Throws: What `WACZFile.open` throws; `StoreError` `unavailable` or `changed` for a linked file. Missing or
+    ///   damaged index files are no error.
     static func open(_ archive: Archive, layout: StoreLayout, fault: IndexFault) throws -> IndexedArchive {
         let name = "\(archive.id).wacz"
         let file =

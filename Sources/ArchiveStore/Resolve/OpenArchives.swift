@@ -156,8 +156,8 @@ package final class OpenArchives: Sendable {
 
     /// Returns the opened package of an archive, with its indexes.
     ///
-    /// - Throws: `WebArchiveError` from `WACZFile.open`; `StoreError` `unavailable` or `changed` for a linked file, `notFound`
-    ///   for an archive that is being removed.
+    /// - Throws: `WebArchiveError` from `WACZFile.open`; `StoreError` `unavailable` or `changed` for a linked file,
+    ///   `notFound` for an archive that is being removed.
     package func lookups(_ archive: Archive) throws -> IndexedArchive {
         if archive.storage.isLinked {
             do {
@@ -199,8 +199,8 @@ package final class OpenArchives: Sendable {
 
     /// Returns the package if it is open and matches the archive.
     ///
-    /// - Parameter isChecked: Whether its index files were just checked. Otherwise returns `nil` if the last check was too
-    ///   long ago.
+    /// - Parameter isChecked: Whether its index files were just checked. Otherwise returns `nil` if the last check was
+    ///   too long ago.
     private func recentPackage(_ archive: Archive, isChecked: Bool = false) -> IndexedArchive? {
         state.withLock { state in
             guard var open = state.packages[archive.key], open.indexed.archive.lookups == archive.lookups,
@@ -208,7 +208,8 @@ package final class OpenArchives: Sendable {
             else { return nil }
             open.usedAt = .now
             if isChecked { open.checkedAt = open.usedAt }
-            guard archive.lookups?.usesSidecar != true || open.checkedAt.duration(to: open.usedAt) <= recheckInterval else {
+            guard archive.lookups?.usesSidecar != true || open.checkedAt.duration(to: open.usedAt) <= recheckInterval
+            else {
                 return nil
             }
             state.packages[archive.key] = open
@@ -247,8 +248,8 @@ package final class OpenArchives: Sendable {
         }
     }
 
-    /// Closes linked files that haven't been used for a while, so that their drives can be unmounted, and deleted files, whose
-    /// disk space is only freed then.
+    /// Closes linked files that haven't been used for a while, so that their drives can be unmounted, and deleted
+    /// files, whose disk space is only freed then.
     func releaseUnused(now: ContinuousClock.Instant) {
         // Event loops use this lock, and checking a file can take long, so only the lists are read under it.
         let (files, packages) = state.withLock { ($0.files, $0.packages) }
@@ -292,8 +293,8 @@ package final class OpenArchives: Sendable {
 }
 
 extension Dictionary {
-    /// Removes the least recently used values, except that of `key`, until there are at most `countMax` with a total cost of
-    /// at most `costMax`.
+    /// Removes the least recently used values, except that of `key`, until there are at most `countMax` with a total
+    /// cost of at most `costMax`.
     fileprivate mutating func evict(
         to countMax: Int, costMax: Int, keeping key: Key, cost: (Value) -> Int,
         usedAt: (Value) -> ContinuousClock.Instant

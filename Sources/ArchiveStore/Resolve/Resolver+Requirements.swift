@@ -1,7 +1,8 @@
 import WebArchive
 
 extension Resolver {
-    /// Returns the archives in this store that an archive requires for its revisits, in the order in which it names them.
+    /// Returns the archives in this store that an archive requires for its revisits, in the order in which it names
+    /// them.
     ///
     /// Source: WACZ 1.2.0 draft, `relation.requires`. Files are identified by their SHA-256 only.
     func requiredArchives(of index: IndexedArchive) throws -> [Archive] {

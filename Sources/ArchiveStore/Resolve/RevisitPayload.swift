@@ -1,11 +1,12 @@
 import WebArchive
 
 extension Resolver {
-    /// Finds the payload of a revisit: in its archive, else in its collection, else in the archives that its archive requires.
+    /// Finds the payload of a revisit: in its archive, else in its collection, else in the archives that its archive
+    /// requires.
     ///
-    /// Searches first for the capture in `WARC-Refers-To-Target-URI` and `-Date` (WARC 1.1 §5.13, §5.14), then for the closest
-    /// capture of the same URL. The digests must match. In a required archive a digest is mandatory, so that an archive can't
-    /// read content from another one that it doesn't already know.
+    /// Searches first for the capture in `WARC-Refers-To-Target-URI` and `-Date` (WARC 1.1 §5.13, §5.14), then for the
+    /// closest capture of the same URL. The digests must match. In a required archive a digest is mandatory, so that an
+    /// archive can't read content from another one that it doesn't already know.
     ///
     /// - Throws: `StoreError` `payloadMissing`.
     func revisitPayload(
@@ -35,7 +36,8 @@ extension Resolver {
         let scope = others.isEmpty ? "this archive" : "this collection"
         let searched = required.isEmpty ? scope : "\(scope) or the archives it requires"
         throw StoreError(
-            .payloadMissing, "this capture's content is stored with another capture (\(target)), which isn't in \(searched)",
+            .payloadMissing,
+            "this capture's content is stored with another capture (\(target)), which isn't in \(searched)",
             place: "\(index.archive.id).wacz",
             hint: required.isEmpty ? nil : "import the archive that this one was deduplicated against")
     }
@@ -64,7 +66,8 @@ extension Resolver {
             // An index may not mark a revisit as one.
             guard !content.record.isRevisit else { continue }
             guard !isOther || Self.areEqual(content.record.payloadDigest, digest) else { continue }
-            let capture = OpenCapture.PayloadCapture(archiveID: index.archive.id, url: best.url, timestamp: best.timestamp)
+            let capture = OpenCapture.PayloadCapture(
+                archiveID: index.archive.id, url: best.url, timestamp: best.timestamp)
             return (content, capture)
         }
         return nil

@@ -30,8 +30,8 @@ struct Committer {
         }
     }
 
-    /// Removes an archive: file, index files, sidecar, memberships and row. A linked file isn't deleted. Does nothing if no
-    /// archive has the id.
+    /// Removes an archive: file, index files, sidecar, memberships and row. A linked file isn't deleted. Does nothing
+    /// if no archive has the id.
     func remove(_ id: ArchiveID) throws {
         try layout.withCommitLock {
             // Read the key under the lock: it changes when the file is hashed or replaced.
@@ -72,8 +72,8 @@ struct Committer {
 
     /// Moves a file into the store, after its sidecar and index files.
     ///
-    /// If the archive exists, its sidecar is written after the file was moved: a sidecar of a managed file without the file
-    /// would mean that the archive was removed.
+    /// If the archive exists, its sidecar is written after the file was moved: a sidecar of a managed file without the
+    /// file would mean that the archive was removed.
     func put(
         _ incoming: IncomingArchive, _ index: IncomingIndex, sidecar: Sidecar, isKnown: Bool
     ) throws {
@@ -168,8 +168,8 @@ struct Committer {
         try Folder.delete(layout.sidecar(key))
     }
 
-    /// Gives a file the modification time of its source, by which `replayhost open FILE` recognizes the source. If that fails,
-    /// the source is only read again.
+    /// Gives a file the modification time of its source, by which `replayhost open FILE` recognizes the source. If that
+    /// fails, the source is only read again.
     private func preserveModificationTime(_ nanoseconds: Int64?, of path: String) {
         guard let nanoseconds else { return }
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)

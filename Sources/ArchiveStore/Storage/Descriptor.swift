@@ -62,7 +62,9 @@ package final class Descriptor: Sendable {
 
     package func status() throws(StoreError) -> stat {
         var status = stat()
-        guard fstat(number, &status) == 0 else { throw .system(errno, doing: "reading the file's attributes", path: path) }
+        guard fstat(number, &status) == 0 else {
+            throw .system(errno, doing: "reading the file's attributes", path: path)
+        }
         return status
     }
 

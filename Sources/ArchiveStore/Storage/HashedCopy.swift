@@ -11,7 +11,8 @@ import Darwin
 
 /// Copies and hashes a file in one pass: while one thread writes a chunk, another hashes the previous one.
 ///
-/// The hash is computed from the copy, so that it is right even if the source changes meanwhile. Uses two buffers of 1 MiB.
+/// The hash is computed from the copy, so that it is right even if the source changes meanwhile. Uses two buffers of 1
+/// MiB.
 struct HashedCopy {
     let source: Descriptor
     let target: Descriptor
@@ -72,8 +73,8 @@ struct HashedCopy {
     }
 }
 
-/// Copies bytes between descriptors: in the kernel if possible (which shares blocks on copy-on-write file systems), else
-/// through a buffer.
+/// Copies bytes between descriptors: in the kernel if possible (which shares blocks on copy-on-write file systems),
+/// else through a buffer.
 private final class ChunkWriter: Sendable {
     private let source: Descriptor
     private let target: Descriptor

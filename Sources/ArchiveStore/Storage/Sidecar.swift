@@ -1,6 +1,7 @@
 import Foundation
 
-/// `KEY.json` in `files/`: what the store knows about an archive apart from its file. The catalog is rebuilt from these.
+/// `KEY.json` in `files/`: what the store knows about an archive apart from its file. The catalog is rebuilt from
+/// these.
 struct Sidecar: Hashable {
     /// The format of this document.
     var format = Self.formatWritten

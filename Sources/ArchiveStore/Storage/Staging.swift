@@ -9,8 +9,8 @@ import Darwin
 extension StoreLayout {
     /// Runs `body` with the commit lock, which lets one process at a time change the store.
     ///
-    /// The lock is on the folder `files/`. On file systems without locks `body` runs without it; the final rename is still
-    /// atomic. Calls can't be nested.
+    /// The lock is on the folder `files/`. On file systems without locks `body` runs without it; the final rename is
+    /// still atomic. Calls can't be nested.
     ///
     /// - Parameter checkCancellation: Called while waiting; throws to stop.
     func withCommitLock<Value>(checkCancellation: () throws -> Void = {}, _ body: () throws -> Value) throws -> Value {

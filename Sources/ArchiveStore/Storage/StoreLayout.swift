@@ -58,7 +58,8 @@ package struct StoreLayout: Sendable, Hashable {
         }
     }
 
-    /// Creates the store's folders, and makes the store accessible to its owner only, because archives can be confidential.
+    /// Creates the store's folders, and makes the store accessible to its owner only, because archives can be
+    /// confidential.
     func makeFolders() throws {
         let isShared = containsOtherFiles()
         do {
@@ -73,7 +74,8 @@ package struct StoreLayout: Sendable, Hashable {
         if !isShared { Folder.makePrivate(root) }
     }
 
-    /// Moves collections from `groups/`, their folder in version 0.1.0. Both exist if that version was used again since.
+    /// Moves collections from `groups/`, their folder in version 0.1.0. Both exist if that version was used again
+    /// since.
     private func makeCollectionsFolder() throws(StoreError) {
         let former = root + "/groups"
         guard Folder.isFolder(former) else { return try Folder.create(collections) }

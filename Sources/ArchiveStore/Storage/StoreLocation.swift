@@ -7,8 +7,8 @@ package struct StoreLocation: Sendable, Hashable {
     /// What determined the path, for people.
     package let reason: String
 
-    /// Chooses `--store`, else `REPLAYHOST_STORE`, else `archives/` in the checkout that the binary was built in, else the
-    /// user's data folder (XDG Base Directory Specification 0.8).
+    /// Chooses `--store`, else `REPLAYHOST_STORE`, else `archives/` in the checkout that the binary was built in, else
+    /// the user's data folder (XDG Base Directory Specification 0.8).
     package static func choose(
         option: String?, environment: [String: String], executable: String, currentFolder: String
     ) -> StoreLocation {

@@ -9,8 +9,8 @@ import Darwin
 
 /// Checks which user a connection comes from.
 ///
-/// All users of a computer can connect to its loopback addresses. Linux tells which user a socket belongs to. On other systems
-/// all users are allowed.
+/// All users of a computer can connect to its loopback addresses. Linux tells which user a socket belongs to. On other
+/// systems all users are allowed.
 struct ClientCheck: Sendable {
     /// The decision about a connection and all its requests.
     enum Verdict: Hashable {
@@ -58,7 +58,8 @@ struct ClientCheck: Sendable {
         }
         let query = SocketQuery(source: peer, destination: own)
         guard case .socket(let socket) = owners.reply(to: query), let user = query.user(of: socket),
-            // If the client has reset this connection, the socket may belong to another one with the same addresses and ports.
+            // If the client has reset this connection, the socket may belong to another one with the same addresses and
+            // ports.
             Self.isConnected(channel)
         else { return .unknownUser }
         return verdict(of: user)

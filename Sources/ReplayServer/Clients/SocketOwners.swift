@@ -6,8 +6,8 @@ import Synchronization
 
 /// Queries the kernel for the owners of TCP sockets. Source: sock_diag(7).
 ///
-/// The kernel replies without blocking, so event loops can call this. They share one socket: a query takes 6 µs instead of 17 µs
-/// with a new one.
+/// The kernel replies without blocking, so event loops can call this. They share one socket: a query takes 6 µs instead
+/// of 17 µs with a new one.
 final class SocketOwners: Sendable {
     private let netlink: Descriptor
     /// The sequence number of the last query.

@@ -43,8 +43,8 @@ struct SocketQuery: Hashable {
 
     /// Returns the user who has the socket open.
     ///
-    /// A client that has sent its request may have closed its sending side (FIN_WAIT). A socket that its process has closed has
-    /// no inode, and its user may read as 0, which is root.
+    /// A client that has sent its request may have closed its sending side (FIN_WAIT). A socket that its process has
+    /// closed has no inode, and its user may read as 0, which is root.
     ///
     /// - Returns: `nil` for another socket, a listening one, and one that no process has open.
     func user(of socket: SocketReply.Socket) -> UInt32? {

@@ -18,8 +18,8 @@ extension ByteRange {
 
     /// Parses a `Range` field for a body of `size` bytes. RFC 9110 §14.1.2, §14.2.
     ///
-    /// - Returns: The satisfiable ranges in the requested order; `nil` if the field must be ignored (send 200), because it has
-    ///   another unit or isn't well-formed.
+    /// - Returns: The satisfiable ranges in the requested order; `nil` if the field must be ignored (send 200), because
+    ///   it has another unit or isn't well-formed.
     /// - Throws: `RangeNotSatisfiable` if no bytes are selected, or there are more than `countMax` ranges.
     package static func parse(_ field: some StringProtocol, size: UInt64) throws(RangeNotSatisfiable) -> [ByteRange]? {
         guard let equals = field.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }

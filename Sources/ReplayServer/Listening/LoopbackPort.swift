@@ -35,8 +35,8 @@ package final class LoopbackPort {
         }
     }
 
-    /// Opens any free port outside the ephemeral range (Linux, RFC 6335 §6), so that it is likely to be free after a restart.
-    /// Browsers don't block any of these ports.
+    /// Opens any free port outside the ephemeral range (Linux, RFC 6335 §6), so that it is likely to be free after a
+    /// restart. Browsers don't block any of these ports.
     ///
     /// - Throws: `PortInUse`, `ListenFailure`.
     package static func any() throws -> LoopbackPort {

@@ -2,8 +2,8 @@ import ArchiveStore
 import HTTPTypes
 import Logging
 
-/// The replay ports of archives, collections and the stock interface, in origin mode `ports`. They are opened on demand and
-/// closed when idle.
+/// The replay ports of archives, collections and the stock interface, in origin mode `ports`. They are opened on demand
+/// and closed when idle.
 package actor ReplayPorts {
     package struct Limits: Sendable {
         /// The number of open ports above which the least recently used idle ones are closed.

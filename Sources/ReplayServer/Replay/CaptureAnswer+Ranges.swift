@@ -4,8 +4,8 @@ import Hummingbird
 import WebArchive
 
 extension CaptureAnswer {
-    /// Determines which part of the body to send, and whether to decode it. RFC 9110 §13.2.2, §14.2. A request for several
-    /// ranges gets the complete body.
+    /// Determines which part of the body to send, and whether to decode it. RFC 9110 §13.2.2, §14.2. A request for
+    /// several ranges gets the complete body.
     func part() async throws -> Part {
         let stored = capture.body
         let partial = capture.status == 206 ? stored.storedRange : nil

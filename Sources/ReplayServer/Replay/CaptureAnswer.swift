@@ -120,8 +120,8 @@ struct CaptureAnswer: Sendable {
         return ETag(strong: "\(digest)\(isDecoded ? ".d" : "")")
     }
 
-    /// Whether the client accepts all of these codings. RFC 9110 §12.5.3. Without the field, this is `false`, because not all such
-    /// clients can decode.
+    /// Whether the client accepts all of these codings. RFC 9110 §12.5.3. Without the field, this is `false`, because
+    /// not all such clients can decode.
     static func accepts(_ codings: [ContentCoding], _ field: String?) -> Bool {
         guard let field else { return false }
         var isWildcardAccepted = false

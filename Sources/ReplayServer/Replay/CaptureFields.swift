@@ -4,13 +4,13 @@ import WebArchive
 
 /// Selects which archived fields are sent under their own names.
 ///
-/// Archived cookies, caching, policies and connection fields must not affect this server's response. Like other replay servers,
-/// this one sends every field as `X-Archive-Orig-…` as well.
+/// Archived cookies, caching, policies and connection fields must not affect this server's response. Like other replay
+/// servers, this one sends every field as `X-Archive-Orig-…` as well.
 enum CaptureFields {
     /// Returns the fields to send.
     ///
-    /// - Parameter isForEngine: Whether the replay engine reads them. It handles most fields itself, so it gets all that don't
-    ///   affect the transfer.
+    /// - Parameter isForEngine: Whether the replay engine reads them. It handles most fields itself, so it gets all
+    ///   that don't affect the transfer.
     static func fields(of capture: OpenCapture, isForEngine: Bool) -> HTTPFields {
         var fields = HTTPFields()
         var bytes = 0

@@ -6,8 +6,8 @@ import NIOCore
 
 /// The page that the engine shows instead of a capture that is missing or can't be read.
 ///
-/// If a URL wasn't captured, the status is 404, which the engine and the viewer handle. For other errors it is 200 with fields
-/// that make the engine report 502: otherwise it would show its own page, without the message.
+/// If a URL wasn't captured, the status is 404, which the engine and the viewer handle. For other errors it is 200 with
+/// fields that make the engine report 502: otherwise it would show its own page, without the message.
 enum ReplayErrorPage {
     static func response(to error: ErrorResponse, url: String, archiveTitle: String) -> Response {
         let isAbsent = error.status == .notFound

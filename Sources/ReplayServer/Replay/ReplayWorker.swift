@@ -4,8 +4,8 @@ import WebArchive
 
 /// The service worker of replay origins: `www/replay/sw.js` with the policy of archived pages. It imports the engine.
 struct ReplayWorker {
-    /// The path and query for registering the worker. They change with its content, so that browsers replace earlier workers
-    /// before showing a page.
+    /// The path and query for registering the worker. They change with its content, so that browsers replace earlier
+    /// workers before showing a page.
     let address: String
     let script: Asset
 

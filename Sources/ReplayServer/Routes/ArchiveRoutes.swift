@@ -46,7 +46,8 @@ struct ArchiveRoutes: Sendable {
 
     private func find(_ name: String) throws -> Archive {
         guard let archive = try site.store.archive(named: name) else {
-            throw ErrorResponse(.notFound, code: "not-found", "no archive has the id or file name \"\(name.prefix(100))\"")
+            throw ErrorResponse(
+                .notFound, code: "not-found", "no archive has the id or file name \"\(name.prefix(100))\"")
         }
         return archive
     }

@@ -28,7 +28,8 @@ extension CaptureList.Request {
         guard let part else {
             let text = query[Substring(given[0])] ?? ""
             throw ErrorResponse(
-                .badRequest, code: "bad-parameter", "the parameter \(given[0]) isn't a valid time: \"\(text.prefix(20))\"",
+                .badRequest, code: "bad-parameter",
+                "the parameter \(given[0]) isn't a valid time: \"\(text.prefix(20))\"",
                 hint: "use 4 to 17 digits of YYYYMMDDhhmmssSSS")
         }
         self.init(url: url, part: part, limit: limit)

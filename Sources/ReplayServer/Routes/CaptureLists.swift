@@ -14,7 +14,8 @@ struct CaptureLists: Sendable {
     func cdx() async throws -> Response {
         let query = try Self.query(Self.parameters(call.request.uri.query ?? ""))
         let answer = try await answer(query)
-        guard let first = try await Self.convertingQueryProblems({ try await site.blocking.long { try answer.first() } })
+        guard
+            let first = try await Self.convertingQueryProblems({ try await site.blocking.long { try answer.first() } })
         else { return respond([], type: query.mediaType) }
         return respond(type: query.mediaType, body: answer.body(first: first, blocking: site.blocking))
     }

@@ -3,10 +3,11 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// `/c/…`: captures, lists of captures and datetime negotiation, for one archive or all. RFC 7089, with URLs as in pywb.
+/// `/c/…`: captures, lists of captures and datetime negotiation, for one archive or all. RFC 7089, with URLs as in
+/// pywb.
 ///
-/// The control origins and IP addresses never render archived content: captures are sandboxed there, and navigations are
-/// redirected to the archive's replay origin.
+/// The control origins and IP addresses never render archived content: captures are sandboxed there, and navigations
+/// are redirected to the archive's replay origin.
 struct CaptureRoutes: Sendable {
     /// The kind of origin that the request was made to.
     enum Place: Sendable {
@@ -56,15 +57,15 @@ struct CaptureRoutes: Sendable {
         return site == "same-origin" || site == "none"
     }
 
-    /// Whether a person followed a link, which is allowed from any site. Other cross-site requests would only cost time, because
-    /// the other site can't read the response.
+    /// Whether a person followed a link, which is allowed from any site. Other cross-site requests would only cost
+    /// time, because the other site can't read the response.
     private static func isNavigation(_ request: Request) -> Bool {
         [.get, .head].contains(request.method) && request.headers[.secFetchMode] == "navigate"
             && [nil, "document"].contains(request.headers[.secFetchDest])
     }
 
-    /// Whether a method is allowed. All methods only read here. On replay origins, the engine passes on any method that an
-    /// archived page uses.
+    /// Whether a method is allowed. All methods only read here. On replay origins, the engine passes on any method that
+    /// an archived page uses.
     private static func isAllowed(
         _ method: HTTPRequest.Method, _ target: CaptureAddress.Target, _ place: Place
     ) -> Bool {
@@ -87,7 +88,8 @@ struct CaptureRoutes: Sendable {
                 try ArchiveID(name).flatMap { try site.store.resolver.replayable(id: $0) }
             }
             guard let found else {
-                throw ErrorResponse(.notFound, code: "not-found", "no archive or collection has the id \"\(name.prefix(100))\"")
+                throw ErrorResponse(
+                    .notFound, code: "not-found", "no archive or collection has the id \"\(name.prefix(100))\"")
             }
             return .one(found)
         case (_, .replay): throw ErrorResponse.notFound

@@ -30,7 +30,8 @@ struct HealthRoute: Sendable {
             Health(
                 version: site.version, engine: try site.assets.engine(), stockUI: try site.assets.hasStockInterface())
         }
-        // The library on `localhost` requests this cross-origin to find out whether the browser resolves the other name.
+        // The library on `localhost` requests this cross-origin to find out whether the browser resolves the other
+        // name.
         let fields: HTTPFields = [
             .crossOriginResourcePolicy: "cross-origin", .accessControlAllowOrigin: site.hosts.controlOrigins[0],
         ]

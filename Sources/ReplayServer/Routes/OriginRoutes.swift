@@ -12,8 +12,8 @@ struct OriginRoutes: Sendable {
             .post(":id/origin") { _, context in try await openOrigin(of: context.name()) }
     }
 
-    /// Opens the replay port of an archive or a collection, unless origins have names. It is closed some time after the last
-    /// connection; the viewer repeats this request from time to time.
+    /// Opens the replay port of an archive or a collection, unless origins have names. It is closed some time after the
+    /// last connection; the viewer repeats this request from time to time.
     private func openOrigin(of id: String) async throws -> Response {
         let replayable = try await site.blocking {
             try ArchiveID(id).flatMap { try site.store.resolver.replayable(id: $0) }

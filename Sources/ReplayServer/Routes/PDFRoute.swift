@@ -5,9 +5,9 @@ import WebArchive
 
 /// `/pdf/ID/TIMESTAMP/URL` on `127.0.0.1`: a captured PDF document, for a frame of the viewer.
 ///
-/// Browsers show PDF only without a sandbox, so nothing else may be shown here: the type is fixed and isn't sniffed, the capture
-/// must be successful and start like a PDF, and no archived fields are sent. No archived page runs on this origin, because some
-/// browsers let scripts of the same origin read the document.
+/// Browsers show PDF only without a sandbox, so nothing else may be shown here: the type is fixed and isn't sniffed,
+/// the capture must be successful and start like a PDF, and no archived fields are sent. No archived page runs on this
+/// origin, because some browsers let scripts of the same origin read the document.
 struct PDFRoute: Sendable {
     let site: Site
 

@@ -5,7 +5,8 @@ import HTTPTypes
 import Hummingbird
 import WebArchive
 
-/// The routes of a replay origin: the page that starts the worker, the worker's script, captures, and the archive's file.
+/// The routes of a replay origin: the page that starts the worker, the worker's script, captures, and the archive's
+/// file.
 struct ReplayRoutes: Sendable {
     let site: Site
     let captures: CaptureRoutes
@@ -53,8 +54,8 @@ struct ReplayRoutes: Sendable {
             }
     }
 
-    /// Returns the capture's path for media in frames without their own URL (`srcdoc`, `about:blank`), which Firefox 153 requests
-    /// from the server instead of the service worker; `nil` for other requests.
+    /// Returns the capture's path for media in frames without their own URL (`srcdoc`, `about:blank`), which Firefox
+    /// 153 requests from the server instead of the service worker; `nil` for other requests.
     private static func mediaPastWorker(_ request: Request, of id: ArchiveID) -> String? {
         guard request.headers[.secFetchSite] == "same-origin",
             ["audio", "font", "image", "video"].contains(request.headers[.secFetchDest])
@@ -64,7 +65,8 @@ struct ReplayRoutes: Sendable {
         return mediaAddress(request.uri.string, from: String(page), of: id)
     }
 
-    /// Returns the capture's path for a path that a page requests: a replay path, or one relative to the root of its site.
+    /// Returns the capture's path for a path that a page requests: a replay path, or one relative to the root of its
+    /// site.
     ///
     /// - Parameter page: The page's own replay path.
     static func mediaAddress(_ path: String, from page: String, of id: ArchiveID) -> String? {
@@ -87,8 +89,8 @@ struct ReplayRoutes: Sendable {
         return (timestamp, url)
     }
 
-    /// Makes the browser clear the origin's data: workers, databases, caches. Only for the viewer, in a frame, so that no worker of
-    /// the origin can intercept the request.
+    /// Makes the browser clear the origin's data: workers, databases, caches. Only for the viewer, in a frame, so that
+    /// no worker of the origin can intercept the request.
     private func clear(_ request: Request) throws -> Response {
         guard request.headers[.secFetchSite] == "same-site", request.headers[.secFetchDest] == "iframe" else {
             throw ErrorResponse.forbidden("only the viewer can use this")
@@ -154,7 +156,8 @@ struct ReplayRoutes: Sendable {
 
     /// Returns `boot.html` with each line `{{PATH.js}}` replaced by the module at that path.
     ///
-    /// Inline modules need only one hash in the policy, and can't be intercepted by a service worker of an earlier version.
+    /// Inline modules need only one hash in the policy, and can't be intercepted by a service worker of an earlier
+    /// version.
     private func bootTemplate() throws -> String {
         try lines(of: "replay/boot.html").map { line in
             guard line.hasPrefix("{{"), line.hasSuffix(".js}}") else { return String(line) }

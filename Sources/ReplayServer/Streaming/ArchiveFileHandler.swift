@@ -13,8 +13,8 @@ import Darwin
 
 /// Serves GET and HEAD on `/archives/*` from the file, and passes other requests on to the router.
 ///
-/// It comes after `HTTPServerPipelineHandler`, which passes on one request at a time. Small bodies are buffered and sent with their
-/// head. Large ones are sent with sendfile, one chunk after the other.
+/// It comes after `HTTPServerPipelineHandler`, which passes on one request at a time. Small bodies are buffered and
+/// sent with their head. Large ones are sent with sendfile, one chunk after the other.
 final class ArchiveFileHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -13,7 +13,8 @@ struct ArchiveRequest: Sendable {
     let isHead: Bool
     let conditions: ConditionalRequest
 
-    /// Parses a request; `nil` if it isn't for an archive's file or isn't allowed on this host. The router reports the error.
+    /// Parses a request; `nil` if it isn't for an archive's file or isn't allowed on this host. The router reports the
+    /// error.
     init?(_ head: HTTPRequestHead, hosts: HostPolicy) {
         guard head.method == .GET || head.method == .HEAD, head.uri.hasPrefix(Self.prefix) else { return nil }
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

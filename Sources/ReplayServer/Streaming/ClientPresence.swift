@@ -37,7 +37,8 @@ final class ClientPresence: Sendable {
     }
 }
 
-/// Reports when the client closes the connection. It comes first in the pipeline, because later handlers delay that event.
+/// Reports when the client closes the connection. It comes first in the pipeline, because later handlers delay that
+/// event.
 final class PresenceHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = IOData

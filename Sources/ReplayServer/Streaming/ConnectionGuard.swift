@@ -81,7 +81,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Whether a request has exactly one Host (RFC 9112 §3.2) and a target in origin form. The absolute form is for proxies.
+    /// Whether a request has exactly one Host (RFC 9112 §3.2) and a target in origin form. The absolute form is for
+    /// proxies.
     private static func isAcceptable(_ head: HTTPRequestHead) -> Bool {
         head.headers["host"].count == 1 && head.uri.hasPrefix("/")
     }
@@ -153,8 +154,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Responds to malformed requests. Too large a head is usually due to cookies that archived pages set on a common parent
-    /// domain, so the browser is told to delete them.
+    /// Responds to malformed requests. Too large a head is usually due to cookies that archived pages set on a common
+    /// parent domain, so the browser is told to delete them.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let parserError = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         // A closed connection leaves an incomplete request, which needs no response.

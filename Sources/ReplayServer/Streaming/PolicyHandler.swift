@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Adds the origin's security headers to every response that lacks them, including those of the archive handler and the guard.
-/// Archived scripts could use a document without a policy to reach the network.
+/// Adds the origin's security headers to every response that lacks them, including those of the archive handler and the
+/// guard. Archived scripts could use a document without a policy to reach the network.
 final class PolicyHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -12,7 +12,8 @@ final class PolicyHandler: ChannelDuplexHandler {
     private let hosts: HostPolicy
     /// Host fields of the last request, cached because they rarely change within a connection.
     private var host: [String] = []
-    /// Whether that request was for the library. Before the first valid request, the stricter policy of archives applies.
+    /// Whether that request was for the library. Before the first valid request, the stricter policy of archives
+    /// applies.
     private var isForControl = false
 
     init(hosts: HostPolicy) {
@@ -46,7 +47,8 @@ final class PolicyHandler: ChannelDuplexHandler {
 
     private static let control = [
         ("content-security-policy", SecurityHeaders.inert),
-        // Another site that opens one of these in a window gets no reference to the window, so it can't inspect the response.
+        // Another site that opens one of these in a window gets no reference to the window, so it can't inspect the
+        // response.
         ("cross-origin-opener-policy", "same-origin"),
         // Firefox looks up the host of every link.
         ("x-dns-prefetch-control", "off"),

@@ -9,9 +9,9 @@ import NIOHTTPTypesHTTP1
 
 /// The pipeline of a connection: HTTP parser, one request at a time, guard, archive files, router.
 ///
-/// Differs from Hummingbird's HTTP/1 channel in two ways. Requests are passed on one at a time, which isn't a public option there.
-/// Its connection state handler is omitted, because it doesn't see the responses of `ArchiveFileHandler` and would cut them off at
-/// a graceful stop; `HTTPServerPipelineHandler` and `ConnectionGuard` replace it.
+/// Differs from Hummingbird's HTTP/1 channel in two ways. Requests are passed on one at a time, which isn't a public
+/// option there. Its connection state handler is omitted, because it doesn't see the responses of `ArchiveFileHandler`
+/// and would cut them off at a graceful stop; `HTTPServerPipelineHandler` and `ConnectionGuard` replace it.
 struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 

@@ -146,7 +146,7 @@ struct JobRunnerTests {
         }
         #expect(job?.state == .failed)
         #expect(job?.errorCode == "archive-changed")
-        #expect(job?.reason?.contains("was changed since it was read") == true)
+        #expect(job?.reason?.contains("has changed since you added it") == true)
         #expect(job?.reason?.contains(test.folder.path) == false, "no folders are named")
         #expect(try test.store.resolver.archive(matching: "a").sha256 == nil)
     }

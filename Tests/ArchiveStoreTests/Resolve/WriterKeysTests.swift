@@ -152,6 +152,6 @@ struct WriterKeysTests {
                 get.with { $0.index = "\"mime\":\"text/html\",\"status\":\"200\"" },
                 revisit("http://a.example/post", Self.digest(2)),
             ], as: "unknown.wacz")
-        #expect(text(url, in: unknown)?.contains("repeats an earlier one") == true)
+        #expect(text(url, in: unknown)?.contains("is stored with another capture") == true)
     }
 }

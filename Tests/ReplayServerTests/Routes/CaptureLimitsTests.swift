@@ -79,7 +79,7 @@ struct CaptureLimitsTests {
             let host = server.host(of: "crawl")
             let page = try await server.ask("GET", "/c/crawl/2024ir_/\(allowed)x", host: host)
             #expect(page.status == 404)
-            #expect(page.text.contains("was not captured"))
+            #expect(page.text.contains("Nothing was loaded from the internet"))
             let words = String(repeating: "x", count: (16 << 10) + 1)
             #expect(try await server.ask("GET", "/api/archives/crawl/pages?q=\(words)").status == 400)
         }

@@ -333,12 +333,12 @@ struct RouteTests {
             try await server.place(patternBytes(10), as: "file")
             let browser = [("Accept", "text/html,application/xhtml+xml"), ("Sec-Fetch-Dest", "document")]
             let cases: [(String, String, Int, String)] = [
-                ("/none", server.host, 404, "There is nothing at this address."),
+                ("/none", server.host, 404, "There is nothing at this URL."),
                 ("/archives/none.wacz", server.host, 404, "No archive"),
-                ("/none", server.host(of: "file"), 404, "There is nothing at this address."),
-                ("/", server.host(of: "none"), 404, "No archive has the id &quot;none&quot;."),
-                ("/c/none/http://a.example/<b>", server.host, 404, "No archive has the id"),
-                ("/", "elsewhere.example", 421, "This server answers to its own names only."),
+                ("/none", server.host(of: "file"), 404, "There is nothing at this URL."),
+                ("/", server.host(of: "none"), 404, "No archive or collection has the id &quot;none&quot;."),
+                ("/c/none/http://a.example/<b>", server.host, 404, "No archive or collection has the id"),
+                ("/", "elsewhere.example", 421, "This server doesn't serve this host."),
             ]
             for (path, host, status, words) in cases {
                 let answer = try await server.ask("GET", path, host: host, browser)
