@@ -60,7 +60,9 @@ struct FailingBackupDiskTests {
             let result = try await store.run(arguments + ["--json"], environment: full)
             #expect(result.code == 1)
             #expect(try errorCodes(result) == ["no-space"])
-            #expect(result.errors.contains(/not enough space for the \w+: \S+ kB and a reserve of 34 MB needed, \S+ \w+ free/))
+            #expect(
+                result.errors.contains(
+                    /not enough space for the \w+: \S+ kB and a reserve of 34 MB needed, \S+ \w+ free/))
             #expect(names(in: store.folder.path("\(target)/files")).isEmpty)
             #expect(try await store.run(arguments).code == 0)
         }

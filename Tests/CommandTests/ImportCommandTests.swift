@@ -38,7 +38,7 @@ struct ImportCommandTests {
         // Some file systems don't allow such names.
         guard result.code != 77 else { return }
         #expect(result.outputLines.filter { $0.hasPrefix("code ") } == ["code 1", "code 1"], "\(result.errors)")
-        let lines = result.errorLines.filter { $0.contains("name is not valid UTF-8") }
+        let lines = result.errorLines.filter { $0.contains("name isn't valid UTF-8") }
         #expect(lines.count == 2, "\(result.errors)")
         #expect(result.errors.contains("rename the file"))
         #expect(result.errors.contains("1 imported, 0 already in your library, 1 failed"))
