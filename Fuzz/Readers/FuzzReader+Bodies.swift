@@ -71,7 +71,7 @@ extension FuzzReader {
         try require(head.status.map { (100...999).contains($0) } ?? true, "the status doesn't have three digits")
         for field in head.fields.fields {
             try require(!(field.name + field.value).utf8.contains(0x0A), "a field has more than one line")
-            try require(!head.fields.all(field.name).isEmpty, "a field cannot be found by its name")
+            try require(!head.fields.all(field.name).isEmpty, "a field can't be found by its name")
         }
         _ = (head.mime, ContentCoding.applied(in: head.fields))
         try check(record)

@@ -249,7 +249,7 @@ WHY = {
 
 
 def normal_line(text):
-    """A line without what cannot be the same: names of WARCs, names of collections."""
+    """A line without the names of WARC files and collections, which differ."""
     brace = text.find("{")
     if brace >= 0:
         try:

@@ -57,10 +57,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        var text = what
-        if let place { text += ", \(place)" }
-        if let hint { text += "; \(hint)" }
-        return text
+        let text = place.map { "\($0): \(what)" } ?? what
+        return hint.map { "\(text); \($0)" } ?? text
     }
 
     /// Converts an error of the reader, with its message, offset and hint.

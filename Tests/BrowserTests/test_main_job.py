@@ -271,7 +271,7 @@ def test_replaced_archive_never_shows_the_old_one(host_with_sample, browser, tmp
     browser.allow("404")
     for address in [old_home, old_replay_address, old_viewer_address]:
         page.goto(address)
-        heading = re.compile("This archive can't be opened|No archive has the id")
+        heading = re.compile("This archive can't be opened|No archive or collection has the id")
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
     replacement = tmp_path / "sample.wacz"

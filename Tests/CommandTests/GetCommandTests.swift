@@ -48,7 +48,7 @@ struct GetCommandTests {
         let none = try await store.run("get", "http://none.example/")
         #expect(none.code == 3)
         #expect(none.output.isEmpty)
-        #expect(none.errors.contains("error: http://none.example/: this URL wasn't captured"))
+        #expect(none.errors.contains("error: http://none.example/: no capture of this URL in the archives searched"))
         // No fuzzy matches: a capture with another query is a different URL.
         #expect(try await store.run("get", "http://a.example/?x=1").code == 3)
         #expect(try await store.run("get", "http://a.example/", "three").code == 3)

@@ -111,7 +111,7 @@ struct QueryCommandTests {
         _ = try await store.run("import", "one.wacz")
         let result = try await store.run("info", name)
         #expect(result.code == 3)
-        #expect(result.errors.contains("hint: did you mean `one`?"))
+        #expect(result.errors.contains("hint: did you mean \"one\"?"))
     }
 
     @Test func uniquePrefixesOfIDsAreAccepted() async throws {

@@ -41,7 +41,7 @@ struct StoreCommandsTests {
         let linked = try await store.run("import", "--link", "kept.wacz")
         #expect(linked.output.hasPrefix("kept: linked \"Generated\" ("))
         #expect(linked.output.contains("). Its hash is calculated when the server next runs.\n"))
-        #expect(linked.errors.contains("to calculate missing hashes now: replayhost jobs run\n"))
+        #expect(linked.errors.contains("To calculate missing hashes now, run `replayhost jobs run`.\n"))
         #expect((exists(store, "moved.wacz"), exists(store, "kept.wacz")) == (false, true))
         let archives = try await listed(store)
         #expect(archives.map { $0["storage"] as? String } == ["linked", "managed"])

@@ -37,7 +37,7 @@ def test_read_only_store_has_one_server(read_only):
     assert (known["archive"], known["started"]) == ("sample", False), "it's already in the library"
     refused = read_only.run("open", FIXTURES / "second.wacz", "--no-browser")
     assert refused.code == 5
-    assert "this store cannot be changed" in refused.errors
+    assert "this store can't be changed" in refused.errors
     assert read_only.run_checked("stop").output.startswith("stopped the server at")
     assert read_only.run_checked("stop").output == "no server is running\n"
     assert open_archive(read_only, "--port", "0")["started"] is True

@@ -4,7 +4,7 @@ import Testing
 
 /// The listings of EMBEDDING.md and of the DocC articles. Each has a line right before it that says how it was tried:
 ///
-/// - `parsed only`: nobody ran it; its syntax is checked here.
+/// - `parsed only`: not run; its syntax is checked here.
 /// - `ran on Linux: PATH` and `ran in WebKitGTK: PATH`: its lines stand, as they are, in that file, which the tests run.
 struct ListingsTests {
     struct Listing: Sendable, CustomTestStringConvertible {
@@ -126,7 +126,7 @@ struct ListingsTests {
     private func check(_ text: String, _ name: String, _ command: [String]) async throws -> ProgramResult {
         let folder = try TemporaryFolder()
         let path = try folder.write(text, to: name)
-        // The toolchain is where whoever runs the tests has it.
+        // The toolchain is on the PATH of the user.
         let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try await TestSupport.run(
             "/usr/bin/env", command + [path], environment: ["PATH": search], folder: folder.path)

@@ -125,12 +125,13 @@ struct TidyTests {
         Forbidden(pattern: #"nonisolated\(unsafe\)"#, why: "it hides a data race"),
         Forbidden(pattern: #"@unchecked\s+Sendable"#, why: "it hides a data race"),
         Forbidden(
-            pattern: #"\bTask\s*(\(.*\))?\s*\{"#, why: "nobody awaits it",
+            pattern: #"\bTask\s*(\(.*\))?\s*\{"#, why: "nothing awaits it",
             except: ["Sources/ReplayServer/ManagedTask.swift"]),
-        Forbidden(pattern: #"\bTask\.detached\b"#, why: "nobody awaits it"),
+        Forbidden(pattern: #"\bTask\.detached\b"#, why: "nothing awaits it"),
         Forbidden(pattern: #"\bDispatchSemaphore\b"#, why: "structured concurrency only"),
         Forbidden(pattern: #"@_spi\b"#, why: "our API is public, package or internal"),
-        Forbidden(pattern: #"@_exported\b"#, why: "whoever embeds the kit would get the names of all libraries below"),
+        Forbidden(
+            pattern: #"@_exported\b"#, why: "programs that embed the kit would get the names of all libraries below"),
         Forbidden(pattern: #"\bopen (class|func|var)\b"#, why: "nothing is made for subclasses"),
     ])
     func sourcesDoNotUse(_ forbidden: Forbidden) throws {

@@ -94,7 +94,7 @@ struct WACZFileTests {
         #expect(error?.code == .multiWACZ)
         #expect(
             error?.description
-                == "crawl.wacz: the package lists WACZ files (2) but contains none of them; download these files, then import them"
+                == "crawl.wacz: the multi-WACZ contains none of the WACZ files that it lists (2); import the WACZ files that datapackage.json lists"
         )
         let nested = ArchiveBuilder.wacz { $0[0] = Entry("archive/inner.wacz", "x") }
         #expect(code { _ = try ArchiveBuilder.open(nested) } == .multiWACZ)

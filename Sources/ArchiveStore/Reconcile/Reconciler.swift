@@ -149,8 +149,11 @@ struct Reconciler {
             } catch let error as StoreError
                 where error.isDamagedDocument && !key.hasPrefix(StoreLayout.provisionalPrefix)
             {
-                try Folder.delete(layout.sidecar(key))
-                report.sweptSidecars += 1
+                // If the archive's file was linked, this is all that is left of the archive.
+                try Folder.move(layout.sidecar(key), to: layout.sidecar(key) + ".damaged")
+                report.problems.append(
+                    "files/\(key).json is damaged: if its archive was linked, link the file again; see \(key).json.damaged"
+                )
             } catch {
                 report.problems.append("files/\(key).json, the sidecar of a linked file, can't be read: \(error)")
             }

@@ -31,7 +31,7 @@ package struct ArchiveLookups: Sendable, Hashable {
         } else if let reason = inspection.sequentialReason {
             self.init(strategy: .sortedCopy, reason: reason.description)
         } else if let idx = wacz.compressedIDX {
-            self.init(strategy: .idxCopy, reason: "\(idx.name) is compressed in the ZIP")
+            self.init(strategy: .idxCopy, reason: "\(idx.name): the ZIP compresses the .idx")
         } else {
             self.init(strategy: .inPlace)
         }

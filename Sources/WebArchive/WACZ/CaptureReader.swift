@@ -83,7 +83,9 @@ public final class CaptureReader {
         log.add(
             .warning, isMissing ? "index-missing" : "index-empty",
             isMissing ? "The archive has no index." : "The index lists no captures.", at: "indexes/",
-            consequence: "Replay by ranges finds nothing; replay by lookups reads the WARC files instead.")
+            consequence:
+                "Captures can be replayed, because lookups read the WARC files instead. Replay by ranges isn't possible."
+        )
     }
 
     private func nextInCurrent() throws(WebArchiveError) -> (entry: CDXJEntry, location: IndexLocation)? {

@@ -231,8 +231,8 @@ extension WACZFile {
             code: .multiWACZ,
             problem: nested > 0
                 ? "the ZIP contains WACZ files (\(count)) instead of captures"
-                : "the package lists WACZ files (\(count)) but contains none of them", file: name,
-            hint: nested > 0 ? nil : "download these files, then import them")
+                : "the multi-WACZ contains none of the WACZ files that it lists (\(count))", file: name,
+            hint: nested > 0 ? nil : "import the WACZ files that datapackage.json lists")
     }
 
     private static func noArchiveData(_ entries: [ZIPEntry], name: String) -> WebArchiveError {

@@ -255,8 +255,8 @@ private struct WACZInspector {
         guard !overflow, stop <= warc.uncompressedSize, entry.length != 0 else {
             log.add(
                 .error, "index-outside-warc",
-                "The index points outside a WARC file: to \(entry.length ?? 1) bytes at offset \(entry.offset) of "
-                    + "\(warc.uncompressedSize).",
+                "The index points past the end of a WARC file: \(entry.length ?? 1) bytes at offset \(entry.offset), "
+                    + "but the file has \(warc.uncompressedSize) bytes.",
                 at: location.description, consequence: "This capture can't be replayed.")
             return
         }

@@ -139,7 +139,9 @@ enum ZIPSniffer {
         if head.starts(with: "WARC/".utf8) { return notZIP("this is a WARC file", hint: packHint) }
         let start = String(decoding: head.drop { $0 <= 0x20 || $0 >= 0x80 }.prefix(2048), as: UTF8.self).lowercased()
         if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") {
-            return notZIP("this is an HTML page, not a WACZ file", hint: "download it again, then add it once more")
+            return notZIP(
+                "this is an HTML page, not a WACZ file",
+                hint: "open it in a browser: it may be an error or login page; then download the file again")
         }
         if start.hasPrefix("{"), start.contains("multi-wacz-package") {
             return WebArchiveError(

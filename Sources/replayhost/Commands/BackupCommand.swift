@@ -28,7 +28,7 @@ struct BackupCommand: ParsableCommand {
     @Flag(name: .customLong("include-references"), help: .hidden)
     var includeReferences = false
 
-    @Flag(name: .long, help: "Delete files of archives that are no longer in the library.")
+    @Flag(name: .long, help: "Delete from the backup what is no longer in the library.")
     var prune = false
 
     @OptionGroup var common: CommonOptions
@@ -97,9 +97,9 @@ struct BackupCommand: ParsableCommand {
                 + "\(Terminal.files(report.unchanged)) unchanged")
         if verify { common.tell("verified \(Terminal.files(report.verified)) in the backup") }
         if report.elsewhere.count > 0 {
-            let advice = includesLinkedFiles ? "" : "; add --include-linked to copy them"
+            let advice = includesLinkedFiles ? "" : "; --include-linked copies them too"
             common.tell(
-                "not copied: \(Terminal.files(report.elsewhere)) that the library links to" + advice)
+                "linked, not copied: \(Terminal.files(report.elsewhere))" + advice)
         }
         if report.pruned.count > 0 { common.tell("deleted \(Terminal.files(report.pruned)) no longer needed") }
         if !report.leftOut.isEmpty {

@@ -4,7 +4,7 @@ import Foundation
 
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The folder of the library (the store).", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("The library's folder; REPLAYHOST_STORE sets it too.", valueName: "path"))
     var store: String?
 
     @Flag(name: .long, help: "Print JSON, one object per line (docs/json.md).")
@@ -83,7 +83,7 @@ struct CommonOptions: ParsableArguments {
         let all = try store.archives()
         let skipped = all.filter { $0.availability != .available }.map(\.archive.id.text)
         if !skipped.isEmpty {
-            note("skipped, because their files are unavailable or changed: \(skipped.joined(separator: ", "))")
+            note("not searched (file unavailable or changed): \(skipped.joined(separator: ", "))")
         }
         return all.filter { $0.availability == .available }.map { .archive($0.archive) }
     }

@@ -28,7 +28,7 @@ struct DoctorCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The port to check.", valueName: "number"))
     var port = 8080
 
-    @Option(name: .long, help: ArgumentHelp("The folder www, with web app and replay engine.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("The folder with the web app and replay engine (www).", valueName: "path"))
     var assets: String?
 
     @OptionGroup var common: CommonOptions
@@ -226,8 +226,8 @@ struct DoctorCommand: ParsableCommand {
         defer { if let found { freeaddrinfo(found) } }
         guard getaddrinfo("check.replayhost.localhost", nil, nil, &found) == 0 else {
             return Check(
-                name: "names", verdict: .warning, what: "this system doesn't resolve *.replayhost.localhost",
-                hint: "nothing to do: Chromium, Firefox and WebKitGTK don't need it, and other browsers use ports")
+                name: "names", verdict: .warning,
+                what: "this system doesn't resolve *.replayhost.localhost; browsers that need it use ports instead")
         }
         return Check(name: "names", verdict: .good, what: "*.replayhost.localhost resolves")
     }

@@ -59,7 +59,7 @@ struct GetCommand: ParsableCommand {
             url: CapturedURL.completed(url), time: at.flatMap { CaptureTimestamp(endOf: $0) })
         guard let capture = try capture(request, replayables, in: store) else {
             throw StoreError(
-                .notFound, "this URL wasn't captured", place: request.url,
+                .notFound, "no capture of this URL in the archives searched", place: request.url,
                 hint: "list the captures of a site with `replayhost cdx \"*.HOST\"`")
         }
         common.note(

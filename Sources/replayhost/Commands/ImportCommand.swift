@@ -10,7 +10,7 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Add archives to the library.",
         discussion: """
-            Copies, checks and indexes each file, and keeps the original. Files already in the library are skipped. \
+            Copies, checks and indexes each file. The original stays, unless you add --move. Files already in the library are skipped. \
             Searches folders recursively for .wacz files. A multi-WACZ file becomes a collection.
 
             Example:
@@ -96,7 +96,7 @@ struct ImportCommand: ParsableCommand {
             for line in tally.failures { common.note(line) }
         }
         if linking.isGiven, ServerFile.running(layout: store.layout) == nil {
-            common.note("to calculate missing hashes now: replayhost jobs run")
+            common.note("To calculate missing hashes now, run `replayhost jobs run`.")
         }
         try tally.finishReport()
         try ExitStatus.throwUnlessDone(tally.statuses)

@@ -52,6 +52,6 @@ struct InfoCommand: ParsableCommand {
         guard let lookups = archive.lookups else {
             return "slow, because the index isn't prepared; run `replayhost doctor`"
         }
-        return lookups.reason.map { "use a separate index (\($0))" } ?? "use the archive's own index"
+        return lookups.reason.map { "use a sorted copy of the index (\($0))" } ?? "use the archive's own index"
     }
 }

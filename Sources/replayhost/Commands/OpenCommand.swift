@@ -31,7 +31,7 @@ struct OpenCommand: ParsableCommand {
     @Flag(name: .customLong("no-browser"), help: "Only print the URL.")
     var noBrowser = false
 
-    @Flag(name: .long, help: "Use a separate browser without network access.")
+    @Flag(name: .long, help: "Open it in a separate browser that can reach only this server.")
     var isolated = false
 
     @Option(
@@ -40,7 +40,11 @@ struct OpenCommand: ParsableCommand {
             "The port if the server isn't running yet (default: 8080, or any free port).", valueName: "number"))
     var port: Int?
 
-    @Option(name: .long, help: ArgumentHelp("The folder www if the server isn't running yet.", valueName: "path"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The folder with the web app and replay engine (www). Ignored if the server is running.", valueName: "path")
+    )
     var assets: String?
 
     @OptionGroup var users: UserOptions

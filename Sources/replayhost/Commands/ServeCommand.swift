@@ -30,7 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Open the library in the browser.")
     var open = false
 
-    @Option(name: .long, help: ArgumentHelp("The folder www, with web app and replay engine.", valueName: "path"))
+    @Option(name: .long, help: ArgumentHelp("The folder with the web app and replay engine (www).", valueName: "path"))
     var assets: String?
 
     @Option(name: .customLong("log-level"), help: "How much to log to standard error.")

@@ -86,6 +86,7 @@ enum Terminal {
     static func confirm(_ question: String) throws -> Bool {
         put(safe(question) + " ", to: STDERR_FILENO)
         guard let answer = readLine() else {
+            put("\n", to: STDERR_FILENO)
             throw StoreError(
                 .failed, "can't ask for confirmation here", hint: "add --yes to remove without asking")
         }

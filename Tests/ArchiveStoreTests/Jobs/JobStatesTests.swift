@@ -62,7 +62,7 @@ struct JobStatesTests {
         let id = try test.job().id
         _ = try test.store.jobs.claim(id, owner: "one")
         let changed = try test.reopened().jobs.change(id, change)
-        #expect(changed.reason?.contains("on request") == true)
+        #expect(changed.reason?.contains(change == .pause ? "paused" : "cancelled") == true)
         #expect(try test.store.jobs.setProgress(of: id, owner: "one", done: 5) == false)
         // A stopped job's failure isn't recorded, but its completion is.
         try test.store.jobs.end(id, owner: "one", .failed(reason: "x", code: "failed"))
@@ -164,7 +164,7 @@ struct JobStatesTests {
         try test.store.jobs.requeueOrphaned()
         let job = try test.job()
         #expect(job.state == .failed)
-        #expect(job.reason?.contains("send or import it again") == true)
+        #expect(job.reason?.contains("add the file again") == true)
         #expect(code { _ = try jobs.change(id, .retry) } == .notPossible)
     }
 

@@ -241,6 +241,19 @@ struct RepairTests {
         try expectNothingToDo(test)
     }
 
+    @Test func unreadableSidecarOfLinkedArchiveIsMovedAside() throws {
+        let test = try TestStore()
+        let linked = try test.makeLinkedArchive("a").archive
+        let archive = try test.store.committer.finishHashing(key: linked.key, sha256: String(repeating: "5", count: 64))
+        let sidecar = test.layout.sidecar(archive.key)
+        try test.store.catalog.remove(key: archive.key)
+        try Data("{".utf8).write(to: URL(fileURLWithPath: sidecar))
+        let report = try test.store.repair()
+        #expect(report.problems.count == 1 && report.adopted.isEmpty)
+        #expect(try contents(of: sidecar + ".damaged") == Array("{".utf8))
+        #expect(try test.store.repair() == RepairReport())
+    }
+
     @Test(arguments: ["{", "", "[]", nil])
     func lostOrUnreadableSidecarIsRewritten(text: String?) async throws {
         let (test, archive, _, sidecar) = try filled()

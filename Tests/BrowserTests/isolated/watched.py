@@ -55,7 +55,7 @@ class WatchedNetwork:
         self.other = OtherProgram()
 
     def look_for_done(self, capture):
-        """The page's own requests are seen on the wire, whoever serves it."""
+        """The page's own requests are seen on the wire, from any server."""
         while not self.outside.is_closed:
             try:
                 found = DONE.search(capture.recv(1 << 17))

@@ -109,7 +109,7 @@ async function escapeByRealm(realm, place) {
         try {
             await Promise.race([action(), pause(3)]);
         } catch {
-            // Refused, as it should be.
+            // Refused, as expected.
         }
     }));
 }

@@ -184,7 +184,7 @@ def shows_pdf(engine):
 
 
 def compare(stock, ours):
-    """(what is less, what is more), in words."""
+    """(what is less, what is more), as text."""
     if stock is None or ours is None:
         return (["no page"] if stock else []), (["a page"] if ours else [])
     less, more = [], []

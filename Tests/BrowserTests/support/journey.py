@@ -101,7 +101,7 @@ def play_film(viewer):
             const look = () => film.currentTime >= time && !film.seeking && done(film.currentTime);
             film.addEventListener("timeupdate", look);
             film.addEventListener("seeked", look);
-            film.addEventListener("error", () => failed(new Error("the film cannot be played")));
+            film.addEventListener("error", () => failed(new Error("the film can't be played")));
             setTimeout(() => failed(new Error(`the film stands at ${film.currentTime} s, not ${time}`)), 20000);
             look();
         });

@@ -81,7 +81,7 @@ function archiveFacts(archive) {
         ["File", version + size(archive.size)],
         ["Location", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
         ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
-            : archive.linkedPath && "Being calculated in the background"],
+            : archive.linkedPath && "Not calculated yet"],
         ["Verification", verification],
         ["Collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
             make("a", { href: pagesURL({ kind: "collection", id }), text: id })])],

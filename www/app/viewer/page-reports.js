@@ -11,7 +11,7 @@ import { parseReplayURL } from "../replay/replay-frame.js";
 const settleMilliseconds = 250;
 
 // Titles of the documents that the server sends instead of a missing or unreadable capture.
-const serverTitles = ["Not in this archive", "This capture can't be read", "This capture cannot be read"];
+const serverTitles = ["Not in this archive", "This capture can't be read"];
 // The server's error codes for unavailable files.
 const unavailableCodes = ["archive-unavailable", "archive-changed"];
 
