@@ -154,6 +154,6 @@ def test_catalog_of_a_newer_version_is_not_changed(filled):
     for work in [["list"], ["import", FIXTURES / "sample.wacz"], ["doctor", "--port", "0"]]:
         result = filled.run(*work)
         assert result.code == 5, work
-        assert "written by a newer replayhost" in result.output + result.errors
+        assert "written by a newer version of replayhost" in result.output + result.errors
     assert (filled.root / "catalog.sqlite").read_bytes() == before
     put_back(filled, filled.catalog)

@@ -113,7 +113,7 @@ def test_changed_linked_file_is_not_replayed(store):
         for path in ["/archives/far.wacz", "/c/far/20240101000000id_/https://large.example/"]:
             status, _, body = server.get(path)
             assert status == 409, path
-            assert b"was changed since it was read" in body
+            assert b"has changed since you added it" in body
         archive = json.loads(server.get("/api/archives/far")[2])
         assert archive["availability"] == "changed"
         assert "file-changed" in [finding["code"] for finding in archive["findings"]]

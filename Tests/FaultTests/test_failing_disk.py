@@ -175,7 +175,7 @@ def test_missing_permissions_are_reported(store, path, message):
 def test_file_system_without_locks_is_used_with_a_note(store):
     store.run("import", FIXTURES / "sample.wacz", FAIL_LOCKS=1)
     results = [line["what"] for line in store.run("doctor", "--port", "0", "--json", FAIL_LOCKS=1).lines()]
-    assert any("has no locks" in line for line in results), results
+    assert any("has no file locks" in line for line in results), results
     assert store.run("edit", "sample", "--title", "New", FAIL_LOCKS=1).code == 0
     assert store.run("import", FIXTURES / "second.wacz", FAIL_LOCKS=1).code == 0
     assert store.run("remove", "second", "--yes", FAIL_LOCKS=1).code == 0
