@@ -26,7 +26,7 @@ struct JobsCommandTests {
         #expect(list.outputLines.count == 2)
         #expect(list.outputLines[0].hasPrefix("ID  KIND  STATE    DONE"))
         #expect(list.outputLines[1].contains("hash  waiting  0% of "))
-        #expect(list.errors.contains("1 job is waiting for the server. Without it, use `replayhost jobs run`."))
+        #expect(list.errors.contains("1 job is waiting for the server. To run it now, use `replayhost jobs run`."))
         let ran = try await store.run("jobs", "run")
         #expect(ran.code == 0)
         #expect(ran.outputLines == ["job 2 (hash a.wacz): done"])

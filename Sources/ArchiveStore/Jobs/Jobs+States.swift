@@ -18,9 +18,9 @@ enum JobEnd: Sendable, Hashable {
             self = .failed(reason: "\(error)", code: StoreError.Code.failed.rawValue)
             return
         }
-        let place = error.place.flatMap { $0.hasPrefix("/") ? nil : ", \($0)" } ?? ""
-        let hint = error.hint.map { "; \($0)" } ?? ""
-        self = .failed(reason: error.what + place + hint, code: error.code.rawValue)
+        let place = error.place.flatMap { $0.hasPrefix("/") ? nil : $0 }
+        let reason = StoreError(error.code, error.what, place: place, hint: error.hint).description
+        self = .failed(reason: reason, code: error.code.rawValue)
     }
 }
 

@@ -84,7 +84,7 @@ public final class CaptureReader {
             .warning, isMissing ? "index-missing" : "index-empty",
             isMissing ? "The archive has no index." : "The index lists no captures.", at: "indexes/",
             consequence:
-                "Captures can be replayed, because lookups read the WARC files instead. Replay by ranges isn't possible."
+                "Captures can still be replayed: lookups use an index made from the WARC files. Replay by ranges can't."
         )
     }
 

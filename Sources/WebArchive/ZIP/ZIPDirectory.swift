@@ -278,7 +278,7 @@ private struct ZIPDirectoryParser {
             throw WebArchiveError(
                 code: .encrypted, problem: "the entry is encrypted, which isn't supported",
                 file: "\(file)/\(entry.name)",
-                hint: "create the archive again without a password")
+                hint: "get a copy of it without a password")
         }
         guard entry.method != .stored || entry.compressedSize == entry.uncompressedSize else {
             throw corrupt(

@@ -91,7 +91,7 @@ enum JobText {
         guard waiting > 0, ServerFile.running(layout: store.layout) == nil else { return }
         common.note(
             "\(Terminal.count(waiting, "job is", "jobs are")) waiting for the server. "
-                + "Without it, use `replayhost jobs run`.")
+                + "To run it now, use `replayhost jobs run`.")
     }
 }
 

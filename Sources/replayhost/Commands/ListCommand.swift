@@ -7,7 +7,7 @@ import WebArchive
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the archives in the library, newest first.",
+        abstract: "List the archives in the library.",
         discussion: """
             Example:
               replayhost list --sort size

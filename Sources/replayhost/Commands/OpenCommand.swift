@@ -8,7 +8,7 @@ import WebArchive
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Open a file or an archive in the browser.",
+        abstract: "Open a WACZ file, an archive or a collection in the browser.",
         discussion: """
             Adds the file to the library first, and starts the server in the background if needed (`replayhost stop` \
             stops it). Without an argument, opens the library. Set BROWSER to choose the browser.
