@@ -67,7 +67,7 @@ TITLES = {
     "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
     "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
     "browser": "Browser tests", "browser-viewer": "Browser tests of the viewer",
-    "browser-namespaces": "Browser tests of isolation", "browser-replay-ports": "Browser tests of ports",
+    "browser-replay-ports": "Browser tests of ports and isolation",
     "browser-ports": "Browser tests in origin mode ports",
 }
 

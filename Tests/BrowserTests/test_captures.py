@@ -73,4 +73,9 @@ def test_every_capture_of_a_thousand_is_reached(host, browser, tmp_path):
     viewer.open_url(f"{HOME}species")
     expect(viewer.read("h1")).to_have_text("Species")
     expect(viewer.address).to_have_value(f"{HOME}species/")
-    expect(page.get_by_text(f"Showing {HOME}species/ (the archive has it with a slash).")).to_be_visible()
+    hint = page.get_by_text(f"Showing {HOME}species/ (the archive has it with a slash).")
+    expect(hint).to_be_visible()
+    # The page reports its URL once more. The viewer's title shows that the report has arrived.
+    viewer.read("h1").evaluate("() => { history.replaceState(null, '', location.href); document.title = 'Again'; }")
+    expect(page).to_have_title(re.compile("Again"))
+    expect(hint).to_be_visible()

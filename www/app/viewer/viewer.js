@@ -383,7 +383,9 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
         const isOtherTime = expected.page && expected.page.capture.timestamp !== capture.timestamp;
         if ((!isExpected || isOtherTime) && repair()) return;
-        if (!wasRestored) showHint(isExpected ? expected.hint : "");
+        // A page can report its URL again after it was loaded. The hint stays.
+        const isRepeated = report.kind === "move" && state.name === "page" && isFramePage(page);
+        if (!wasRestored && (isExpected || !isRepeated)) showHint(isExpected ? expected.hint : "");
         const position = isExpected ? expected.position : undefined;
         if (isExpected) expected = noExpectation;
         go("arrive", { page });
