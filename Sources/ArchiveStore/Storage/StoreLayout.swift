@@ -65,8 +65,8 @@ package struct StoreLayout: Sendable, Hashable {
         do {
             try Folder.create(root)
             try StoreOwner.check(root)
-            for folder in [files, incoming] { try Folder.create(folder) }
             try makeCollectionsFolder()
+            for folder in [files, incoming] { try Folder.create(folder) }
         } catch {
             throw StoreError(
                 .unusable, error.what, place: root, hint: error.hint ?? "choose another store with --store")
@@ -75,10 +75,10 @@ package struct StoreLayout: Sendable, Hashable {
     }
 
     /// Moves collections from `groups/`, their folder in version 0.1.0. Both exist if that version was used again
-    /// since.
+    /// since. Without `files/`, this isn't a store yet, and `groups/` is another program's folder.
     private func makeCollectionsFolder() throws(StoreError) {
         let former = root + "/groups"
-        guard Folder.isFolder(former) else { return try Folder.create(collections) }
+        guard Folder.isFolder(former), Folder.isFolder(files) else { return try Folder.create(collections) }
         if !Folder.exists(collections) {
             if rename(former, collections) == 0 { return try Folder.synchronize(parentOf: collections) }
             // On a read-only file system, opening the catalog reports the error. Otherwise another process was faster.
@@ -86,7 +86,9 @@ package struct StoreLayout: Sendable, Hashable {
         }
         try Folder.create(collections)
         for name in (try? Folder.names(in: former)) ?? [] where !Folder.exists("\(collections)/\(name)") {
-            try Folder.move("\(former)/\(name)", to: "\(collections)/\(name)")
+            let path = "\(former)/\(name)"
+            guard (try? StoreDocument.read(CollectionDocument.self, at: path)) != nil else { continue }
+            try Folder.move(path, to: "\(collections)/\(name)")
         }
         rmdir(former)
     }

@@ -144,6 +144,16 @@ struct CatalogMigrationsTests {
         #expect(try store.revision().archives > revision)
     }
 
+    @Test func folderThatWasNoStoreKeepsItsGroups() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{}", to: "shared/groups/mine.json")
+        for _ in 0..<2 {
+            let store = try ArchiveStore(at: folder.path("shared"))
+            #expect(names(in: folder.path("shared/groups")) == ["mine.json"])
+            #expect(names(in: store.layout.collections) == [])
+        }
+    }
+
     @Test func collectionsOfOlderVersionAreKept() throws {
         let made = try BackedUpStore()
         let archive = try made.add("a", seed: 1)
