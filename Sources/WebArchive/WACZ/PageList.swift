@@ -20,8 +20,10 @@ public struct Page: Sendable, Hashable {
     public let title: String?
     /// The ID of the page, which is unique in the list.
     public let id: String?
-    /// The size of the page's extracted text in UTF-8 bytes; `nil` if it has none. The text itself isn't kept.
+    /// The size of the page's extracted text in UTF-8 bytes; `nil` if it has none.
     public let textLength: Int?
+    /// The page's extracted text; `nil` unless the reader keeps it.
+    public let text: String?
     /// The size of the page and the resources that it loaded, in bytes.
     public let size: UInt64?
     /// The media type of the page.
@@ -43,14 +45,14 @@ extension Page {
     init(url: String, time: String?, title: String?, id: String?) {
         self.init(
             url: url, captureTime: time.flatMap { CaptureTimestamp(pageTime: $0) }, title: title, id: id,
-            textLength: nil, size: nil, mime: nil, status: nil, depth: nil, favIconURL: nil, isSeed: false, list: .pages
+            textLength: nil, text: nil, size: nil, mime: nil, status: nil, depth: nil, favIconURL: nil, isSeed: false, list: .pages
         )
     }
 
     /// Parses a line; `nil` for the header line, which has a `format` and no `url`.
-    init?(line: [UInt8], list: List, limits: Limits) throws(JSONProblem) {
+    init?(line: [UInt8], list: List, keepsText: Bool = false, limits: Limits) throws(JSONProblem) {
         var texts: [String: String] = [:]
-        var textLength: Int?
+        var (textLength, text): (Int?, String?)
         var isSeed = false
         var scanner = JSONScanner(line, depthMax: limits.jsonDepthMax)
         scanner.skipByteOrderMark()
@@ -60,7 +62,7 @@ extension Page {
                 var probe = scanner
                 if let length = try? probe.stringByteCount() {
                     textLength = length
-                    scanner = probe
+                    if keepsText { text = try scanner.text(bytesMax: limits.pageLineBytesMax) } else { scanner = probe }
                 } else {
                     try scanner.skipValue()
                 }
@@ -77,7 +79,7 @@ extension Page {
         }
         self.init(
             url: url, captureTime: texts["ts"].flatMap { CaptureTimestamp(pageTime: $0) }, title: texts["title"],
-            id: texts["id"], textLength: textLength, size: texts["size"].flatMap { UInt64($0) }, mime: texts["mime"],
+            id: texts["id"], textLength: textLength, text: text, size: texts["size"].flatMap { UInt64($0) }, mime: texts["mime"],
             status: texts["status"].flatMap { Int($0) }, depth: texts["depth"].flatMap { Int($0) },
             favIconURL: texts["favIconUrl"] ?? texts["favIconURL"], isSeed: isSeed, list: list)
     }
@@ -90,6 +92,7 @@ public final class PageReader {
     /// The number of bytes read from the page lists.
     public private(set) var bytesRead: UInt64 = 0
     private let wacz: WACZFile
+    private let keepsText: Bool
     private var log: FindingLog
     /// The page list of a layout before 1.0.
     private let legacyEntry: ZIPEntry?
@@ -98,8 +101,8 @@ public final class PageReader {
     private var legacy = LegacyDescription()
     private var bytesOfFinishedLists: UInt64 = 0
 
-    init(_ wacz: WACZFile) {
-        self.wacz = wacz
+    init(_ wacz: WACZFile, keepsText: Bool) {
+        (self.wacz, self.keepsText) = (wacz, keepsText)
         log = FindingLog(perCodeMax: wacz.limits.findingsPerCodeMax)
         legacyEntry = wacz.pageEntries.isEmpty && wacz.dataPackage?.listsLegacyPages == true ? wacz.legacyEntry : nil
         pending = legacyEntry.map { [$0] } ?? wacz.pageEntries[...]
@@ -140,7 +143,7 @@ public final class PageReader {
             }
             if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
             do throws(JSONProblem) {
-                if let page = try Page(line: bytes, list: list, limits: wacz.limits) { return page }
+                if let page = try Page(line: bytes, list: list, keepsText: keepsText, limits: wacz.limits) { return page }
             } catch {
                 note(
                     "A line of the page list can't be read: byte \(error.offset): \(error.what).", "page-bad-line",

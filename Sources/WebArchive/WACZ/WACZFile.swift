@@ -77,7 +77,9 @@ public struct WACZFile: Sendable {
     }
 
     /// Returns a reader for all pages.
-    public func makePageReader() -> PageReader { PageReader(self) }
+    ///
+    /// - Parameter keepsText: Whether pages have their `text`, which can be several megabytes each.
+    public func makePageReader(keepsText: Bool = false) -> PageReader { PageReader(self, keepsText: keepsText) }
 
     /// Returns a reader for all index entries.
     public func makeCaptureReader() -> CaptureReader { CaptureReader(self) }
