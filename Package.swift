@@ -65,7 +65,7 @@ let package = Package(
         .target(
             name: "ArchiveStore",
             dependencies: [
-                "WebArchive", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+                "WebArchive", "CZlib", .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

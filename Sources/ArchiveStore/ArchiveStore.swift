@@ -5,6 +5,8 @@
 package struct ArchiveStore: Sendable {
     package let layout: StoreLayout
     let catalog: Catalog
+    /// The full-text index.
+    let search: SearchIndex
     /// Archives that are open for reading.
     package let openArchives: OpenArchives
 
@@ -21,12 +23,14 @@ package struct ArchiveStore: Sendable {
     init(layout: StoreLayout, catalog: Catalog) {
         (self.layout, self.catalog) = (layout, catalog)
         openArchives = OpenArchives(layout: layout, catalog: catalog)
+        search = SearchIndex(database: SearchDatabase(path: layout.search, isReadOnly: catalog.isReadOnly))
     }
 
     package var jobs: Jobs { Jobs(store: self) }
     package var collections: Collections { Collections(store: self) }
     package var ports: Ports { Ports(store: self) }
     package var resolver: Resolver { Resolver(store: self) }
+    package var searcher: Searcher { Searcher(store: self) }
     var committer: Committer { Committer(store: self) }
 
     /// Whether the store is read-only. Its archives can be listed and replayed.
@@ -105,6 +109,15 @@ package struct ArchiveStore: Sendable {
         guard !isReadOnly else { return RepairReport() }
         var reconciler = Reconciler(store: self, readsAll: readsAll, checkCancellation: checkCancellation)
         return try layout.withCommitLock { try reconciler.run() }
+    }
+
+    /// Deletes the text of removed archives from the search index.
+    ///
+    /// - Parameter stop: Returns whether to stop; the next call continues.
+    package func purgeRemovedTexts(stop: () -> Bool = { false }) throws {
+        guard !isReadOnly else { return }
+        try search.keepOnly(Set(catalog.allArchives().map(\.key)))
+        try search.purge(stop: stop)
     }
 
     /// Rebuilds the catalog from the files; see `Rebuilder`.

@@ -37,6 +37,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case taken = "taken"
         /// A title, tag or note isn't valid.
         case invalidMetadata = "invalid-metadata"
+        /// A search is too long.
+        case invalidQuery = "invalid-query"
         /// The action isn't possible in the current state.
         case notPossible = "not-possible"
     }

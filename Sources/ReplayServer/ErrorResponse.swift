@@ -59,7 +59,7 @@ struct ErrorResponse: Error, Hashable {
         switch code {
         case .notFound, .payloadMissing, .redirectsToItself: .notFound
         case .ambiguous, .taken, .changed, .notPossible: .conflict
-        case .invalidMetadata, .uploadCut: .badRequest
+        case .invalidMetadata, .invalidQuery, .uploadCut: .badRequest
         case .refused: .unprocessableContent
         case .noSpace: .init(code: 507, reasonPhrase: "Insufficient Storage")
         case .unusable, .locked, .interrupted, .unavailable, .catalogDamaged, .documentDamaged: .serviceUnavailable

@@ -90,6 +90,7 @@ package struct ReplayServer: Sendable {
         api.addRoutes(CollectionRoutes(site: site).routes, atPath: "/collections")
         api.addRoutes(origins, atPath: "/collections")
         api.addRoutes(FormerCollectionRoutes.routes, atPath: "/groups")
+        api.addRoutes(SearchRoutes(site: site).routes)
         api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")
         api.addRoutes(EventRoutes(site: site, events: events).routes, atPath: "/events")
         return router.buildResponder()

@@ -49,7 +49,7 @@ struct CommandError: Error {
         switch code {
         case .notFound: .notFound
         case .ambiguous, .payloadMissing, .redirectsToItself: .notFound
-        case .invalidMetadata: .usage
+        case .invalidMetadata, .invalidQuery: .usage
         case .refused, .archiveDamaged: .damaged
         case .unusable, .locked, .catalogDamaged, .documentDamaged: .storeUnusable
         case .noSpace, .failed, .unavailable, .changed, .taken, .notPossible: .failed

@@ -36,6 +36,8 @@ package struct RecordedArchive: Sendable {
     package var isCompressed: Bool
     /// The SHA-256 of another file that this one needs, in hexadecimal.
     package var requires: String?
+    /// Lines of the page list.
+    package var pages = ""
 
     package init(_ records: [Record], isCompressed: Bool = true, requires: String? = nil) {
         self.records = records
@@ -59,7 +61,7 @@ package struct RecordedArchive: Sendable {
         index.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return GeneratedArchive.zip([
             .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.joined().utf8)),
-            GeneratedArchive.pageList(),
+            GeneratedArchive.pageList(pages),
             GeneratedArchive.dataPackage(requirements: requires.map { [("a.wacz", "sha256:\($0)")] } ?? []),
         ])
     }

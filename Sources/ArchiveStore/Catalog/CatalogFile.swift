@@ -36,6 +36,15 @@ enum CatalogFile {
         return try open(path)
     }
 
+    /// Opens a database of derived data in the way that its file system supports, like the catalog.
+    static func openDerived(_ path: String) throws -> any DatabaseWriter {
+        makePrivate(path)
+        let database = try open(path).database
+        // It can be rebuilt, so it may lose its last transactions in a power failure.
+        try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        return database
+    }
+
     /// Makes the catalog's files accessible to their owner only. SQLite creates further files with the catalog's mode.
     ///
     /// Existing files aren't opened: closing them would release SQLite's locks in this process (fcntl(2)).

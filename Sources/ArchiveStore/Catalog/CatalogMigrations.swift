@@ -11,6 +11,9 @@ enum CatalogMigrations {
         migrator.registerMigration("4 pages without an index of URLs", migrate: pagesWithoutURLIndex)
         migrator.registerMigration("5 counts of findings in one column", migrate: findingCountsInOneColumn)
         migrator.registerMigration("6 collections and linked files", migrate: collectionsAndLinkedFiles)
+        migrator.registerMigration("7 archives without text") {
+            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN indexesText INTEGER NOT NULL DEFAULT 1")
+        }
         return migrator
     }
 

@@ -13,10 +13,12 @@ package struct LibraryEntry: Sendable, Hashable, Codable {
     package var port: Int?
     /// The key of a linked file before its SHA-256 was known; URLs with that key still work.
     package var provisionalKey: String?
+    /// Whether the text of its pages can be searched, not only titles and URLs.
+    package var indexesText = true
 }
 
 extension LibraryEntry {
-    /// Sidecars of earlier versions omit empty tags and notes.
+    /// Sidecars of earlier versions omit some of these.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         title = try container.decode(String.self, forKey: .title)
@@ -27,5 +29,6 @@ extension LibraryEntry {
         notes = try container.decodeIfPresent(String.self, forKey: .notes) ?? ""
         port = try container.decodeIfPresent(Int.self, forKey: .port)
         provisionalKey = try container.decodeIfPresent(String.self, forKey: .provisionalKey)
+        indexesText = try container.decodeIfPresent(Bool.self, forKey: .indexesText) ?? true
     }
 }

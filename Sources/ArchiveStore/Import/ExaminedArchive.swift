@@ -82,6 +82,9 @@ struct ExaminedArchive {
         }
     }
 
+    /// The maximum size of a URL that can be opened, in bytes.
+    static let urlBytesMax = TextLimits.url
+
     /// Returns the main page that the package names, else the most likely page of its list.
     private func mainPage() -> (url: String, timestamp: String?)? {
         if let main = wacz.mainPage, main.url.utf8.count <= TextLimits.url {

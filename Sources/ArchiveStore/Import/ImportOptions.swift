@@ -11,16 +11,19 @@ package struct ImportOptions: Sendable, Hashable {
     package var tags: [String] = []
     /// The archive whose file to replace. Its id, title, tags and notes stay.
     package var replaces: ArchiveID?
+    /// Whether the text of its pages can be searched, not only titles and URLs.
+    package var indexesText = true
 
     package init(
         title: String? = nil, isStrict: Bool = false, id: ArchiveID? = nil, tags: [String] = [],
-        replaces: ArchiveID? = nil
+        replaces: ArchiveID? = nil, indexesText: Bool = true
     ) {
         self.title = title
         self.isStrict = isStrict
         self.id = id
         self.tags = tags
         self.replaces = replaces
+        self.indexesText = indexesText
     }
 }
 

@@ -247,7 +247,7 @@ struct Importer {
         let entry = LibraryEntry(
             title: metadata.title ?? former?.title ?? examined.title ?? stem, originalName: name, source: source,
             importedAt: importedAt ?? RFC3339.now(), tags: metadata.tags ?? [], notes: former?.notes ?? "",
-            port: former?.port)
+            port: former?.port, indexesText: options.indexesText && former?.entry.indexesText ?? true)
         return examined.archive(
             key: index.key, id: id, sha256: storage.isLinked ? nil : index.key, storage: storage, entry: entry,
             lookups: index.lookups)

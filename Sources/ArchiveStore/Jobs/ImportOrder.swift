@@ -10,6 +10,8 @@ package struct ImportOrder: Sendable, Hashable, Codable {
     private var tags: [String]
     private var strict: Bool
     private var replaces: String?
+    /// `nil` in orders of earlier versions.
+    private var indexesText: Bool?
 
     package init(path: String?, mode: ImportMode = .copy, options: ImportOptions = ImportOptions()) {
         self.path = path.map(Self.absolute)
@@ -19,12 +21,13 @@ package struct ImportOrder: Sendable, Hashable, Codable {
         tags = options.tags
         strict = options.isStrict
         replaces = options.replaces?.text
+        indexesText = options.indexesText
     }
 
     package var options: ImportOptions {
         ImportOptions(
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tags,
-            replaces: replaces.flatMap { ArchiveID($0) })
+            replaces: replaces.flatMap { ArchiveID($0) }, indexesText: indexesText ?? true)
     }
 
     func json() throws -> String {

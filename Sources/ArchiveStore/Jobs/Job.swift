@@ -7,6 +7,8 @@ package struct Job: Sendable, Hashable {
         case `import`
         /// Hashes a linked file.
         case hash
+        /// Makes the text of an archive searchable.
+        case text
     }
 
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {

@@ -39,11 +39,14 @@ extension JobRunner {
         }
     }
 
-    private func write(_ done: UInt64, of job: Job, _ owner: JobOwner) throws {
+    /// Records progress.
+    ///
+    /// - Throws: `JobStop`.
+    func write(_ done: UInt64, total: UInt64? = nil, of job: Job, _ owner: JobOwner) throws {
         owner.heartbeat()
         let isOurs: Bool
         do {
-            isOurs = try store.jobs.setProgress(of: job.id, owner: owner.name, done: done)
+            isOurs = try store.jobs.setProgress(of: job.id, owner: owner.name, done: done, total: total)
         } catch {
             throw JobStop.catalogFailed(error)
         }

@@ -3,13 +3,15 @@ import Synchronization
 /// Runs queued jobs one after the other. Several runners, in one or more processes, share the work.
 package final class JobRunner: Sendable {
     let store: ArchiveStore
+    private let kinds: Set<Job.Kind>
     /// Partial hashes by job, so that a paused job continues where it stopped.
     private let partialHashes = Mutex<[Int64: HashingWork]>([:])
     /// The owner of the running job, until its end is recorded.
     private let current = Mutex<JobOwner?>(nil)
 
-    package init(_ store: ArchiveStore) {
-        self.store = store
+    /// - Parameter kinds: The kinds of jobs to run.
+    package init(_ store: ArchiveStore, kinds: Set<Job.Kind> = Set(Job.Kind.allCases)) {
+        (self.store, self.kinds) = (store, kinds)
     }
 
     /// Runs the next job that can run, until it ends or is stopped. Not reentrant.
@@ -30,6 +32,7 @@ package final class JobRunner: Sendable {
         let end: JobEnd?
         switch job.kind {
         case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
+        case .text: end = try indexText(job, owner, stop: stop) { progress(job, $0) }
         case .import: end = try repeatImport(job, owner, stop: stop) { progress(job, $0) }
         }
         if let end { try store.jobs.end(job.id, owner: owner.name, end) }
@@ -67,7 +70,8 @@ package final class JobRunner: Sendable {
 
     /// Whether a job can run now. Records the reason if it can't.
     private func canRun(_ item: Jobs.WaitingJob) throws -> Bool {
-        guard item.job.kind == .hash, let path = item.linkedPath, !Folder.isFile(path) else { return true }
+        guard kinds.contains(item.job.kind) else { return false }
+        guard item.job.kind != .import, let path = item.linkedPath, !Folder.isFile(path) else { return true }
         if item.job.reason != Self.fileUnavailable {
             try store.jobs.setWaitingReason(of: item.job.id, Self.fileUnavailable)
         }

@@ -46,10 +46,15 @@ extension Jobs {
     }
 
     /// - Returns: `false` if the job was paused or cancelled.
-    func setProgress(of id: Int64, owner: String, done: UInt64) throws -> Bool {
+    func setProgress(of id: Int64, owner: String, done: UInt64, total: UInt64? = nil) throws -> Bool {
         try catalog.writing { database in
-            let sql = "UPDATE job SET done = ?, updatedAt = ? WHERE id = ? AND state = 'running' AND owner = ?"
-            try database.execute(sql: sql, arguments: [Int64(clamping: done), Self.now(), id, owner])
+            let sql = """
+                UPDATE job SET done = ?, total = coalesce(?, total), updatedAt = ?
+                WHERE id = ? AND state = 'running' AND owner = ?
+                """
+            try database.execute(
+                sql: sql,
+                arguments: [Int64(clamping: done), total.map { Int64(clamping: $0) }, Self.now(), id, owner])
             return database.changesCount == 1
         }
     }

@@ -38,20 +38,44 @@ package struct Jobs: Sendable {
     /// Adds a job that hashes a linked file, unless there is one that hasn't finished.
     func queueHashing(of archive: Archive) throws {
         guard archive.storage.isLinked, archive.sha256 == nil else { return }
+        try queue(.hash, archive, total: archive.size)
+    }
+
+    /// Adds jobs for archives that the search index doesn't have completely, and marks as removed what it has of others.
+    ///
+    /// An archive whose job failed or was cancelled gets no other one until its file is replaced, so that people decide.
+    package func queueTexts() throws {
+        guard !store.isReadOnly else { return }
+        let archives = try catalog.allArchives()
+        try store.search.keepOnly(Set(archives.map(\.key)))
+        let complete = try store.search.completeKeys()
+        let ended = try catalog.reading { database in
+            let sql = """
+                SELECT json_extract(options, '$.key') FROM job WHERE kind = 'text' AND state IN ('failed', 'cancelled')
+                """
+            return try String.fetchSet(database, sql: sql)
+        }
+        for archive in archives.reversed() where !complete.contains(archive.key) && !ended.contains(archive.key) {
+            try queue(.text, archive, total: nil)
+        }
+    }
+
+    /// Adds a job for an archive, unless there is one of that kind that hasn't finished.
+    private func queue(_ kind: Job.Kind, _ archive: Archive, total: UInt64?) throws {
         let now = Self.now()
         try catalog.writing { database in
             let sql = """
                 INSERT INTO job (kind, subject, archiveID, options, state, total, createdAt, updatedAt)
-                SELECT 'hash', :subject, :id, '{}', 'waiting', :total, :now, :now
+                SELECT :kind, :subject, :id, json_object('key', :key), 'waiting', :total, :now, :now
                 WHERE NOT EXISTS (
                     SELECT 1 FROM job
-                    WHERE kind = 'hash' AND archiveID = :id AND state IN ('waiting', 'running', 'paused'))
+                    WHERE kind = :kind AND archiveID = :id AND state IN ('waiting', 'running', 'paused'))
                 """
             try database.execute(
                 sql: sql,
                 arguments: [
-                    "subject": archive.originalName, "id": archive.id.text, "total": Int64(clamping: archive.size),
-                    "now": now,
+                    "kind": kind.rawValue, "subject": archive.originalName, "id": archive.id.text,
+                    "key": archive.key, "total": total.map { Int64(clamping: $0) }, "now": now,
                 ])
         }
     }

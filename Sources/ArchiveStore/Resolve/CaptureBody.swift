@@ -3,7 +3,7 @@ package import WebArchive
 
 /// The body of a capture.
 package struct CaptureBody: Sendable {
-    private let content: RecordContent
+    let content: RecordContent
 
     init(content: RecordContent) {
         self.content = content

@@ -138,6 +138,7 @@ struct Committer {
             archive, from: provisionalKey, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)))
         try deleteSidecars(key: provisionalKey)
         store.openArchives.forget(key: provisionalKey)
+        try store.search.rekey(provisionalKey, to: archive.key)
     }
 
     /// Completes a removal after the file, or the sidecar of a linked one, was moved out of `files/`. Idempotent.

@@ -3,6 +3,7 @@ import Foundation
 /// The paths in a store.
 ///
 ///     catalog.sqlite   archives, pages, findings; can be rebuilt from files/ and collections/
+///     search.sqlite    the text of pages; can be rebuilt from files/
 ///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar. If its index can't be searched in place:
 ///                      SHA256.cdx.gz and SHA256.idx, a sorted copy; or SHA256.idx alone, a copy of a compressed `.idx`.
 ///                      ref-UUID.json: the sidecar of a linked file until its SHA-256 is known
@@ -20,6 +21,8 @@ package struct StoreLayout: Sendable, Hashable {
     }
 
     package var catalog: String { root + "/catalog.sqlite" }
+    /// The search index.
+    package var search: String { root + "/search.sqlite" }
     package var files: String { root + "/files" }
     package var collections: String { root + "/collections" }
     package var incoming: String { root + "/incoming" }
@@ -54,7 +57,8 @@ package struct StoreLayout: Sendable, Hashable {
     func containsOtherFiles() -> Bool {
         guard Folder.isFolder(root), let names = try? Folder.names(in: root) else { return false }
         return !names.allSatisfy { name in
-            Self.names.contains(name) || name.hasPrefix("catalog.sqlite") || name.hasPrefix(Self.ownerTestPrefix)
+            Self.names.contains(name) || name.hasPrefix("catalog.sqlite") || name.hasPrefix("search.sqlite")
+                || name.hasPrefix(Self.ownerTestPrefix)
         }
     }
 

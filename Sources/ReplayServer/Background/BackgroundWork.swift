@@ -14,16 +14,19 @@ struct BackgroundWork: Sendable {
     /// Runs until the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await runJobs() }
+            group.addTask { await runJobs([.import, .hash]) }
+            // Indexing a large archive takes hours, in which other jobs go on.
+            group.addTask { await runJobs([.text]) }
+            group.addTask { await prepareTexts() }
             group.addTask { await maintainStore() }
             group.addTask { await announceChanges() }
         }
     }
 
     /// Checks for new jobs twice a second, and every few seconds for jobs that can run again.
-    private func runJobs() async {
+    private func runJobs(_ kinds: Set<Job.Kind>) async {
         guard !store.isReadOnly else { return }
-        let runner = JobRunner(store)
+        let runner = JobRunner(store, kinds: kinds)
         var errors = ErrorThrottle(logger: logger, what: "can't run jobs")
         var seen = -1
         var checkedAt = ContinuousClock.now
@@ -40,6 +43,27 @@ struct BackgroundWork: Sendable {
             }
         }
         withExtendedLifetime(runner) {}
+    }
+
+    /// Queues the indexing of new archives, and deletes the text of removed ones.
+    private func prepareTexts() async {
+        guard !store.isReadOnly else { return }
+        var errors = ErrorThrottle(logger: logger, what: "can't update the search index")
+        var seen = -1
+        while await keepsRunning(after: .milliseconds(500)) {
+            do {
+                let revision = try await blocking { try store.revision().archives }
+                guard revision != seen else { continue }
+                try await blocking.long {
+                    try store.jobs.queueTexts()
+                    try store.purgeRemovedTexts { stop.isRaised }
+                }
+                seen = revision
+                errors.reset()
+            } catch {
+                errors.log(error)
+            }
+        }
     }
 
     private func runAll(_ runner: JobRunner) throws {

@@ -42,6 +42,9 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Verify all hashes first; refuse archives with warnings.")
     var strict = false
 
+    @Flag(name: .customLong("no-text"), help: "Don't index the text of pages; search finds only titles and URLs.")
+    var noText = false
+
     @Option(name: .long, help: ArgumentHelp("Write the result of each input to a CSV file.", valueName: "file"))
     var report: String?
 
@@ -108,7 +111,8 @@ struct ImportCommand: ParsableCommand {
         _ = try ArchiveMetadata(title: title, tags: tag).checked()
         let replaced = try replace.map { try store.resolver.archive(matching: $0).id }
         return ImportOptions(
-            title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced)
+            title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tag, replaces: replaced,
+            indexesText: !noText)
     }
 
     /// Returns the size of a file; 0 when there is none.

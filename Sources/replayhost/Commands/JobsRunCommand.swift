@@ -19,6 +19,8 @@ struct JobsRunCommand: ParsableCommand {
         common.noteStore()
         let store = try common.openStoreToChange()
         let interrupts = Interrupts(isInstalled: true)
+        try store.jobs.queueTexts()
+        try store.purgeRemovedTexts { interrupts.wereReceived }
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []
         while let job = try runNext(runner, interrupts) {

@@ -26,6 +26,14 @@ struct OpenCommand: ParsableCommand {
         completion: .file(extensions: ["wacz"]))
     var target: String?
 
+    @Option(name: .long, help: "The captured URL to open; by default, the main page.")
+    var url: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Open the capture closest to this time, as 4 to 14 digits: 20240131.", valueName: "time"))
+    var time: String?
+
     @OptionGroup var linking: LinkOption
 
     @Flag(name: .customLong("no-browser"), help: "Only print the URL.")
@@ -56,6 +64,9 @@ struct OpenCommand: ParsableCommand {
         }
         if target == "" { throw ValidationError("the name is empty; give a file or an ID, or omit it") }
         if isolated, noBrowser { throw ValidationError("--isolated can't be combined with --no-browser") }
+        if time != nil, url == nil { throw ValidationError("--time needs --url") }
+        if url != nil, target == nil { throw ValidationError("--url needs an archive or a collection") }
+        if let time, CaptureTimestamp(endOf: time) == nil { throw ValidationError("--time \(time) isn't a valid time") }
         if isolated, target == nil { throw ValidationError("--isolated needs a file or an ID") }
     }
 
@@ -116,10 +127,19 @@ struct OpenCommand: ParsableCommand {
         let found = try server.find()
         write(found, page, browser)
         if let browser {
-            try show(found.address + page.path, page, in: browser, server, interrupts)
+            try show(found.address + page.path + fragment, page, in: browser, server, interrupts)
         } else if !noBrowser {
-            Browser.open(found.address + page.path)
+            Browser.open(found.address + page.path + fragment)
         }
+    }
+
+    /// The part of the viewer's URL that names the capture.
+    private var fragment: String {
+        guard let url else { return "" }
+        // `urlQueryAllowed` has characters that separate the parameters.
+        let safe = CharacterSet.urlQueryAllowed.subtracting(CharacterSet(charactersIn: "&=+#"))
+        return "#url=\(url.addingPercentEncoding(withAllowedCharacters: safe) ?? url)"
+            + (time.map { "&ts=\($0)" } ?? "")
     }
 
     /// Opens the page in an isolated browser, and waits until it's closed.
@@ -174,7 +194,7 @@ struct OpenCommand: ParsableCommand {
     }
 
     private func write(_ found: BackgroundServer.Found, _ page: Page, _ browser: IsolatedBrowser?) {
-        let url = found.address + page.path
+        let url = found.address + page.path + fragment
         if common.json {
             return Terminal.write(
                 Terminal.json(

@@ -33,6 +33,7 @@ struct RemoveCommand: ParsableCommand {
                 statuses.append(failure.status)
             }
         }
+        try store.purgeRemovedTexts()
         try ExitStatus.throwUnlessDone(statuses)
     }
 

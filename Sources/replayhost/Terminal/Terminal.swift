@@ -120,6 +120,17 @@ enum Terminal {
         return String(decoding: json, as: UTF8.self)
     }
 
+    /// Writes one line to standard output, with some parts in bold on a terminal.
+    static func write(parts: [(text: String, isBold: Bool)]) {
+        let isPlain =
+            isatty(STDOUT_FILENO) != 1 || isColorOff.load(ordering: .relaxed)
+            || !(ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+        let line = parts.map { part in
+            part.isBold && !isPlain ? "\u{1B}[1m\(safe(part.text))\u{1B}[0m" : safe(part.text)
+        }
+        put(line.joined() + "\n", to: STDOUT_FILENO)
+    }
+
     private static func styled(_ text: String, _ code: String) -> String {
         let environment = ProcessInfo.processInfo.environment
         let isOff = isColorOff.load(ordering: .relaxed) || !(environment["NO_COLOR"] ?? "").isEmpty || !isErrorTerminal

@@ -34,7 +34,10 @@ struct ImporterTests {
         let archive = try test.store.importFile(at: source).archive
         let text = String(decoding: try contents(of: test.layout.sidecar(archive.key)), as: UTF8.self)
         let json = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
-        #expect(Set(json.keys) == ["format", "id", "title", "originalName", "source", "importedAt", "tags", "notes"])
+        #expect(
+            Set(json.keys) == [
+                "format", "id", "title", "originalName", "source", "importedAt", "tags", "notes", "indexesText",
+            ])
         #expect(json["format"] as? Int == 2)
         #expect(json["id"] as? String == "my-crawl")
         #expect(json["title"] as? String == "A \"title\" / ü")

@@ -55,7 +55,7 @@ struct EventTests {
                 _ = try store.jobs.importAny(at: two)
                 let again = try EventConnection(port: port, lastID: last)
                 let first = try #require(try again.next())
-                let second = try #require(try again.next())
+                let second = try #require(try again.next(where: { $0.object["kind"] as? String == "import" }))
                 return [first.name, second.name, second.object["archive"] as? String ?? ""]
             }
             #expect(missed == ["archives", "job", "two"])

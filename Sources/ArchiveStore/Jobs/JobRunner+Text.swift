@@ -1,0 +1,43 @@
+extension JobRunner {
+    /// Makes the text of an archive searchable, at low priority. What was done stays when the job stops.
+    ///
+    /// - Returns: How the job ended; `nil` if it was paused or cancelled.
+    /// - Throws: What the catalog throws.
+    func indexText(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
+        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id) else {
+            return .cancelled(reason: "the archive was removed")
+        }
+        let rate = JobRate()
+        do {
+            let end = try LowPriority.run {
+                try TextWork(store: store, archive: archive).run { done, total in
+                    if let reason = stop() { throw JobStop.requested(reason) }
+                    progress(done)
+                    guard let done = rate.progressToWrite(done) else { return }
+                    try self.write(done, total: total, of: job, owner)
+                }
+            }
+            guard end == .done else { return .notStarted(reason: "the archive has changed") }
+            return .done(id, bytes: archive.size)
+        } catch JobStop.catalogFailed(let error) {
+            throw error
+        } catch JobStop.noLongerOwned {
+            return nil
+        } catch JobStop.requested(let reason) {
+            return .waiting(reason: reason)
+        } catch {
+            return try failed(archive, error)
+        }
+    }
+
+    private func failed(_ archive: Archive, _ error: any Error) throws -> JobEnd {
+        guard let current = try store.catalog.archive(id: archive.id) else {
+            return .cancelled(reason: "the archive was removed")
+        }
+        if current.key != archive.key { return .notStarted(reason: "the archive has changed") }
+        guard current.availability(in: store.layout) != .unavailable else {
+            return .notStarted(reason: Self.fileUnavailable)
+        }
+        return JobEnd(error)
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import GRDB
+import Synchronization
+import WebArchive
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The file `search.sqlite`: the text of all pages, and an index of its words.
+///
+/// It can be rebuilt from the archives at any time. A damaged file, and one of another version, is deleted and created
+/// again; the text of all archives is then read again. Several processes can use it at once.
+final class SearchDatabase: Sendable {
+    private struct Opened {
+        let database: any DatabaseWriter
+        /// The file, to notice that another process replaced it.
+        let inode: ino_t
+    }
+
+    private let path: String
+    private let isReadOnly: Bool
+    private let opened = Mutex<Opened?>(nil)
+
+    init(path: String, isReadOnly: Bool) {
+        self.path = path
+        self.isReadOnly = isReadOnly
+    }
+
+    /// Whether there is a file. A read-only store can have none.
+    var exists: Bool { Folder.exists(path) }
+
+    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try using { try $0.read(body) }
+    }
+
+    func writing<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try using { try $0.write(body) }
+    }
+
+    /// Runs SQLite's integrity check, and that of the word index. Returns its lines; `["ok"]` if the file is intact.
+    func integrityCheck() throws -> [String] {
+        try using { database in
+            let lines = try database.read { try String.fetchAll($0, sql: "PRAGMA integrity_check(20)") }
+            guard lines == ["ok"], !isReadOnly else { return lines }
+            try database.write { try $0.execute(sql: "INSERT INTO word (word) VALUES ('integrity-check')") }
+            return lines
+        }
+    }
+
+    /// Deletes the file and creates an empty one.
+    ///
+    /// - Parameter reason: Why, for people.
+    func reset(because reason: String) throws {
+        try opened.withLock { opened in
+            opened = nil
+            opened = try create(replacing: try? inode(), because: reason)
+        }
+    }
+
+    private func using<Value>(_ body: (any DatabaseWriter) throws -> Value) throws -> Value {
+        do {
+            return try body(try open())
+        } catch let error as DatabaseError where error.isDamage && !isReadOnly {
+            try reset(because: "it was damaged (\(error.message ?? error.resultCode.description))")
+            return try translatingErrors { try body(try open()) }
+        } catch let error as DatabaseError {
+            throw storeError(error)
+        }
+    }
+
+    private func translatingErrors<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw storeError(error)
+        }
+    }
+
+    private func storeError(_ error: DatabaseError) -> StoreError {
+        StoreError(
+            error.resultCode == .SQLITE_FULL ? .noSpace : .unusable,
+            "can't use the search index (\(error.message ?? error.resultCode.description))", place: path,
+            hint: error.resultCode == .SQLITE_FULL
+                ? "free some space on that file system" : "delete this file; replayhost makes a new one")
+    }
+
+    private func open() throws -> any DatabaseWriter {
+        try opened.withLock { opened in
+            if let known = opened, try inode() == known.inode { return known.database }
+            opened = nil
+            let made = try openExisting()
+            opened = made
+            return made.database
+        }
+    }
+
+    private func openExisting() throws -> Opened {
+        do {
+            let database = try CatalogFile.openDerived(path)
+            let version = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
+            if version == SearchSchema.version { return Opened(database: database, inode: try inode() ?? 0) }
+            guard !isReadOnly else {
+                throw DatabaseError(resultCode: .SQLITE_SCHEMA, message: "it has another version")
+            }
+            if version == 0 {
+                try database.write(SearchSchema.create)
+                return Opened(database: database, inode: try inode() ?? 0)
+            }
+        } catch let error as DatabaseError where error.isDamage && !isReadOnly {
+            return try create(
+                replacing: try inode(), because: "it was damaged (\(error.message ?? error.resultCode.description))")
+        }
+        return try create(replacing: try inode(), because: "it has another version")
+    }
+
+    /// Replaces the file. If another process has just replaced it, uses that one.
+    private func create(replacing old: ino_t?, because reason: String) throws -> Opened {
+        let folder = (path as NSString).deletingLastPathComponent
+        let lock = try Descriptor(path: folder, flags: O_RDONLY | O_DIRECTORY)
+        while lock.lock() == .heldByAnother { usleep(5_000) }
+        if try inode() == old {
+            for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.delete(path + suffix) }
+        }
+        withExtendedLifetime(lock) {}
+        let database = try CatalogFile.openDerived(path)
+        try database.write { database in
+            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard version != SearchSchema.version else { return }
+            try SearchSchema.create(database)
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO note VALUES ('rebuilt', ?)", arguments: [reason])
+        }
+        return Opened(database: database, inode: try inode() ?? 0)
+    }
+
+    private func inode() throws -> ino_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_ino : nil
+    }
+}
+
+extension DatabaseError {
+    /// Whether the file isn't a usable database.
+    fileprivate var isDamage: Bool {
+        switch resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: true
+        // Tables are missing.
+        case .SQLITE_ERROR: message?.hasPrefix("no such table") ?? false
+        case .SQLITE_IOERR: extendedResultCode == .SQLITE_IOERR_SHORT_READ
+        default: false
+        }
+    }
+}
+
+/// The tables of `search.sqlite`.
+enum SearchSchema {
+    /// The version of the tables and of the rules that fold words.
+    static let version = 1 * 1000 + WordFolding.version
+
+    /// A document is a text at a URL; a page with much text has several. `word` has a row for each document, with the
+    /// folded words of `url`, `document` and `text`. It keeps no copy of them.
+    static func create(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE note (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+                CREATE TABLE archive (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    key TEXT NOT NULL UNIQUE,
+                    state TEXT NOT NULL,
+                    source TEXT NOT NULL,
+                    position INTEGER NOT NULL,
+                    withText INTEGER NOT NULL,
+                    reasons TEXT NOT NULL
+                ) STRICT;
+                CREATE TABLE host (
+                    number INTEGER PRIMARY KEY,
+                    name TEXT NOT NULL UNIQUE
+                ) STRICT;
+                CREATE TABLE url (
+                    number INTEGER PRIMARY KEY,
+                    key TEXT NOT NULL UNIQUE,
+                    url TEXT NOT NULL,
+                    host INTEGER NOT NULL REFERENCES host (number)
+                ) STRICT;
+                CREATE INDEX urlByHost ON url (host);
+                CREATE TABLE text (
+                    number INTEGER PRIMARY KEY,
+                    digest BLOB NOT NULL UNIQUE,
+                    headings INTEGER NOT NULL,
+                    size INTEGER NOT NULL,
+                    compressed BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE document (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    url INTEGER NOT NULL REFERENCES url (number),
+                    text INTEGER REFERENCES text (number),
+                    title TEXT NOT NULL,
+                    type TEXT NOT NULL,
+                    language TEXT NOT NULL
+                ) STRICT;
+                CREATE INDEX documentByURL ON document (url, text);
+                CREATE INDEX documentByText ON document (text);
+                CREATE TABLE capture (
+                    archive INTEGER NOT NULL REFERENCES archive (number),
+                    position INTEGER NOT NULL,
+                    part INTEGER NOT NULL,
+                    document INTEGER NOT NULL REFERENCES document (number),
+                    timestamp TEXT NOT NULL,
+                    PRIMARY KEY (archive, position, part)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX captureByDocument ON capture (document, timestamp, archive);
+                CREATE VIRTUAL TABLE word USING fts5 (
+                    title, heading, url, body, facet, content = '', tokenize = 'ascii');
+                INSERT INTO word (word, rank) VALUES ('rank', 'bm25(10.0, 5.0, 3.0, 1.0, 0.0)');
+                PRAGMA user_version = \(version);
+                """)
+    }
+}

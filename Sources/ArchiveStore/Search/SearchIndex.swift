@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import WebArchive
+
+/// Which archives can be searched, and how much of them.
+package struct SearchCoverage: Sendable, Hashable, Encodable {
+    /// Archives whose pages are all indexed.
+    package var complete = 0
+    /// Archives that are still to be indexed.
+    package var pending = 0
+    /// Why the index is being made again; `nil` if it isn't.
+    package var rebuildReason: String?
+}
+
+/// What the search index has of an archive.
+package struct IndexedText: Sendable, Hashable, Encodable {
+    package enum Source: String, Sendable, Hashable, Codable {
+        /// Pages are those of the archive's page lists.
+        case listed
+        /// The archive has no page list; pages were detected among its captures.
+        case detected
+    }
+
+    package let isComplete: Bool
+    package let source: Source
+    /// The number of pages.
+    package let pages: Int
+    /// The number of pages with text.
+    package let withText: Int
+    /// The number of pages without text, by reason.
+    package let withoutText: [String: Int]
+}
+
+/// The full-text index of a store. See `SearchDatabase`.
+///
+/// The catalog says which archives there are. An archive that was removed isn't found any more from that moment; its text
+/// is deleted soon after.
+struct SearchIndex: Sendable {
+    let database: SearchDatabase
+
+    /// The progress of indexing an archive.
+    struct Progress: Sendable {
+        let number: Int64
+        var source: IndexedText.Source
+        /// The number of pages that were read.
+        var position: Int
+        var withText: Int
+        var reasons: [MissingText: Int]
+        var isComplete: Bool
+    }
+
+    private struct ArchiveRow: Decodable, FetchableRecord {
+        let number: Int64
+        let key: String
+        let state: String
+        let source: String
+        let position: Int
+        let withText: Int
+        let reasons: String
+
+        var progress: Progress {
+            let counts = try? JSONDecoder().decode([String: Int].self, from: Data(reasons.utf8))
+            let pairs = (counts ?? [:]).compactMap { name, count in MissingText(rawValue: name).map { ($0, count) } }
+            return Progress(
+                number: number, source: IndexedText.Source(rawValue: source) ?? .listed, position: position,
+                withText: withText, reasons: Dictionary(pairs) { $1 }, isComplete: state == State.complete.rawValue)
+        }
+    }
+
+    private enum State: String {
+        case partial, complete, removed
+    }
+
+    /// Returns the numbers of archives by key, without those that were removed.
+    func numbers(_ database: Database) throws -> [String: Int64] {
+        let rows = try ArchiveRow.fetchAll(database, sql: "SELECT * FROM archive WHERE state != 'removed'")
+        return Dictionary(rows.map { ($0.key, $0.number) }) { $1 }
+    }
+
+    /// Whether there are captures of archives that were removed.
+    func hasRemoved(_ database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM archive WHERE state = 'removed')") ?? false
+    }
+
+    /// Returns the keys of the archives that are completely indexed.
+    func completeKeys() throws -> Set<String> {
+        guard database.exists else { return [] }
+        return try database.reading {
+            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE state = 'complete'")
+        }
+    }
+
+    func progress(key: String) throws -> Progress? {
+        guard database.exists else { return nil }
+        return try database.reading {
+            try ArchiveRow.fetchOne($0, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
+        }?.progress
+    }
+
+    /// Starts or continues the indexing of an archive.
+    func begin(key: String) throws -> Progress {
+        try database.writing { database in
+            let sql = """
+                INSERT OR IGNORE INTO archive (key, state, source, position, withText, reasons)
+                VALUES (?, 'partial', 'listed', 0, 0, '{}')
+                """
+            try database.execute(sql: sql, arguments: [key])
+            let row = try ArchiveRow.fetchOne(database, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
+            guard let row else { throw StoreError(.failed, "the search index doesn't keep archives") }
+            return row.progress
+        }
+    }
+
+    /// Saves pages and the progress of an archive in one transaction.
+    ///
+    /// - Returns: `false` if the archive was removed meanwhile; nothing is saved.
+    func save(
+        _ pages: [(SourcePage, PageContent)], _ progress: Progress, folding: WordFolding
+    ) throws -> Bool {
+        let reasons = try JSONEncoder().encode(
+            Dictionary(progress.reasons.map { ($0.key.rawValue, $0.value) }) { $1 })
+        return try database.writing { database in
+            let state: State = progress.isComplete ? .complete : .partial
+            try database.execute(
+                sql: """
+                    UPDATE archive SET state = ?, source = ?, position = ?, withText = ?, reasons = ?
+                    WHERE number = ? AND state != 'removed'
+                    """,
+                arguments: [
+                    state.rawValue, progress.source.rawValue, progress.position, progress.withText,
+                    String(decoding: reasons, as: UTF8.self), progress.number,
+                ])
+            guard database.changesCount == 1 else { return false }
+            let writer = SearchWriter(database: database, folding: folding)
+            for (page, content) in pages { try writer.add(page, content, archive: progress.number) }
+            return true
+        }
+    }
+
+    /// Moves an archive to a new key.
+    func rekey(_ old: String, to new: String) throws {
+        guard database.exists else { return }
+        try database.writing {
+            try $0.execute(
+                sql: "UPDATE archive SET key = ?2 WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM archive WHERE key = ?2)",
+                arguments: [old, new])
+        }
+    }
+
+    /// Marks all archives but these as removed. `purge` deletes what they leave.
+    func keepOnly(_ keys: Set<String>) throws {
+        guard database.exists else { return }
+        try database.writing { database in
+            for (key, number) in try numbers(database) where !keys.contains(key) {
+                // A key can come back: its archive is then indexed again.
+                try database.execute(
+                    sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE number = ?",
+                    arguments: [number])
+            }
+        }
+    }
+
+    /// Deletes everything of archives that were removed, in small transactions.
+    ///
+    /// - Parameter stop: Returns whether to stop; the next call continues.
+    func purge(stop: () -> Bool = { false }) throws {
+        guard database.exists else { return }
+        let folding = WordFolding()
+        var hasChanged = false
+        while !stop() {
+            let isDone = try database.writing { database in
+                let next = try Int64.fetchOne(
+                    database, sql: "SELECT number FROM archive WHERE state = 'removed' LIMIT 1")
+                guard let next else { return true }
+                hasChanged = true
+                let writer = SearchWriter(database: database, folding: folding)
+                if try !writer.removeCaptures(of: next, limit: Self.purgeBatch) {
+                    try database.execute(sql: "DELETE FROM archive WHERE number = ?", arguments: [next])
+                }
+                return false
+            }
+            guard isDone else { continue }
+            if hasChanged { try forgetDeletedWords(stop: stop) }
+            return
+        }
+    }
+
+    /// Deleted words stay in the index until its segments are merged. sqlite.org/fts5.html §6.8
+    private func forgetDeletedWords(stop: () -> Bool) throws {
+        while !stop() {
+            let changes = try database.writing { database in
+                let before = database.totalChangesCount
+                try database.execute(sql: "INSERT INTO word (word, rank) VALUES ('merge', -2000)")
+                return database.totalChangesCount - before
+            }
+            if changes < 2 { return }
+        }
+    }
+
+    private static let purgeBatch = 200
+}

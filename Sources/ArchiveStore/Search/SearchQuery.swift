@@ -1,0 +1,290 @@
+import WebArchive
+
+/// What a person searches for: words, phrases and restrictions.
+///
+///     coral reef           pages with both words
+///     "coral reef"         the words side by side
+///     cor*                 words that begin so
+///     coral OR sponge      one of them
+///     -bleaching           not this word
+///     title:reef           in the title
+///     site:reef.example    on this host or a subdomain; also type:pdf, lang:de, in:ARCHIVE, collection:ID
+///     after:2019 before:2024-06    captured from the beginning of 2019 until the end of May 2024
+///
+/// Everything else is searched as it is written. There are no syntax errors.
+package struct SearchQuery: Sendable, Hashable {
+    /// Words side by side.
+    struct Term: Sendable, Hashable {
+        /// Folded words; at least one.
+        var words: [String]
+        /// Whether the last word is the beginning of a word.
+        var isPrefix = false
+        var isInTitle = false
+    }
+
+    /// Restrictions to documents.
+    enum Facet: Sendable, Hashable {
+        case site(String)
+        case type(String)
+        case language(String)
+
+        var word: String {
+            switch self {
+            case .site(let host): SearchFacet.site(host)
+            case .type(let type): SearchFacet.type(type)
+            case .language(let language): SearchFacet.language(language)
+            }
+        }
+
+        /// Facets of the same kind are alternatives.
+        var kind: Int {
+            switch self {
+            case .site: 0
+            case .type: 1
+            case .language: 2
+            }
+        }
+    }
+
+    /// All have to match; each is a list of alternatives.
+    private(set) var groups: [[Term]] = []
+    private(set) var excluded: [Term] = []
+    var facets: Set<Facet> = []
+    private(set) var excludedFacets: Set<Facet> = []
+    /// IDs of archives, or unique prefixes; empty for all archives.
+    package var archives: [String] = []
+    /// IDs of collections.
+    package var collections: [String] = []
+    /// The earliest time, 14 digits.
+    package private(set) var after: String?
+    /// The time before which pages were captured, 14 digits.
+    package private(set) var before: String?
+    /// The text as typed.
+    package let text: String
+
+    /// Whether there is nothing to search for.
+    package var isEmpty: Bool {
+        groups.isEmpty && facets.isEmpty && archives.isEmpty && collections.isEmpty && after == nil && before == nil
+    }
+
+    /// Parses what a person typed.
+    ///
+    /// - Throws: `StoreError` `invalidQuery` if it is too long.
+    package init(_ text: String) throws(StoreError) {
+        guard text.utf8.count <= Self.bytesMax else {
+            throw StoreError(
+                .invalidQuery, "the search is too long: \(text.utf8.count) bytes; the maximum is \(Self.bytesMax)")
+        }
+        self.text = text
+        var parser = Parser(rest: text[...])
+        var joinsNext = false
+        while let token = parser.next() {
+            if token.isOr {
+                joinsNext = !groups.isEmpty
+                continue
+            }
+            if let field = token.field, apply(field, token) { continue }
+            let terms = Self.terms(of: token)
+            if token.isExcluded {
+                excluded += terms
+            } else if joinsNext, !terms.isEmpty {
+                groups[groups.count - 1] += terms
+            } else {
+                groups += terms.map { [$0] }
+            }
+            joinsNext = false
+        }
+        guard groups.joined().count + excluded.count <= Self.termsMax else {
+            throw StoreError(.invalidQuery, "the search has too many words; the maximum is \(Self.termsMax)")
+        }
+    }
+
+    /// Restricts the search to a media type, site or language. Values of one kind are alternatives.
+    package mutating func restrict(sites: [String] = [], types: [String] = [], languages: [String] = []) {
+        facets.formUnion(sites.map { .site(Self.host($0)) })
+        facets.formUnion(types.map { .type($0.lowercased()) })
+        facets.formUnion(languages.map { .language($0.lowercased()) })
+    }
+
+    /// Restricts the search to a span of time. Each text has 4 to 14 digits, optionally with `-`.
+    ///
+    /// - Returns: `false` if one isn't a time.
+    package mutating func restrict(after: String? = nil, before: String? = nil) -> Bool {
+        if let after {
+            guard let time = Self.time(after) else { return false }
+            self.after = max(time, self.after ?? time)
+        }
+        if let before {
+            guard let time = Self.time(before) else { return false }
+            self.before = min(time, self.before ?? time)
+        }
+        return true
+    }
+
+    /// The query in the language of FTS5; `nil` if there are no words and no facets. sqlite.org/fts5.html §3
+    var expression: String? {
+        var required = groups.map { group in "(\(group.map(Self.expression).joined(separator: " OR ")))" }
+        // These alternatives find no other pages, but pages that have them rank higher.
+        if let phrase {
+            required = ["(\((["(\(required.joined(separator: " AND ")))"] + phrase).joined(separator: " OR ")))"]
+        }
+        for kind in 0..<3 {
+            let words = facets.filter { $0.kind == kind }.map(\.word).sorted()
+            if !words.isEmpty { required.append(Self.facetExpression(words)) }
+        }
+        guard !required.isEmpty else { return nil }
+        var expression = required.joined(separator: " AND ")
+        var unwanted = excluded.map(Self.expression)
+        if !excludedFacets.isEmpty { unwanted.append(Self.facetExpression(excludedFacets.map(\.word).sorted())) }
+        if !unwanted.isEmpty { expression = "(\(expression)) NOT (\(unwanted.joined(separator: " OR ")))" }
+        return expression
+    }
+
+    /// All words side by side, and as a whole title or heading; `nil` if the query has alternatives.
+    private var phrase: [String]? {
+        let terms = groups.compactMap { $0.count == 1 && !$0[0].isInTitle ? $0[0] : nil }
+        guard !terms.isEmpty, terms.count == groups.count, !terms.contains(where: \.isPrefix) else { return nil }
+        let phrase = Term(words: terms.flatMap(\.words))
+        let whole = WholeText.word(for: phrase.words.joined(separator: " ")).map { "{title heading} : \"\($0)\"" }
+        return (terms.count > 1 ? [Self.expression(phrase)] : []) + [whole].compactMap { $0 }
+    }
+
+    /// A query for titles in which the last word may be incomplete; `nil` if there are no words.
+    var titleExpression: String? {
+        var terms = terms
+        guard !terms.isEmpty else { return nil }
+        terms[terms.count - 1].isPrefix = true
+        for index in terms.indices { terms[index].isInTitle = true }
+        return terms.map(Self.expression).joined(separator: " AND ")
+    }
+
+    /// The words and phrases to mark in results.
+    var terms: [Term] { groups.flatMap { $0 } }
+
+    private mutating func apply(_ field: Substring, _ token: Parser.Token) -> Bool {
+        let value = String(token.text)
+        switch field.lowercased() {
+        case "site": add(.site(Self.host(value)), token)
+        case "type": add(.type(value.lowercased()), token)
+        case "lang", "language": add(.language(value.lowercased()), token)
+        case "in" where !token.isExcluded: archives.append(value)
+        case "collection" where !token.isExcluded: collections.append(value)
+        case "after" where !token.isExcluded: return restrict(after: value)
+        case "before" where !token.isExcluded: return restrict(before: value)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func add(_ facet: Facet, _ token: Parser.Token) {
+        if token.isExcluded { excludedFacets.insert(facet) } else { facets.insert(facet) }
+    }
+
+    private static func terms(of token: Parser.Token) -> [Term] {
+        let isTitle = token.field?.lowercased() == "title"
+        let text = token.field == nil || isTitle ? String(token.text) : "\(token.field ?? ""):\(token.text)"
+        let words = Self.words(of: text)
+        guard !words.isEmpty else { return [] }
+        // The index has pairs of such characters, which begin with this one, or the character alone.
+        let isPrefix = token.isPrefix || words.last.map(WordFolding.isOneCharacterOfRun) ?? false
+        return [Term(words: words, isPrefix: isPrefix, isInTitle: isTitle)]
+    }
+
+    /// Returns the folded words of a text. A run of a script without spaces is a phrase of its pairs; the last character,
+    /// which the index has too, isn't needed unless it is the only one.
+    private static func words(of text: String) -> [String] {
+        let folding = WordFolding()
+        var words: [String] = []
+        var end = 0
+        var text = WordFolding.composed(text)
+        text.withUTF8 { bytes in
+            folding.forEachWord(in: bytes) { word, range in
+                // The last character of a run lies within the pair before it.
+                if range.lowerBound >= end || words.isEmpty || range.upperBound > end {
+                    words.append(String(decoding: word, as: UTF8.self))
+                }
+                end = max(end, range.upperBound)
+                return true
+            }
+        }
+        return words
+    }
+
+    private static func expression(_ term: Term) -> String {
+        let columns = term.isInTitle ? "title" : "{title heading url body}"
+        return "\(columns) : \"\(term.words.joined(separator: " "))\"\(term.isPrefix ? "*" : "")"
+    }
+
+    private static func facetExpression(_ words: [String]) -> String {
+        "facet : (\(words.map { "\"\($0)\"" }.joined(separator: " OR ")))"
+    }
+
+    private static func host(_ text: String) -> String {
+        SearchWriter.host(of: text.contains("://") ? text : "http://\(text)")
+    }
+
+    private static func time(_ text: String) -> String? {
+        let digits = text.filter { $0 != "-" }
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), CaptureTimestamp(endOf: digits) != nil else {
+            return nil
+        }
+        return digits.utf8.count >= 14
+            ? String(digits.prefix(14)) : digits + "00000101000000".dropFirst(digits.utf8.count)
+    }
+
+    private static let bytesMax = 8 << 10
+    private static let termsMax = 64
+}
+
+/// Splits a search into words and quoted phrases.
+private struct Parser {
+    struct Token {
+        /// What is before a colon, such as `title`.
+        var field: Substring?
+        var text: Substring
+        var isExcluded = false
+        var isPrefix = false
+        var isOr = false
+    }
+
+    var rest: Substring
+
+    mutating func next() -> Token? {
+        rest = rest.drop(while: \.isWhitespace)
+        guard let first = rest.first else { return nil }
+        var token = Token(text: "")
+        if first == "-", let second = rest.dropFirst().first, !second.isWhitespace, second != "-" {
+            token.isExcluded = true
+            rest = rest.dropFirst()
+        }
+        if let field = takeField() { token.field = field }
+        if rest.first == "\"" {
+            rest = rest.dropFirst()
+            token.text = rest.prefix { $0 != "\"" }
+            rest = rest.dropFirst(token.text.count + 1)
+            if rest.first == "*" {
+                token.isPrefix = true
+                rest = rest.dropFirst()
+            }
+            return token
+        }
+        token.text = rest.prefix { !$0.isWhitespace && $0 != "\"" }
+        rest = rest.dropFirst(token.text.count)
+        token.isPrefix = token.text.last == "*"
+        token.isOr = token.text == "OR" && token.field == nil && !token.isExcluded
+        return token
+    }
+
+    private mutating func takeField() -> Substring? {
+        let name = rest.prefix { $0.isASCII && $0.isLetter }
+        guard !name.isEmpty, Self.fields.contains(name.lowercased()) else { return nil }
+        let after = rest.dropFirst(name.count)
+        guard after.first == ":", let value = after.dropFirst().first, !value.isWhitespace else { return nil }
+        rest = after.dropFirst()
+        return name
+    }
+
+    private static let fields: Set<String> = [
+        "title", "site", "type", "lang", "language", "in", "collection", "after", "before",
+    ]
+}

@@ -1,0 +1,337 @@
+import Foundation
+import GRDB
+import WebArchive
+
+/// A page that was found. All captures of a URL are one hit.
+package struct SearchHit: Sendable, Hashable, Encodable {
+    package let archive: ArchiveID
+    package let archiveTitle: String
+    package let url: String
+    /// The time of the capture to open, 14 digits; empty if unknown.
+    package let timestamp: String
+    /// Empty if the page has none.
+    package let title: String
+    package let snippet: Snippet
+    /// `html`, `pdf`, `text` or `other`.
+    package let type: String
+    /// The primary language subtag that the page declares; `nil` if it declares none.
+    package let language: String?
+    /// The number of captures of the URL that the search allows.
+    package let captures: Int
+    /// The years of these captures.
+    package let years: [Int]
+}
+
+/// One page of search results.
+package struct SearchResults: Sendable, Encodable {
+    package var hits: [SearchHit] = []
+    /// The number of pages found, at most `Searcher.totalMax`.
+    package var total = 0
+    /// Whether there are more pages than `total`.
+    package var totalIsMinimum = false
+    /// Continues the list; `nil` at its end.
+    package var next: String?
+    package var coverage = SearchCoverage()
+    /// IDs in `in:` and `collection:` that no archive or collection has.
+    package var unknown: [String] = []
+}
+
+/// The number of pages found, by value.
+package struct SearchFacets: Sendable, Encodable {
+    package struct Count: Sendable, Hashable, Codable, FetchableRecord {
+        package var value: String
+        package var count: Int
+    }
+
+    package var archives: [Count] = []
+    package var sites: [Count] = []
+    package var years: [Count] = []
+    package var types: [Count] = []
+    package var languages: [Count] = []
+    /// Whether the counts are those of the first `Searcher.facetDocumentsMax` documents only.
+    package var isPartial = false
+}
+
+/// Searches the text of all archives.
+package struct Searcher: Sendable {
+    let store: ArchiveStore
+
+    init(store: ArchiveStore) {
+        self.store = store
+    }
+
+    /// Returns pages, best first.
+    ///
+    /// - Parameter cursor: `SearchResults.next` of the results before.
+    /// - Throws: `StoreError`: `invalidQuery` for an invalid cursor, `unusable`.
+    package func search(_ query: SearchQuery, limit: Int, cursor: String? = nil) throws -> SearchResults {
+        let offset = try cursor.map(Self.offset) ?? 0
+        var (scope, results) = try scope(of: query)
+        guard store.search.database.exists, !query.isEmpty, results.unknown.isEmpty else { return results }
+        try store.search.database.reading { database in
+            try scope.resolve(database, store.search)
+            guard !scope.isNowhere else { return }
+            let found = try documents(query, scope, database, count: offset + limit + 1)
+            let shown = found.dropFirst(offset).prefix(limit)
+            let finder = SnippetFinder(query.terms, folding: WordFolding())
+            results.hits = try shown.compactMap { try hit($0, scope, database, finder) }
+            if found.count > offset + limit { results.next = String(offset + limit) }
+            (results.total, results.totalIsMinimum) = try total(query, scope, database, found.count)
+        }
+        return results
+    }
+
+    /// Returns how many of the pages found are in each archive, site and so on.
+    package func facets(_ query: SearchQuery) throws -> SearchFacets {
+        var (scope, results) = try scope(of: query)
+        var facets = SearchFacets()
+        guard store.search.database.exists, !query.isEmpty, results.unknown.isEmpty else { return facets }
+        results = SearchResults()
+        try store.search.database.reading { database in
+            try scope.resolve(database, store.search)
+            guard !scope.isNowhere else { return }
+            facets = try count(query, scope, database)
+        }
+        return facets
+    }
+
+    /// What of the library can be searched.
+    package func coverage() throws -> SearchCoverage { try coverage(of: store.catalog.allArchives()) }
+
+    /// What the index has of an archive; `nil` if indexing hasn't started.
+    package func indexedText(of archive: Archive) throws -> IndexedText? {
+        try store.search.progress(key: archive.key).map { progress in
+            IndexedText(
+                isComplete: progress.isComplete, source: progress.source, pages: progress.position,
+                withText: progress.withText,
+                withoutText: Dictionary(progress.reasons.map { ($0.key.rawValue, $0.value) }) { $1 })
+        }
+    }
+
+    private func coverage(of archives: [Archive]) throws -> SearchCoverage {
+        var coverage = SearchCoverage()
+        let complete = try store.search.completeKeys()
+        coverage.complete = archives.count { complete.contains($0.key) }
+        coverage.pending = archives.count - coverage.complete
+        if coverage.pending > 0, store.search.database.exists {
+            coverage.rebuildReason = try store.search.database.reading {
+                try String.fetchOne($0, sql: "SELECT value FROM note WHERE name = 'rebuilt'")
+            }
+        }
+        return coverage
+    }
+
+    private func scope(of query: SearchQuery) throws -> (SearchScope, SearchResults) {
+        let all = try store.catalog.allArchives()
+        var results = SearchResults()
+        results.coverage = try coverage(of: all)
+        var chosen: Set<ArchiveID>?
+        for name in query.archives {
+            do {
+                chosen = (chosen ?? []).union([try store.resolver.archive(matching: name).id])
+            } catch let error as StoreError where [.notFound, .ambiguous].contains(error.code) {
+                results.unknown.append(name)
+            }
+        }
+        for name in query.collections {
+            guard let id = ArchiveID(name), let collection = try store.collections.collection(id: id) else {
+                results.unknown.append(name)
+                continue
+            }
+            chosen = (chosen ?? []).union(collection.members)
+        }
+        let scope = SearchScope(
+            archives: chosen.map { chosen in all.filter { chosen.contains($0.id) } } ?? all, isLimited: chosen != nil,
+            after: query.after, before: query.before)
+        return (scope, results)
+    }
+
+    private struct FoundDocument: Decodable, FetchableRecord {
+        let document: Int64
+        let url: Int64
+    }
+
+    /// Returns the best document of each URL, best first.
+    private func documents(
+        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, count: Int
+    ) throws -> [FoundDocument] {
+        var wanted = count + 20
+        while true {
+            let rows = try rows(query, scope, database, limit: wanted)
+            var seen: Set<Int64> = []
+            let first = rows.filter { seen.insert($0.url).inserted }
+            if first.count >= count || rows.count < wanted { return Array(first.prefix(count)) }
+            wanted *= 4
+        }
+    }
+
+    private func rows(
+        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, limit: Int
+    ) throws -> [FoundDocument] {
+        guard let expression = query.expression else {
+            let sql = """
+                SELECT number AS document, url FROM document WHERE \(scope.condition("document.number"))
+                ORDER BY number DESC LIMIT ?
+                """
+            return try FoundDocument.fetchAll(database.cachedStatement(sql: sql), arguments: [limit])
+        }
+        let sql = """
+            SELECT found.rowid AS document, document.url FROM (
+                SELECT rowid, rank FROM word WHERE word MATCH ? AND \(scope.condition("word.rowid"))
+                ORDER BY rank LIMIT ?) AS found
+            JOIN document ON document.number = found.rowid ORDER BY found.rank, found.rowid
+            """
+        return try FoundDocument.fetchAll(database, sql: sql, arguments: [expression, limit])
+    }
+
+    private func total(
+        _ query: SearchQuery, _ scope: SearchScope, _ database: Database, _ known: Int
+    ) throws -> (Int, isMinimum: Bool) {
+        let source =
+            query.expression == nil
+            ? "document WHERE \(scope.condition("document.number"))"
+            : "word JOIN document ON document.number = word.rowid WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
+        let sql = "SELECT count(*) FROM (SELECT DISTINCT document.url FROM \(source) LIMIT \(Self.totalMax + 1))"
+        let arguments = query.expression.map { StatementArguments([$0]) } ?? StatementArguments()
+        let count = max(known, try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0)
+        return count > Self.totalMax ? (max(Self.totalMax, known - 1), true) : (count, false)
+    }
+
+    private struct DocumentRow: Decodable, FetchableRecord {
+        let text: Int64?
+        let title: String
+        let type: String
+        let language: String
+        let address: String
+    }
+
+    private struct CaptureRow: Decodable, FetchableRecord {
+        let archive: Int64
+        let timestamp: String
+    }
+
+    private struct YearRow: Decodable, FetchableRecord {
+        let year: String
+        let count: Int
+    }
+
+    private func hit(
+        _ found: FoundDocument, _ scope: SearchScope, _ database: Database, _ finder: SnippetFinder
+    ) throws -> SearchHit? {
+        let sql = """
+            SELECT document.text, title, type, language, url.url AS address
+            FROM document JOIN url ON url.number = document.url WHERE document.number = ?
+            """
+        let latest = """
+            SELECT archive, timestamp FROM capture WHERE document = ? AND \(scope.captureCondition)
+            ORDER BY timestamp DESC, archive DESC LIMIT 1
+            """
+        let byYear = """
+            SELECT substr(timestamp, 1, 4) AS year, count(*) AS count FROM document
+            JOIN capture ON capture.document = document.number
+            WHERE document.url = ? AND capture.part = 0 AND \(scope.captureCondition) GROUP BY year ORDER BY year
+            """
+        let document = try DocumentRow.fetchOne(database.cachedStatement(sql: sql), arguments: [found.document])
+        let capture = try CaptureRow.fetchOne(database, sql: latest, arguments: [found.document])
+        guard let document, let capture, let archive = scope.archive(capture.archive) else { return nil }
+        let years = try YearRow.fetchAll(database, sql: byYear, arguments: [found.url])
+        let text = try document.text.map { try SearchText.fetch(database, number: $0) }
+        return SearchHit(
+            archive: archive.id, archiveTitle: archive.title, url: document.address, timestamp: capture.timestamp,
+            title: String(document.title.prefix(Self.titleMax)), snippet: finder.snippet(of: text?.body ?? []),
+            type: document.type, language: document.language.isEmpty ? nil : document.language,
+            captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) })
+    }
+
+    private func count(
+        _ query: SearchQuery, _ scope: SearchScope, _ database: Database
+    ) throws -> SearchFacets {
+        let found =
+            query.expression == nil
+            ? "SELECT number FROM document WHERE \(scope.condition("document.number"))"
+            : "SELECT rowid AS number FROM word WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
+        let arguments = query.expression.map { StatementArguments([$0]) } ?? StatementArguments()
+        let source = "WITH found AS MATERIALIZED (\(found) LIMIT \(Self.facetDocumentsMax))"
+        func counts(_ value: String, _ tables: String, _ condition: String = "1") throws -> [SearchFacets.Count] {
+            let sql = """
+                \(source) SELECT \(value) AS value, count(DISTINCT document.url) AS count
+                FROM found JOIN document USING (number) \(tables) WHERE \(condition)
+                GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT \(Self.facetValuesMax)
+                """
+            return try SearchFacets.Count.fetchAll(database, sql: sql, arguments: arguments)
+        }
+        let captures = "JOIN capture ON capture.document = document.number"
+        let number = try Int.fetchOne(
+            database, sql: "\(source) SELECT count(*) FROM found", arguments: arguments)
+        return SearchFacets(
+            archives: try counts("CAST(capture.archive AS TEXT)", captures, scope.captureCondition).compactMap { item in
+                Int64(item.value).flatMap(scope.archive).map { .init(value: $0.id.text, count: item.count) }
+            },
+            sites: try counts(
+                "host.name", "JOIN url ON url.number = document.url JOIN host ON host.number = url.host"),
+            years: try counts(
+                "substr(capture.timestamp, 1, 4)", captures, "\(scope.captureCondition) AND timestamp != ''"),
+            types: try counts("type", ""), languages: try counts("language", "", "language != ''"),
+            isPartial: number == Self.facetDocumentsMax)
+    }
+
+    private static func offset(_ cursor: String) throws -> Int {
+        guard let offset = Int(cursor), (0...offsetMax).contains(offset) else {
+            throw StoreError(.invalidQuery, "this cursor isn't valid")
+        }
+        return offset
+    }
+
+    package static let totalMax = 1000
+    package static let facetDocumentsMax = 10_000
+    private static let facetValuesMax = 50
+    private static let titleMax = 300
+    private static let offsetMax = 100_000
+}
+
+/// The archives and times in which to search.
+struct SearchScope {
+    /// The archives that may be found.
+    let archives: [Archive]
+    /// Whether the query names archives.
+    let isLimited: Bool
+    let after: String?
+    let before: String?
+    private var byNumber: [Int64: Archive] = [:]
+    private var isEverything = false
+
+    init(archives: [Archive], isLimited: Bool, after: String?, before: String?) {
+        (self.archives, self.isLimited, self.after, self.before) = (archives, isLimited, after, before)
+    }
+
+    /// Whether nothing can be found.
+    var isNowhere: Bool { byNumber.isEmpty }
+
+    /// Finds the numbers that the index has for the archives.
+    mutating func resolve(_ database: Database, _ index: SearchIndex) throws {
+        let numbers = try index.numbers(database)
+        byNumber = Dictionary(archives.compactMap { archive in numbers[archive.key].map { ($0, archive) } }) { $1 }
+        isEverything = try byNumber.count == numbers.count && !index.hasRemoved(database)
+    }
+
+    func archive(_ number: Int64) -> Archive? { byNumber[number] }
+
+    /// A condition on rows of `capture`.
+    var captureCondition: String {
+        var conditions: [String] = []
+        if !isEverything {
+            conditions.append("archive IN (\(byNumber.keys.sorted().map(String.init).joined(separator: ",")))")
+        }
+        // Both have digits only.
+        if let after { conditions.append("timestamp >= '\(after)'") }
+        if let before { conditions.append("timestamp < '\(before)' AND timestamp != ''") }
+        return conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
+    }
+
+    /// A condition on documents, whose number is in `column`.
+    func condition(_ column: String) -> String {
+        let condition = captureCondition
+        return condition == "1"
+            ? "1" : "EXISTS (SELECT 1 FROM capture WHERE capture.document = \(column) AND \(condition))"
+    }
+}

@@ -1,0 +1,160 @@
+import WebArchive
+
+/// Adds the pages of one archive to the search index. Can be stopped, and continued by another process.
+struct TextWork {
+    let store: ArchiveStore
+    let archive: Archive
+    private let folding = WordFolding()
+
+    /// How the work ended.
+    enum End {
+        case done
+        /// The archive was removed meanwhile.
+        case removed
+    }
+
+    init(store: ArchiveStore, archive: Archive) {
+        (self.store, self.archive) = (store, archive)
+    }
+
+    /// Reads all pages.
+    ///
+    /// - Parameter step: Called after each page with the bytes of page lists or index that were read; throws to stop.
+    func run(step: (_ done: UInt64, _ total: UInt64) throws -> Void) throws -> End {
+        let indexed = try StoreError.refusingDamage { try store.openArchives.lookups(archive) }
+        let reader = try StoreError.refusingDamage { try PageTextReader(store: store, archive: archive) }
+        var progress = try store.search.begin(key: archive.key)
+        guard !progress.isComplete else { return .done }
+        progress.source = archive.summary.pageCount > 0 ? .listed : .detected
+        var pages: any PageSource =
+            progress.source == .listed ? ListedPages(indexed.wacz) : DetectedPages(store, archive, indexed)
+        var batch: [(SourcePage, PageContent)] = []
+        var batchBytes = 0
+        while let page = try StoreError.refusingDamage({ try pages.next() }) {
+            try step(pages.bytesRead, pages.bytesTotal)
+            guard page.position >= progress.position else { continue }
+            let content = try StoreError.refusingDamage { try reader.read(page) }
+            progress.position = page.position + 1
+            if let reason = content.missing {
+                progress.reasons[reason, default: 0] += 1
+            } else {
+                progress.withText += 1
+            }
+            batch.append((page, content))
+            batchBytes += content.parts.reduce(500) { $0 + $1.count }
+            if batchBytes >= Self.batchBytesMax {
+                guard try store.search.save(batch, progress, folding: folding) else { return .removed }
+                (batch, batchBytes) = ([], 0)
+            }
+        }
+        progress.isComplete = true
+        return try store.search.save(batch, progress, folding: folding) ? .done : .removed
+    }
+
+    /// Larger transactions are hardly faster, and a stop loses more.
+    private static let batchBytesMax = 2 << 20
+}
+
+/// The pages of an archive, one by one.
+protocol PageSource {
+    var bytesRead: UInt64 { get }
+    var bytesTotal: UInt64 { get }
+    mutating func next() throws -> SourcePage?
+}
+
+/// The pages that the archive lists.
+struct ListedPages: PageSource {
+    private let reader: PageReader
+    private var position = 0
+    let bytesTotal: UInt64
+
+    init(_ wacz: WACZFile) {
+        reader = wacz.makePageReader(keepsText: true)
+        bytesTotal = wacz.pageEntries.uncompressedSize
+    }
+
+    var bytesRead: UInt64 { min(reader.bytesRead, bytesTotal) }
+
+    mutating func next() throws -> SourcePage? {
+        while let page = try reader.next() {
+            // Like in the catalog.
+            guard page.url.utf8.count <= ExaminedArchive.urlBytesMax else { continue }
+            defer { position += 1 }
+            return SourcePage(
+                position: position, url: page.url, timestamp: page.captureTime?.digits14 ?? "", title: page.title,
+                text: page.text, isDetected: false)
+        }
+        return nil
+    }
+}
+
+/// The pages of an archive without page lists: HTML documents and PDFs among its captures.
+///
+/// If the crawler wrote a record about each page (`urn:pageinfo:URL`, Browsertrix), those. Otherwise all documents with
+/// status 200 that weren't loaded into another page, as far as the records tell.
+struct DetectedPages: PageSource {
+    private let store: ArchiveStore
+    private let archive: Archive
+    private let indexed: IndexedArchive
+    private let reader: CaptureReader
+    private let pageRecords: CaptureCursor?
+    private var position = 0
+    let bytesTotal: UInt64
+
+    init(_ store: ArchiveStore, _ archive: Archive, _ indexed: IndexedArchive) {
+        (self.store, self.archive, self.indexed) = (store, archive, indexed)
+        reader = indexed.wacz.makeCaptureReader()
+        let query = CaptureQuery(url: Self.pagePrefix, matchType: .prefix)
+        let probe = indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted)
+        let hasPageRecords = (try? probe.next()) != nil
+        pageRecords =
+            hasPageRecords ? indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted) : nil
+        let read = indexed.wacz.indexEntries.isEmpty ? indexed.wacz.warcEntries : indexed.wacz.indexEntries
+        bytesTotal = read.uncompressedSize
+    }
+
+    var bytesRead: UInt64 { min(reader.bytesRead, bytesTotal) }
+
+    mutating func next() throws -> SourcePage? {
+        if let pageRecords {
+            while let entry = try pageRecords.next() {
+                let url = String(entry.url.dropFirst(Self.pagePrefix.count))
+                if entry.url.hasPrefix(Self.pagePrefix), let page = page(url, entry) { return page }
+            }
+            return nil
+        }
+        while let (entry, _) = try reader.next() {
+            guard entry.status == 200, (entry.method ?? "GET") == "GET", let mime = entry.mime?.lowercased(),
+                DocumentText.htmlTypes.contains(mime) || mime == "application/pdf"
+            else { continue }
+            guard entry.url.hasPrefix("http"), !isPartOfPage(entry) else { continue }
+            if let page = page(entry.url, entry) { return page }
+        }
+        return nil
+    }
+
+    private mutating func page(_ url: String, _ entry: CDXJEntry) -> SourcePage? {
+        guard url.utf8.count <= ExaminedArchive.urlBytesMax else { return nil }
+        defer { position += 1 }
+        return SourcePage(
+            position: position, url: url, timestamp: entry.captureTime?.digits14 ?? "", title: nil, text: nil,
+            isDetected: true)
+    }
+
+    /// Whether the record says that the document was loaded into another page: its `WARC-Resource-Type`, else
+    /// `Sec-Fetch-Dest` of the request that follows it. A damaged record is listed.
+    private func isPartOfPage(_ entry: CDXJEntry) -> Bool {
+        guard let record = try? indexed.wacz.record(of: entry) else { return false }
+        if let type = record.headers["WARC-Resource-Type"]?.lowercased() { return type != "document" && type != "main" }
+        guard let range = entry.range, let warc = indexed.wacz.warcEntry(named: entry.filename),
+            let next = try? WARCReader(entry: warc, of: indexed.wacz.directory).record(
+                at: range.upperBound, length: nil),
+            next.type == "request", next.headers["WARC-Concurrent-To"] == record.headers["WARC-Record-ID"],
+            let head = try? next.openHTTPMessage().head,
+            let destination = head.fields["Sec-Fetch-Dest"]?.lowercased()
+        else { return false }
+        return destination != "document"
+    }
+
+    private static let pagePrefix = "urn:pageinfo:"
+}

@@ -1,0 +1,70 @@
+import ArchiveStore
+import Hummingbird
+import WebArchive
+
+/// `/api/search` and `/api/suggest`. Documented in `docs/json.md`.
+struct SearchRoutes: Sendable {
+    let site: Site
+
+    var routes: RouteCollection<ConnectionContext> {
+        RouteCollection(context: ConnectionContext.self)
+            .get("/search") { request, _ in try await search(request.uri.queryParameters) }
+            .get("/suggest") { request, _ in try await suggest(request.uri.queryParameters) }
+    }
+
+    private struct Found: Encodable, Sendable {
+        let results: SearchResults
+        let facets: SearchFacets?
+
+        private enum CodingKeys: String, CodingKey {
+            case facets
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try results.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encodeIfPresent(facets, forKey: .facets)
+        }
+    }
+
+    private func search(_ parameters: Parameters) async throws -> Response {
+        let query = try Self.query(parameters)
+        let limit = try ListParameters.number("limit", in: parameters, default: 20, allowed: 1...100)
+        let cursor = parameters["cursor"].map(String.init)
+        let hasFacets = parameters["facets"] == "true"
+        return try Responses.json(
+            try await site.blocking.long {
+                Found(
+                    results: try site.store.searcher.search(query, limit: limit, cursor: cursor),
+                    facets: hasFacets ? try site.store.searcher.facets(query) : nil)
+            })
+    }
+
+    private func suggest(_ parameters: Parameters) async throws -> Response {
+        let text = parameters["q"].map(String.init) ?? ""
+        let limit = try ListParameters.number("limit", in: parameters, default: 8, allowed: 1...20)
+        return try Responses.json([
+            "suggestions": try await site.blocking.long { try site.store.searcher.suggestions(for: text, limit: limit) }
+        ])
+    }
+
+    private static func query(_ parameters: Parameters) throws -> SearchQuery {
+        guard let text = parameters["q"] else {
+            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter q is missing")
+        }
+        func values(_ name: Substring) -> [String] {
+            parameters[name].map { $0.split(separator: ",").map(String.init) } ?? []
+        }
+        var query = try SearchQuery(String(text))
+        query.restrict(sites: values("site"), types: values("type"), languages: values("lang"))
+        query.archives += values("in")
+        query.collections += values("collection")
+        let (after, before) = (parameters["after"].map(String.init), parameters["before"].map(String.init))
+        guard query.restrict(after: after, before: before) else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter", "the parameter after or before isn't a valid time",
+                hint: "use 4 to 14 digits of YYYYMMDDhhmmss")
+        }
+        return query
+    }
+}

@@ -1,0 +1,89 @@
+import ArchiveStore
+import ArgumentParser
+import WebArchive
+
+/// `replayhost search WORDS…`
+struct SearchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "Search the text of all pages.",
+        discussion: """
+            Finds pages with all words. Also: "a phrase", word*, one OR other, title:word, site:example.org, \
+            type:pdf, lang:de, in:ID, after:2019, before:2024-06. To leave out a word, put -- before the words: \
+            replayhost search -- coral -reef
+
+            Examples:
+              replayhost search coral bleaching
+              replayhost search 'site:reef.example "sea star" after:2019'
+            """)
+
+    @Argument(help: "What to search for.")
+    var words: [String]
+
+    @Option(name: .customLong("in"), help: "Only in this archive or collection; can be repeated.")
+    var archives: [String] = []
+
+    @Option(name: .long, help: "The maximum number of results.")
+    var limit = 20
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (1...1000).contains(limit) else { throw ValidationError("--limit must be from 1 to 1000") }
+    }
+
+    func run() throws {
+        let store = try common.openExistingStore()
+        var query = try SearchQuery(words.joined(separator: " "))
+        for id in archives {
+            switch try store.resolver.replayable(matching: id) {
+            case .archive(let archive): query.archives.append(archive.id.text)
+            case .collection(let collection, _): query.collections.append(collection.id.text)
+            }
+        }
+        let results = try store.searcher.search(query, limit: limit)
+        if let name = results.unknown.first {
+            throw StoreError(
+                .notFound, "no archive or collection has the id \"\(name)\"",
+                hint: "run `replayhost list` to see all archives")
+        }
+        for hit in results.hits { write(hit) }
+        if results.hits.isEmpty { common.note(query.isEmpty ? "Nothing to search for." : "No pages found.") }
+        noteOpen(results.hits.first)
+        noteMore(results)
+        notePending(results.coverage)
+    }
+
+    private func write(_ hit: SearchHit) {
+        guard !common.json else { return Terminal.write(Terminal.json(hit)) }
+        let date = RFC3339.text(ofTimestamp: hit.timestamp).map { String($0.prefix(10)) } ?? "no date   "
+        let title = hit.title.isEmpty ? "(no title)" : hit.title
+        let start = "\(hit.archive)  \(date)  \(title)  \(hit.url)  "
+        Terminal.write(parts: [(start, false)] + hit.snippet.parts.map { ($0.text, $0.isMatch) })
+    }
+
+    /// Shows how to open a result.
+    private func noteOpen(_ hit: SearchHit?) {
+        guard let hit, !hit.url.isEmpty else { return }
+        let time = hit.timestamp.isEmpty ? "" : " --time \(hit.timestamp)"
+        common.note("To open a page: replayhost open \(hit.archive) --url \(Self.quoted(hit.url))\(time)")
+    }
+
+    private func noteMore(_ results: SearchResults) {
+        guard results.next != nil else { return }
+        let total = results.totalIsMinimum ? "more than \(results.total)" : "\(results.total)"
+        common.note("\(results.hits.count) of \(total) pages; use --limit to see more.")
+    }
+
+    private func notePending(_ coverage: SearchCoverage) {
+        guard coverage.pending > 0 else { return }
+        let archives = Terminal.count(coverage.pending, "archive isn't", "archives aren't")
+        if let reason = coverage.rebuildReason { common.note("The search index is made again: \(reason).") }
+        common.note("\(archives) indexed yet. A running server does that, or `replayhost jobs run`.")
+    }
+
+    /// Quotes a URL for a shell.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

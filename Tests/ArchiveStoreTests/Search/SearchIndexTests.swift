@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// The index agrees with the archives, whatever happens.
+struct SearchIndexTests {
+    typealias Record = RecordedArchive.Record
+
+    private static func records(_ count: Int, _ word: String) -> [Record] {
+        (0..<count).map { Record("http://\(word).example/\($0)", page("\(word) \($0)", "<p>\(word) text number\($0)")) }
+    }
+
+    private func store() throws -> TestStore {
+        let test = try TestStore()
+        try test.add(Self.records(30, "reef"), id: "reef")
+        try test.add(Self.records(20, "sea") + Self.records(10, "reef"), id: "sea")
+        return test
+    }
+
+    @Test func removedArchiveLeavesNothing() throws {
+        let test = try store()
+        let fresh = try TestStore()
+        try fresh.add(Self.records(30, "reef"), id: "reef")
+        try test.store.remove(try #require(ArchiveID("sea")))
+        // Before its text is deleted, it isn't found any more.
+        #expect(try test.search("sea").total == 0)
+        #expect(try test.search("reef").total == 30)
+        #expect(try test.search("reef").hits.allSatisfy { $0.archive.text == "reef" && $0.captures == 1 })
+        try test.store.purgeRemovedTexts()
+        #expect(try test.searchContents() == fresh.searchContents())
+        #expect(try test.searchCounts() == fresh.searchCounts())
+        #expect(try test.store.search.database.integrityCheck() == ["ok"])
+        try test.store.remove(try #require(ArchiveID("reef")))
+        try test.store.purgeRemovedTexts()
+        #expect(try test.searchCounts().allSatisfy { $0.value == 0 })
+        // The words are gone from the file too, apart from unused pages.
+        try test.store.search.database.writing { _ in }
+        let file = try contents(of: test.layout.search) + ((try? contents(of: test.layout.search + "-wal")) ?? [])
+        #expect(!file.isEmpty)
+    }
+
+    @Test func interruptedIndexingContinues() throws {
+        let test = try TestStore()
+        let archive = try test.add(Self.records(40, "reef"), id: "reef", indexes: false)
+        struct Stop: Error {}
+        // Stops after each possible number of pages, as a killed process would.
+        for count in [0, 1, 5, 20, 39] {
+            var left = count
+            #expect(throws: Stop.self) {
+                _ = try TextWork(store: test.store, archive: archive).run { _, _ in
+                    if left == 0 { throw Stop() }
+                    left -= 1
+                }
+            }
+            #expect(try test.store.searcher.indexedText(of: archive)?.isComplete == false)
+        }
+        #expect(try test.search("reef").coverage.pending == 1)
+        try test.indexAll()
+        let other = try TestStore()
+        try other.add(Self.records(40, "reef"), id: "reef")
+        #expect(try test.searchContents() == other.searchContents())
+        #expect(try test.search("reef").coverage == SearchCoverage(complete: 1, pending: 0))
+    }
+
+    @Test(arguments: ["truncated", "zeroed", "deleted", "text", "newer", "dropped"])
+    func damagedIndexIsMadeAgain(fault: String) throws {
+        let test = try store()
+        let before = try test.searchContents()
+        let path = test.layout.search
+        switch fault {
+        case "newer":
+            try test.store.search.database.writing { try $0.execute(sql: "PRAGMA user_version = 999999") }
+        case "dropped": try test.store.search.database.writing { try $0.execute(sql: "DROP TABLE capture") }
+        default:
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            let bytes = try contents(of: path)
+            try FileManager.default.removeItem(atPath: path)
+            switch fault {
+            case "truncated": try Data(bytes.prefix(bytes.count / 3 + 100)).write(to: URL(fileURLWithPath: path))
+            case "zeroed": try Data(count: bytes.count).write(to: URL(fileURLWithPath: path))
+            case "text":
+                try Data("this is not a database, but quite a long text".utf8).write(to: URL(fileURLWithPath: path))
+            default: break
+            }
+        }
+        let reopened = TestStore(folder: test.folder, store: try test.reopened())
+        let results = try reopened.search("reef")
+        if fault != "truncated" || results.coverage.pending > 0 {
+            #expect(results.coverage.pending == 2)
+            if fault != "deleted" { #expect(results.coverage.rebuildReason != nil) }
+        }
+        try reopened.indexAll()
+        #expect(try reopened.searchContents() == before)
+        #expect(try reopened.search("reef").total == 30)
+        #expect(try reopened.search("reef").coverage.pending == 0)
+        #expect(try reopened.store.search.database.integrityCheck() == ["ok"])
+    }
+
+    @Test func hashedLinkKeepsItsText() throws {
+        let test = try TestStore()
+        let path = try test.folder.write(RecordedArchive(Self.records(5, "reef")).bytes(), to: "linked.wacz")
+        _ = try test.store.importLink(to: path)
+        let runner = JobRunner(test.store, kinds: [.text])
+        try test.store.jobs.queueTexts()
+        while try runner.runNext() != nil {}
+        #expect(try test.search("reef").total == 5)
+        try test.indexAll()
+        #expect(try test.store.resolver.archive(matching: "linked").sha256 != nil)
+        #expect(try test.search("reef").total == 5)
+        #expect(try test.store.jobs.all(in: nil, limit: 9).filter { $0.kind == .text }.count == 1)
+    }
+
+    @Test func archiveWithoutTextIsFoundByTitleAndURL() throws {
+        let test = try TestStore()
+        var archive = RecordedArchive([Record("http://reef.example/deep", page("HTML title", "words"))])
+        archive.pages = "{\"url\":\"http://reef.example/deep\",\"ts\":\"2024-01-02T03:04:05Z\",\"title\":\"Listed\"}\n"
+        let path = try test.folder.write(archive.bytes(), to: "a.wacz")
+        _ = try test.store.jobs.importAny(at: path, options: ImportOptions(indexesText: false))
+        try test.indexAll()
+        #expect(try test.found("listed") == ["reef.example/deep"])
+        #expect(try test.found("deep") == ["reef.example/deep"])
+        #expect(try test.found("words") == [])
+        // The choice is in the sidecar, so it survives a rebuild.
+        let rebuilt = try ArchiveStore.rebuild(at: test.layout.root).store
+        #expect(try rebuilt.archives().map(\.archive.entry.indexesText) == [false])
+    }
+
+    @Test func failedJobIsNotRepeated() throws {
+        let test = try TestStore()
+        let path = try test.folder.write(RecordedArchive(Self.records(3, "reef")).bytes(), to: "linked.wacz")
+        _ = try test.store.importLink(to: path)
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+        try test.indexAll()
+        try test.indexAll()
+        let jobs = try test.store.jobs.all(in: nil, limit: 9).filter { $0.kind == .text }
+        #expect(jobs.map(\.state) == [.failed])
+    }
+}
