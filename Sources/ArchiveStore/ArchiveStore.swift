@@ -55,6 +55,14 @@ package struct ArchiveStore: Sendable {
     /// Runs SQLite's integrity check on the catalog. Returns its lines; `["ok"]` if the catalog is intact.
     package func integrityCheck() throws -> [String] { try catalog.integrityCheck() }
 
+    /// Checks the search index. Returns SQLite's lines; `["ok"]` if it is intact or there is none yet.
+    package func searchIntegrityCheck() throws -> [String] {
+        search.database.exists ? try search.database.integrityCheck() : ["ok"]
+    }
+
+    /// Deletes the search index. The text of all archives is then indexed again.
+    package func resetSearch() throws { try search.database.reset(because: "you asked for it") }
+
     /// Returns all archives, newest import first, each with its availability.
     package func archives() throws -> [ListedArchive] {
         try catalog.allArchives().map { ListedArchive(archive: $0, availability: $0.availability(in: layout)) }
@@ -70,11 +78,15 @@ package struct ArchiveStore: Sendable {
         try resolver.details(of: archive, findings: try catalog.findings(key: archive.key))
     }
 
-    /// Returns pages in the archive's order whose title or URL contains every word of `query`.
+    /// Returns pages in the archive's order whose title or URL contains every word of `query`. If the archive has no
+    /// page list, these are pages detected among its captures.
     package func pages(
         of archive: Archive, matching query: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
-        try catalog.pages(key: archive.key, matching: query, offset: offset, limit: limit)
+        guard archive.summary.pageCount == 0 else {
+            return try catalog.pages(key: archive.key, matching: query, offset: offset, limit: limit)
+        }
+        return try search.pages(key: archive.key, matching: query, offset: offset, limit: limit)
     }
 
     /// Changes title, tags or notes.
@@ -116,7 +128,7 @@ package struct ArchiveStore: Sendable {
     /// - Parameter stop: Returns whether to stop; the next call continues.
     package func purgeRemovedTexts(stop: () -> Bool = { false }) throws {
         guard !isReadOnly else { return }
-        try search.keepOnly(Set(catalog.allArchives().map(\.key)))
+        try search.keepOnly(Set(catalog.names().map(\.key)))
         try search.purge(stop: stop)
     }
 

@@ -4,7 +4,8 @@ import Testing
 /// Help and version. RECORD_GOLDEN=1 rewrites the golden files.
 struct HelpTests {
     static let commands = [
-        "open", "stop", "import", "serve", "list", "info", "pages", "cdx", "get", "edit", "collection", "jobs",
+        "open", "stop", "import", "serve", "list", "info", "search", "pages", "cdx", "get", "edit", "collection",
+        "jobs",
         "remove",
         "backup",
         "restore",

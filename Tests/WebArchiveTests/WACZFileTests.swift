@@ -455,7 +455,8 @@ struct PageListTests {
             page
                 == Page(
                     url: "http://a/", captureTime: CaptureTimestamp(digits: "20240102030405"), title: "T😀", id: "i",
-                    textLength: 4, text: nil, size: 5, mime: "text/html", status: 200, depth: 1, favIconURL: "http://a/i",
+                    textLength: 4, text: nil, size: 5, mime: "text/html", status: 200, depth: 1,
+                    favIconURL: "http://a/i",
                     isSeed: true, list: .pages))
     }
 

@@ -125,9 +125,11 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let findings: [Finding]
     /// The collections that contain the archive.
     package let collections: [ArchiveID]
+    /// What can be searched; `nil` before indexing has started.
+    package let text: IndexedText?
 
     private enum CodingKeys: String, CodingKey {
-        case availability, findings, collections
+        case availability, findings, collections, text
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -136,12 +138,14 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
         try container.encode(availability, forKey: .availability)
         try container.encode(findings, forKey: .findings)
         try container.encode(collections.map(\.text), forKey: .collections)
+        try container.encodeIfPresent(text, forKey: .text)
     }
 }
 
-/// A page that an archive lists, in the archive's order.
+/// A page of an archive, in the archive's order.
 package struct ArchivePage: Sendable, Hashable, Encodable {
     package let position: Int
+    /// `pages` or `extraPages`; `detected` if the archive has no page list.
     package let list: String
     package let url: String
     package let timestamp: String?

@@ -37,6 +37,11 @@ struct Catalog: Sendable {
             .map(\.archive)
     }
 
+    /// Returns the keys, ids and titles of all archives.
+    func names() throws -> [ArchiveName] {
+        try reading { try ArchiveName.fetchAll($0.cachedStatement(sql: "SELECT key, id, title FROM archive")) }
+    }
+
     func archive(id: ArchiveID) throws -> Archive? {
         try reading { try ArchiveRecord.fetchOne($0, sql: "SELECT * FROM archive WHERE id = ?", arguments: [id]) }?
             .archive

@@ -33,20 +33,24 @@ struct FindingRow: Decodable, FetchableRecord {
     }
 }
 
-/// A row of the table `page`; in a collection, with the member that lists the page.
+/// A row of the table `page`, or a detected page.
 struct PageRow: Decodable, FetchableRecord {
     let position: Int
     let list: String
     let url: String
     let timestamp: String?
     let title: String?
-    let archiveID: String?
 
     var page: ArchivePage {
-        ArchivePage(
-            position: position, list: list, url: url, timestamp: timestamp, title: title,
-            archiveID: archiveID.flatMap { ArchiveID($0) })
+        ArchivePage(position: position, list: list, url: url, timestamp: timestamp, title: title)
     }
+}
+
+/// How an archive is named.
+struct ArchiveName: Decodable, FetchableRecord, Sendable {
+    let key: String
+    let id: ArchiveID
+    let title: String
 }
 
 /// A row of the table `archiveCollection`.

@@ -40,7 +40,19 @@ extension Collections {
     package func pages(
         of collection: ArchiveCollection, matching query: String = "", offset: Int = 0, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
-        try catalog.pages(of: collection, matching: query, offset: offset, limit: limit)
+        var total = 0
+        var pages: [ArchivePage] = []
+        for member in try members(of: collection) {
+            let found = try store.pages(
+                of: member, matching: query, offset: max(0, offset - total), limit: limit - pages.count)
+            total += found.total
+            pages += found.pages.map { page in
+                var page = page
+                page.archiveID = member.id
+                return page
+            }
+        }
+        return (total, pages)
     }
 
     /// Saves a collection in the catalog, as its document describes it.

@@ -153,7 +153,8 @@ struct Importer {
         guard let linked, options.replaces == nil || options.replaces == linked.id else { return nil }
         let details = ArchiveDetails(
             archive: linked, availability: .available, findings: try catalog.findings(key: linked.key),
-            collections: try store.collections.collections(of: linked.id).map(\.id))
+            collections: try store.collections.collections(of: linked.id).map(\.id),
+            text: try store.searcher.indexedText(of: linked))
         return ImportOutcome(details: details, kind: .duplicate)
     }
 

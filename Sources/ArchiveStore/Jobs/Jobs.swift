@@ -49,6 +49,7 @@ package struct Jobs: Sendable {
         let archives = try catalog.allArchives()
         try store.search.keepOnly(Set(archives.map(\.key)))
         let complete = try store.search.completeKeys()
+        if archives.allSatisfy({ complete.contains($0.key) }) { try store.search.forgetRebuild() }
         let ended = try catalog.reading { database in
             let sql = """
                 SELECT json_extract(options, '$.key') FROM job WHERE kind = 'text' AND state IN ('failed', 'cancelled')

@@ -86,6 +86,7 @@ package struct Resolver: Sendable {
         archive.summary.findingCounts = FindingCounts(findings)
         return ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
-            collections: try store.collections.collections(of: archive.id).map(\.id))
+            collections: try store.collections.collections(of: archive.id).map(\.id),
+            text: try store.searcher.indexedText(of: archive))
     }
 }

@@ -20,7 +20,9 @@ struct PDFText {
         guard let program = Self.program else { return PageContent(type: "pdf", missing: .noPDFReader) }
         return try layout.withStagingFile { file in
             try document.readBytes { try file.append($0) }
-            return try run(program, on: file.path)
+            let content = try run(program, on: file.path)
+            guard content.missing == .unreadablePDF, try isEncrypted(file.path) else { return content }
+            return PageContent(type: "pdf", missing: .encryptedPDF)
         }
     }
 
@@ -51,7 +53,6 @@ struct PDFText {
         switch process.terminationStatus {
         case 0 where process.terminationReason == .exit:
             return PageContent(type: "pdf", parts: parts, missing: parts.isEmpty ? .empty : nil)
-        case 3: return PageContent(type: "pdf", missing: .encryptedPDF)
         default: return PageContent(type: "pdf", missing: .unreadablePDF)
         }
         #else
@@ -59,11 +60,25 @@ struct PDFText {
         #endif
     }
 
+    /// Whether the trailer names an encryption dictionary. ISO 32000-1 §7.6.1
+    private func isEncrypted(_ path: String) throws -> Bool {
+        let file = try Descriptor(path: path, flags: O_RDONLY)
+        let size = Int(try file.status().st_size)
+        var rest: [UInt8] = []
+        for offset in stride(from: 0, to: size, by: 1 << 20) {
+            let bytes =
+                rest + (try file.bytes(named: path).read(at: UInt64(offset), count: min(1 << 20, size - offset)))
+            if bytes.firstRange(of: Array("/Encrypt".utf8)) != nil { return true }
+            rest = bytes.suffix(8)
+        }
+        return false
+    }
+
     private static let program: String? = [
         "/usr/bin/pdftotext", "/usr/local/bin/pdftotext", "/opt/homebrew/bin/pdftotext",
     ]
     .first { access($0, X_OK) == 0 }
     private static let memoryMax = 512 << 20
-    private static let secondsMax = 20
+    private static let secondsMax = 10
     private static let outputMax = 64 << 20
 }

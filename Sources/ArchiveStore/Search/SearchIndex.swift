@@ -90,11 +90,49 @@ struct SearchIndex: Sendable {
         }
     }
 
+    /// Why the index was made again; `nil` if it wasn't, or if that is complete.
+    func rebuildReason() throws -> String? {
+        try database.reading { try String.fetchOne($0, sql: "SELECT value FROM note WHERE name = 'rebuilt'") }
+    }
+
+    /// Forgets why the index was made again.
+    func forgetRebuild() throws {
+        guard database.exists, try rebuildReason() != nil else { return }
+        try database.writing { try $0.execute(sql: "DELETE FROM note WHERE name = 'rebuilt'") }
+    }
+
     func progress(key: String) throws -> Progress? {
         guard database.exists else { return nil }
         return try database.reading {
             try ArchiveRow.fetchOne($0, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
         }?.progress
+    }
+
+    /// Returns detected pages in the archive's order whose title or URL contains every word of `query`.
+    func pages(
+        key: String, matching query: String, offset: Int, limit: Int
+    ) throws -> (total: Int, pages: [ArchivePage]) {
+        guard database.exists else { return (0, []) }
+        let patterns = Catalog.patterns(of: query)
+        let filter = patterns.map { _ in " AND (title LIKE ? ESCAPE '\\' OR url.url LIKE ? ESCAPE '\\')" }.joined()
+        let tables = """
+            archive JOIN capture ON capture.archive = archive.number AND capture.part = 0
+            JOIN document ON document.number = capture.document JOIN url ON url.number = document.url
+            WHERE archive.key = ?\(filter)
+            """
+        let arguments: [any DatabaseValueConvertible] = [key] + patterns.flatMap { [$0, $0] }
+        return try database.reading { database in
+            let total = try Int.fetchOne(
+                database, sql: "SELECT count(*) FROM \(tables)", arguments: StatementArguments(arguments))
+            let sql = """
+                SELECT capture.position AS position, 'detected' AS list, url.url AS url,
+                    nullif(timestamp, '') AS timestamp, nullif(substr(title, 1, 1000), '') AS title
+                FROM \(tables) ORDER BY capture.position LIMIT ? OFFSET ?
+                """
+            let rows = try PageRow.fetchAll(
+                database, sql: sql, arguments: StatementArguments(arguments + [limit, offset]))
+            return (total ?? 0, rows.map(\.page))
+        }
     }
 
     /// Starts or continues the indexing of an archive.

@@ -83,10 +83,9 @@ package struct Searcher: Sendable {
 
     /// Returns how many of the pages found are in each archive, site and so on.
     package func facets(_ query: SearchQuery) throws -> SearchFacets {
-        var (scope, results) = try scope(of: query)
+        var (scope, known) = try scope(of: query)
         var facets = SearchFacets()
-        guard store.search.database.exists, !query.isEmpty, results.unknown.isEmpty else { return facets }
-        results = SearchResults()
+        guard store.search.database.exists, !query.isEmpty, known.unknown.isEmpty else { return facets }
         try store.search.database.reading { database in
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }
@@ -96,7 +95,7 @@ package struct Searcher: Sendable {
     }
 
     /// What of the library can be searched.
-    package func coverage() throws -> SearchCoverage { try coverage(of: store.catalog.allArchives()) }
+    package func coverage() throws -> SearchCoverage { try coverage(of: store.catalog.names()) }
 
     /// What the index has of an archive; `nil` if indexing hasn't started.
     package func indexedText(of archive: Archive) throws -> IndexedText? {
@@ -108,21 +107,19 @@ package struct Searcher: Sendable {
         }
     }
 
-    private func coverage(of archives: [Archive]) throws -> SearchCoverage {
+    private func coverage(of archives: [ArchiveName]) throws -> SearchCoverage {
         var coverage = SearchCoverage()
         let complete = try store.search.completeKeys()
         coverage.complete = archives.count { complete.contains($0.key) }
         coverage.pending = archives.count - coverage.complete
         if coverage.pending > 0, store.search.database.exists {
-            coverage.rebuildReason = try store.search.database.reading {
-                try String.fetchOne($0, sql: "SELECT value FROM note WHERE name = 'rebuilt'")
-            }
+            coverage.rebuildReason = try store.search.rebuildReason()
         }
         return coverage
     }
 
     private func scope(of query: SearchQuery) throws -> (SearchScope, SearchResults) {
-        let all = try store.catalog.allArchives()
+        let all = try store.catalog.names()
         var results = SearchResults()
         results.coverage = try coverage(of: all)
         var chosen: Set<ArchiveID>?
@@ -292,15 +289,15 @@ package struct Searcher: Sendable {
 /// The archives and times in which to search.
 struct SearchScope {
     /// The archives that may be found.
-    let archives: [Archive]
+    let archives: [ArchiveName]
     /// Whether the query names archives.
     let isLimited: Bool
     let after: String?
     let before: String?
-    private var byNumber: [Int64: Archive] = [:]
+    private var byNumber: [Int64: ArchiveName] = [:]
     private var isEverything = false
 
-    init(archives: [Archive], isLimited: Bool, after: String?, before: String?) {
+    init(archives: [ArchiveName], isLimited: Bool, after: String?, before: String?) {
         (self.archives, self.isLimited, self.after, self.before) = (archives, isLimited, after, before)
     }
 
@@ -314,7 +311,7 @@ struct SearchScope {
         isEverything = try byNumber.count == numbers.count && !index.hasRemoved(database)
     }
 
-    func archive(_ number: Int64) -> Archive? { byNumber[number] }
+    func archive(_ number: Int64) -> ArchiveName? { byNumber[number] }
 
     /// A condition on rows of `capture`.
     var captureCondition: String {

@@ -30,7 +30,7 @@ extension Searcher {
         let query = try SearchQuery(String(text.prefix(Self.suggestionTextMax)))
         let typed = text.trimmingCharacters(in: .whitespaces)
         guard !typed.isEmpty else { return [] }
-        let archives = try store.catalog.allArchives()
+        let archives = try store.catalog.names()
         var found = archives.filter { $0.title.range(of: typed, options: Self.textOptions) != nil }.prefix(2).map {
             Suggestion(kind: .archive, text: $0.title, archive: $0.id)
         }

@@ -45,7 +45,8 @@ extension Page {
     init(url: String, time: String?, title: String?, id: String?) {
         self.init(
             url: url, captureTime: time.flatMap { CaptureTimestamp(pageTime: $0) }, title: title, id: id,
-            textLength: nil, text: nil, size: nil, mime: nil, status: nil, depth: nil, favIconURL: nil, isSeed: false, list: .pages
+            textLength: nil, text: nil, size: nil, mime: nil, status: nil, depth: nil, favIconURL: nil, isSeed: false,
+            list: .pages
         )
     }
 
@@ -79,7 +80,8 @@ extension Page {
         }
         self.init(
             url: url, captureTime: texts["ts"].flatMap { CaptureTimestamp(pageTime: $0) }, title: texts["title"],
-            id: texts["id"], textLength: textLength, text: text, size: texts["size"].flatMap { UInt64($0) }, mime: texts["mime"],
+            id: texts["id"], textLength: textLength, text: text, size: texts["size"].flatMap { UInt64($0) },
+            mime: texts["mime"],
             status: texts["status"].flatMap { Int($0) }, depth: texts["depth"].flatMap { Int($0) },
             favIconURL: texts["favIconUrl"] ?? texts["favIconURL"], isSeed: isSeed, list: list)
     }
@@ -143,7 +145,9 @@ public final class PageReader {
             }
             if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
             do throws(JSONProblem) {
-                if let page = try Page(line: bytes, list: list, keepsText: keepsText, limits: wacz.limits) { return page }
+                if let page = try Page(line: bytes, list: list, keepsText: keepsText, limits: wacz.limits) {
+                    return page
+                }
             } catch {
                 note(
                     "A line of the page list can't be read: byte \(error.offset): \(error.what).", "page-bad-line",

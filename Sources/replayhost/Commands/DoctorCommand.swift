@@ -116,6 +116,7 @@ struct DoctorCommand: ParsableCommand {
             }
             checks += linkedFileChecks(archives)
             checks += try lookupChecks(store)
+            checks.append(try searchCheck(store))
             if let server = ServerFile.running(layout: store.layout) {
                 checks.append(
                     Check(name: "server", verdict: .good, what: "running at \(server.address) (process \(server.pid))"))
@@ -178,6 +179,22 @@ struct DoctorCommand: ParsableCommand {
             checks.append(Check(name: "lookups", verdict: .good, what: "all archives are ready to search"))
         }
         return checks
+    }
+
+    /// A damaged search index is deleted; the text is then indexed again.
+    private func searchCheck(_ store: ArchiveStore) throws -> Check {
+        let before = try store.searchIntegrityCheck()
+        if before != ["ok"] { try store.resetSearch() }
+        try store.jobs.queueTexts()
+        let coverage = try store.searcher.coverage()
+        let pending = Terminal.count(coverage.pending, "archive", "archives")
+        guard coverage.pending > 0 else {
+            return Check(name: "search", verdict: .good, what: "the text of all archives is indexed")
+        }
+        let reason = coverage.rebuildReason.map { "the index is made again, since \($0); " } ?? ""
+        return Check(
+            name: "search", verdict: .warning, what: "\(reason)\(pending) still to be indexed",
+            hint: "start a server, or run `replayhost jobs run`")
     }
 
     private func assetChecks() -> [Check] {

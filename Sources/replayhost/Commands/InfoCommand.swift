@@ -20,14 +20,15 @@ struct InfoCommand: ParsableCommand {
         let store = try common.openExistingStore()
         let details = try store.details(of: try store.resolver.archive(matching: id))
         if common.json { return Terminal.write(Terminal.json(details)) }
-        for (label, value) in Self.facts(details.archive) {
+        for (label, value) in Self.facts(details) {
             let padding = String(repeating: " ", count: max(1, 14 - label.count))
             Terminal.write("\(label):\(padding)\(Terminal.safe(value))")
         }
         for finding in details.findings { Terminal.write(FindingText.line(finding)) }
     }
 
-    private static func facts(_ archive: Archive) -> [(String, String)] {
+    private static func facts(_ details: ArchiveDetails) -> [(String, String)] {
+        let archive = details.archive
         let facts: [(String, String?)] = [
             ("id", archive.id.text), ("title", archive.title), ("description", archive.description),
             ("tags", archive.tags.isEmpty ? nil : archive.tags.joined(separator: ", ")),
@@ -43,8 +44,35 @@ struct InfoCommand: ParsableCommand {
             ("first capture", archive.firstCapture.flatMap(RFC3339.text(ofTimestamp:))),
             ("last capture", archive.lastCapture.flatMap(RFC3339.text(ofTimestamp:))),
             ("main page", archive.mainPageURL), ("lookups", lookups(archive)),
+            ("search", search(details.text, archive)),
         ]
         return facts.compactMap { label, value in value.map { (label, $0) } }
+    }
+
+    /// Describes how much of the text can be searched.
+    private static func search(_ text: IndexedText?, _ archive: Archive) -> String {
+        guard let text else { return "not indexed yet" }
+        let pages = Terminal.count(text.pages, "page", "pages") + (text.source == .detected ? " (detected)" : "")
+        let state = text.isComplete ? "" : ", indexing hasn't finished"
+        let reasons = text.withoutText.sorted { $0.key < $1.key }.map { "\($0.value) \(reason($0.key))" }
+        return "\(pages), \(text.withText) with text" + (reasons.isEmpty ? "" : ", \(reasons.joined(separator: ", "))")
+            + state
+    }
+
+    /// Returns the reason why pages have no text.
+    private static func reason(_ name: String) -> String {
+        switch MissingText(rawValue: name) {
+        case .notCaptured: "not captured"
+        case .unreadable: "unreadable"
+        case .otherType: "of a type without text"
+        case .empty: "empty"
+        case .tooLarge: "too large"
+        case .off: "not indexed (--no-text)"
+        case .noPDFReader: "PDF, not indexed because pdftotext isn't installed"
+        case .encryptedPDF: "encrypted PDF"
+        case .unreadablePDF: "PDF that can't be read"
+        case nil: name
+        }
     }
 
     /// Describes the index that lookups use.

@@ -6,7 +6,7 @@ import Foundation
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "Manage jobs: imports and the hashing of linked files.",
+        abstract: "Manage jobs: imports, the hashing of linked files, and the indexing of text.",
         discussion: """
             A running server runs waiting jobs. Without a server, use `replayhost jobs run`.
 

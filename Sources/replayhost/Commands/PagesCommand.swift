@@ -33,7 +33,8 @@ struct PagesCommand: ParsableCommand {
         guard offset == 0 else { return }
         common.note(
             match.isEmpty
-                ? "This archive has no page list. Find its URLs with `replayhost cdx`." : "No pages match \"\(match)\"."
+                ? "This archive has no page list, and no pages were detected yet. Find its URLs with `replayhost cdx`."
+                : "No pages match \"\(match)\"."
         )
     }
 

@@ -1,0 +1,206 @@
+"""bench_search.py FOLDER: measures full-text search beside the sqlite3 shell.
+
+Makes PAGES pages (default: 200,000) of generated text in five scripts, as HTML in one archive with a page list. Indexes them, and
+puts the same text into an FTS5 table with the sqlite3 shell. Then sends the same QUERIES queries (default: 500) over HTTP, from 8
+clients and from one, and to the shell. Prints times, sizes and ratios.
+"""
+
+import http.client
+import multiprocessing
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from serving import BINARY, import_file, resident, serve
+from writers.generated import Capture, write
+
+PAGES, QUERIES = int(os.environ.get("PAGES", 200_000)), int(os.environ.get("QUERIES", 500))
+CLIENTS = 8
+# The letters that words are made of. Real languages differ more, but fold and split as these do.
+SCRIPTS = {
+    "en": ("bcdfghklmnprstvw", "aeiou"), "de": ("bdfghklmnrstwzß", "aeiouäöü"), "ru": ("бвгдзклмнпрст", "аеиоуыя"),
+    "el": ("βγδζκλμνπρστ", "αειοωάέ"), "ja": ("東京天気晴雨海山川人日本語学", "のをにはがでと"),
+}
+
+
+def words(language, chooser, count=20_000):
+    """Returns words of a language, the most frequent first."""
+    consonants, vowels = SCRIPTS[language]
+    found = {}
+    while len(found) < count:
+        syllables = 1 + chooser.choice((0, 1, 1, 2, 2, 3))
+        found["".join(chooser.choice(consonants) + chooser.choice(vowels) for _ in range(syllables))] = None
+    return list(found)
+
+
+class Texts:
+    """Generated texts; the same for each seed. Frequencies follow Zipf's law."""
+
+    def __init__(self, seed=1):
+        self.chooser = random.Random(seed)
+        self.words = {language: words(language, self.chooser) for language in SCRIPTS}
+        self.weights = []
+        total = 0
+        for rank in range(20_000):
+            total += 1 / (rank + 1)
+            self.weights.append(total)
+
+    def sentence(self, language, count):
+        found = self.chooser.choices(self.words[language], cum_weights=self.weights, k=count)
+        return ("" if language == "ja" else " ").join(found)
+
+    def page(self, number):
+        language = list(SCRIPTS)[number % 5 if number % 3 else 0]
+        title = self.sentence(language, 4)
+        paragraphs = [self.sentence(language, self.chooser.randint(20, 60)) for _ in range(self.chooser.randint(2, 6))]
+        return language, f"http://site{number % 500}.example/{language}/{number}", title, paragraphs
+
+
+def write_archive(path, texts):
+    """Writes the archive, and the same texts as tab-separated lines for the shell. Returns the size of the texts in bytes."""
+    size, captures, urls = 0, [], []
+    with open(path.with_suffix(".tsv"), "w", encoding="utf-8") as table:
+        for number in range(PAGES):
+            language, url, title, paragraphs = texts.page(number)
+            size += len((title + url + " ".join(paragraphs)).encode())
+            table.write(f"{title}\t{url}\t{' '.join(paragraphs)}\n")
+            body = f"<!doctype html><html lang={language}><title>{title}</title><h1>{title}</h1>" + "".join(
+                f"<p>{paragraph}" for paragraph in paragraphs)
+            host, _, rest = url[7:].partition("/")
+            captures.append(Capture(
+                url, ",".join(reversed(host.split("."))) + f")/{rest}", body.encode()))
+            urls.append((url, ""))
+    captures.sort(key=lambda capture: capture.key)
+    write(path, "Generated pages", captures, urls, is_gzipped=True)
+    return size
+
+
+def index_archive(store):
+    """Runs the job; returns the seconds and the peak memory in bytes."""
+    began = time.monotonic()
+    process = subprocess.Popen([BINARY, "jobs", "run", "--store", str(store), "--quiet"])
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0
+    return time.monotonic() - began, usage.ru_maxrss * 1024
+
+
+def shell(database, commands):
+    return subprocess.run(["sqlite3", str(database)], input=commands, text=True, capture_output=True, check=True).stdout
+
+
+def queries(texts):
+    """Returns queries of six kinds, as typed and as FTS5 expressions for the shell."""
+    chooser = random.Random(2)
+    found = []
+    for number in range(QUERIES):
+        language = chooser.choice(["en", "de", "ru", "el"])
+        some = [texts.words[language][int(20_000 ** chooser.random())] for _ in range(3)]
+        kind = number % 6
+        if kind == 0:
+            found.append(("one word", some[0], f'"{some[0]}"'))
+        elif kind == 1:
+            found.append(("three words", " ".join(some), " ".join(f'"{word}"' for word in some)))
+        elif kind == 2:
+            phrase = texts.sentence(language, 2)
+            found.append(("phrase", f'"{phrase}"', f'"{phrase}"'))
+        elif kind == 3:
+            found.append(("prefix", some[0][:4] + "*", f'"{some[0][:4]}"*'))
+        elif kind == 4:
+            site = f"site{chooser.randrange(500)}"
+            found.append(("site:", f"{some[0]} site:{site}.example", f'"{some[0]}" url:"{site} example"'))
+        else:
+            word = texts.words["ja"][int(20_000 ** chooser.random())][:3]
+            found.append(("Japanese", word, f'"{word}"*'))
+    return found
+
+
+def ask(port, paths, times):
+    connection = http.client.HTTPConnection("localhost", port, timeout=600)
+    for path in paths:
+        began = time.perf_counter()
+        connection.request("GET", path, headers={"Host": f"localhost:{port}"})
+        answer = connection.getresponse()
+        body = answer.read()
+        times.append((time.perf_counter() - began) * 1000)
+        assert answer.status == 200, body
+    connection.close()
+
+
+def ask_part(port, paths, queue):
+    times = []
+    ask(port, paths, times)
+    queue.put(times)
+
+
+def measure(port, paths, clients):
+    queue = multiprocessing.Queue()
+    parts = [multiprocessing.Process(target=ask_part, args=(port, paths[number::clients], queue)) for number in range(clients)]
+    for part in parts:
+        part.start()
+    times = [time for _ in parts for time in queue.get()]
+    for part in parts:
+        part.join()
+    return sorted(times)
+
+
+def show(name, times):
+    times = sorted(times)
+    print(f"  {name:32} p50 {times[len(times) // 2]:8.1f} ms   p95 {times[int(len(times) * 0.95)]:8.1f} ms   "
+          f"max {times[-1]:8.1f} ms   ({len(times)} queries)", flush=True)
+    return times[int(len(times) * 0.95)]
+
+
+def main():
+    folder = Path(sys.argv[1])
+    texts = Texts()
+    path = folder / "pages.wacz"
+    size = write_archive(path, texts)
+    print(f"{PAGES} pages, {size / 1e6:.0f} MB of text, archive of {path.stat().st_size / 1e6:.0f} MB", flush=True)
+
+    store = folder / "store"
+    import_file(store, path)
+    seconds, peak = index_archive(store)
+    disk = sum(file.stat().st_size for file in store.glob("search.sqlite*"))
+    print(f"indexing: {seconds:.1f} s, {PAGES / seconds:.0f} pages/s, peak memory {peak / 1e6:.0f} MB", flush=True)
+    print(f"search.sqlite: {disk / 1e6:.0f} MB, {disk / size:.2f} of the text", flush=True)
+
+    database = folder / "shell.sqlite"
+    began = time.monotonic()
+    shell(database, "PRAGMA journal_mode = WAL;\nCREATE VIRTUAL TABLE t USING fts5(title, url, body);\n"
+                    f".mode tabs\n.import '{path.with_suffix('.tsv')}' t\n")
+    inserted = time.monotonic() - began
+    print(f"shell: {inserted:.1f} s, {PAGES / inserted:.0f} pages/s (ratio {inserted / seconds:.2f}), "
+          f"{database.stat().st_size / size:.2f} of the text", flush=True)
+
+    asked = queries(texts)
+    print("queries:", flush=True)
+    timed = shell(database, ".timer on\n" + "".join(
+        f"SELECT rowid, snippet(t, 2, '', '', '', 20) FROM t WHERE t MATCH '{expression}' ORDER BY bm25(t, 10, 3, 1) LIMIT 20;\n"
+        for _, _, expression in asked))
+    shell_times = [float(match) * 1000 for match in re.findall(r"Run Time: real ([\d.]+)", timed)]
+    assert len(shell_times) == len(asked)
+    with serve(store) as (process, port):
+        paths = [f"/api/search?q={quote(typed)}" for _, typed, _ in asked]
+        measure(port, paths[:20], 1)
+        alone = measure(port, paths, 1)
+        eight = measure(port, paths, CLIENTS)
+        of_shell = show("shell", shell_times)
+        of_one = show("HTTP, 1 client", alone)
+        of_eight = show("HTTP, 8 clients", eight)
+        print(f"  p95, 1 client: {of_one / of_shell:.2f} of the shell; 8 clients: {of_eight / of_shell:.2f}", flush=True)
+        for kind in dict.fromkeys(kind for kind, _, _ in asked):
+            one = [f"/api/search?q={quote(typed)}" for name, typed, _ in asked if name == kind]
+            show(f"HTTP, 1 client, {kind}", measure(port, one, 1))
+            show(f"shell, {kind}", [spent for spent, (name, _, _) in zip(shell_times, asked) if name == kind])
+        typed = [texts.sentence("en", 1)[:length] for length in (1, 2, 3, 4) for _ in range(25)]
+        show("suggestions, 8 clients", measure(port, [f"/api/suggest?q={quote(text)}" for text in typed], CLIENTS))
+        print(f"server: {resident(process.pid) / 1e6:.0f} MB resident", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Words that Chromium shows on an archived page are found by a search, and the hit opens that page.
+
+The expected words are those of the rendered pages, not of replayhost's own text. With REPLAYHOST_FIXTURES, the archives of that
+folder are read too.
+"""
+
+import json
+import os
+import random
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from support.expecting import expect
+from support.places import FIXTURES
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.one_chromium
+
+WORDS = 20
+PAGES = 3
+
+
+def archives():
+    found = [FIXTURES / name for name in ("sample.wacz", "second.wacz", "debian-faq.wacz", "no-pages.wacz")]
+    more = os.environ.get("REPLAYHOST_FIXTURES")
+    if more:
+        names = ["scoop", "jwarc", "py-wacz", "wacz2car", "solrwayback"]
+        found += [path for path in sorted(Path(more).rglob("*.wacz")) if any(name in str(path) for name in names)]
+    return found
+
+
+def ask(host, path):
+    status, _, body = host.request("GET", path)
+    assert status == 200, body
+    return json.loads(body)
+
+
+def is_indexed(host):
+    return ask(host, "/api/search?q=x")["coverage"]["pending"] == 0
+
+
+def shown_words(frame):
+    """The words of the page as Chromium shows it."""
+    text = frame.locator("body").inner_text()
+    return sorted({word for word in re.findall(r"[^\W\d_]{4,}", text)})
+
+
+def test_words_of_rendered_pages_are_found(host, browser):
+    chooser = random.Random(20261123)
+    page = browser.page
+    checked = 0
+    for path in archives():
+        result = host.run("import", path, "--json")
+        if result.returncode != 0 or "archive" not in json.loads(result.stdout):
+            continue
+        archive = json.loads(result.stdout)["archive"]["id"]
+        wait_until(lambda: archive in host.ids() and is_indexed(host), f"{archive} is indexed")
+        pages = [item for item in ask(host, f"/api/archives/{archive}/pages?limit=100")["pages"]
+            if item["url"].startswith("http")]
+        for item in chooser.sample(pages, min(PAGES, len(pages))):
+            link = f"/?archive=/archives/{archive}.wacz#url={quote(item['url'], safe='')}&ts={item.get('timestamp', '')}"
+            page.goto("about:blank")
+            page.goto(host.home + link)
+            viewer = Viewer(page)
+            expect(viewer.read("body")).to_be_attached()
+            words = shown_words(viewer.archived_frame)
+            for word in chooser.sample(words, min(WORDS, len(words))):
+                hits = ask(host, f"/api/search?q={quote(word)}&in={archive}&limit=100")["hits"]
+                assert item["url"] in [hit["url"] for hit in hits], f"{word} of {item['url']} in {archive}"
+                checked += 1
+    assert checked >= 100
