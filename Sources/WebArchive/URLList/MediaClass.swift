@@ -1,0 +1,67 @@
+/// A class of media types, by which people filter captures.
+///
+/// Raw values are stable: they're the values of `type` in the API.
+public enum MediaClass: String, Sendable, Hashable, Codable, CaseIterable {
+    case html, pdf, image, audio, video, font, script, style, json, text
+    /// Everything else, including captures without a media type, and revisits, whose index entries don't have it.
+    case other
+
+    /// Creates the class of a media type.
+    ///
+    /// - Parameter mime: A media type as in an index entry or a `Content-Type` field: in any case, with or without
+    ///   parameters.
+    public init(mime: String?) {
+        let essence = (mime ?? "").prefix { $0 != ";" }.lowercased()
+        let parts = essence.split(separator: "/", maxSplits: 1).map { Self.trimmed($0) }
+        guard parts.count == 2 else {
+            self = .other
+            return
+        }
+        let (type, subtype) = (parts[0], parts[1])
+        switch type {
+        case "image": self = .image
+        case "audio": self = .audio
+        case "video": self = .video
+        case "font": self = .font
+        case "text": self = Self.ofText(subtype)
+        case "application": self = Self.ofApplication(subtype)
+        default: self = subtype.hasSuffix("+json") ? .json : subtype.hasSuffix("+xml") ? .text : .other
+        }
+    }
+
+    private static func ofText(_ subtype: Substring) -> MediaClass {
+        switch subtype {
+        case "html": .html
+        case "css": .style
+        case "json", "x-json": .json
+        case "javascript", "x-javascript", "ecmascript", "jscript", "livescript": .script
+        default: subtype.hasSuffix("+json") ? .json : .text
+        }
+    }
+
+    private static func ofApplication(_ subtype: Substring) -> MediaClass {
+        switch subtype {
+        case "xhtml+xml": .html
+        case "pdf", "x-pdf": .pdf
+        case "javascript", "x-javascript", "ecmascript", "x-ecmascript": .script
+        case "json", "x-json", "x-ndjson", "ndjson", "jsonl": .json
+        case "xml": .text
+        case "ogg": .audio
+        case "mp4", "vnd.apple.mpegurl", "x-mpegurl", "dash+xml": .video
+        case "vnd.ms-fontobject": .font
+        default:
+            if subtype.hasPrefix("font-") || subtype.hasPrefix("x-font-") {
+                .font
+            } else if subtype.hasSuffix("+json") {
+                .json
+            } else {
+                subtype.hasSuffix("+xml") ? .text : .other
+            }
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0.isWhitespace }
+        return start.prefix { !$0.isWhitespace }
+    }
+}
