@@ -20,7 +20,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
         version: versionText,
         subcommands: [
             OpenCommand.self, StopCommand.self, ImportCommand.self, ServeCommand.self, ListCommand.self,
-            InfoCommand.self, SearchCommand.self, PagesCommand.self,
+            InfoCommand.self, SearchCommand.self, PagesCommand.self, URLsCommand.self,
             CDXCommand.self, GetCommand.self, EditCommand.self, CollectionCommand.self, GroupCommand.self,
             JobsCommand.self, RemoveCommand.self,
             BackupCommand.self, RestoreCommand.self, DoctorCommand.self,

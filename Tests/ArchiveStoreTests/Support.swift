@@ -154,3 +154,8 @@ extension ArchiveStore {
         try importAny(at: path, mode: .link, options: options, progress: progress).onlyOutcome
     }
 }
+
+extension IndexFile {
+    /// The files that lookups use. Counts are only made on demand.
+    static let zipNum: [IndexFile] = [.blocks, .idx]
+}

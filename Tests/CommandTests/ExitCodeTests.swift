@@ -25,6 +25,7 @@ struct ExitCodeTests {
         Case("list", 0), Case("--version", 0), Case("import GOOD", 0), Case("import GOOD GOOD", 0),
         Case("info have", 0),
         Case("pages have", 0), Case("pages have --match nothing", 0), Case("remove have --yes", 0),
+        Case("urls have", 0), Case("urls none", 3, "not-found"), Case("urls", 2),
         Case("cdx example.org", 0), Case("cdx http://nowhere.test/ have", 0), Case("cdx *.example.org --json", 0),
         Case("get", 2), Case("get http://a.example/ --at noon", 2, golden: "error-get-at"),
         Case("get http://a.example/ --head --record", 2, golden: "error-get-two-parts"),

@@ -168,7 +168,8 @@ struct Reconciler {
         for file in IndexFile.allCases {
             for key in FileInventory.keys(of: inventory.names, ending: file.suffix)
             where Folder.exists(layout.index(file, key: key)) {
-                let isNeeded = needed[key].map { $0?.contains(file) ?? true } ?? inventory.files.contains(key)
+                let isNeeded =
+                    needed[key].map { file == .counts || $0?.contains(file) ?? true } ?? inventory.files.contains(key)
                 if isNeeded { continue }
                 try Folder.delete(layout.index(file, key: key))
                 report.sweptSidecars += 1

@@ -50,18 +50,21 @@ package struct ArchiveLookups: Sendable, Hashable {
     }
 }
 
-/// A file of a ZipNum pair that belongs to an archive.
+/// A file in `files/` that is made from an archive's index. It's deleted with the archive and when the index changes.
 enum IndexFile: CaseIterable {
     /// The gzipped index, in blocks.
     case blocks
     /// The first key of each block.
     case idx
+    /// What the index lists, counted; see `IndexCounts`. Made on demand.
+    case counts
 
-    /// The suffix of its name in `files/` and `incoming/`, as in `ZipNumWriter`.
+    /// The suffix of its name in `files/` and `incoming/`; for the ZipNum pair, as in `ZipNumWriter`.
     var suffix: String {
         switch self {
         case .blocks: ".cdx.gz"
         case .idx: ".idx"
+        case .counts: ".counts.json"
         }
     }
 }

@@ -63,6 +63,10 @@ extension Resolver {
             case .before(let moment): span = .before(moment)
             case .after(let moment): span = .after(moment)
             case .around:
+                for index in indexes {
+                    try index.wacz.prepareTimes(
+                        matching: lookup.matcher, assumesSorted: index.assumesSorted, check)
+                }
                 let found = try Self.closest(lookup, among: indexes)
                 closest = found.map { summary($0.entry, $0.index.archive) }
                 span = .around(found?.entry.captureTime ?? wanted)

@@ -6,6 +6,7 @@ import Foundation
 ///     search.sqlite    the text of pages; can be rebuilt from files/
 ///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar. If its index can't be searched in place:
 ///                      SHA256.cdx.gz and SHA256.idx, a sorted copy; or SHA256.idx alone, a copy of a compressed `.idx`.
+///                      SHA256.counts.json: what the index lists, counted
 ///                      ref-UUID.json: the sidecar of a linked file until its SHA-256 is known
 ///     collections/     ID.json: archives that replay together
 ///     incoming/        imports and removals in progress, and a file for each process that runs jobs

@@ -16,6 +16,13 @@ struct ArchiveRoutes: Sendable {
             .get(":id/captures") { request, context in
                 try await site.captures(request, context) { try .archive(find($0)) }
             }
+            .get(":id/captures/histogram") { request, context in
+                try await site.captureCounts(request, context) { try .archive(find($0)) }
+            }
+            .get(":id/counts") { _, context in try await counts(context) }
+            .get(":id/urls") { request, context in
+                try await site.urls(request, context) { try .archive(find($0)) }
+            }
             .add(middleware: ChangesNeedToken(site: site))
             .post { request, _ in try await importUpload(request) }
             .patch(":id") { request, context in try await edit(context.name(), request) }
@@ -41,6 +48,15 @@ struct ArchiveRoutes: Sendable {
                 return ListedPages(
                     try site.store.pages(
                         of: archive, matching: wanted.query, offset: wanted.offset, limit: wanted.limit))
+            })
+    }
+
+    private func counts(_ context: ConnectionContext) async throws -> Response {
+        let name = try context.name()
+        let client = try await context.watchClient()
+        return try Responses.json(
+            try await site.blocking.long {
+                try site.store.resolver.counts(of: find(name), isWanted: { client.isThere })
             })
     }
 

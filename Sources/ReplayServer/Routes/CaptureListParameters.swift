@@ -7,10 +7,7 @@ extension CaptureList.Request {
     ///
     /// - Throws: `ErrorResponse` that names the missing or invalid parameter.
     init(query: Parameters) throws {
-        guard let url = query["url"].map(String.init), !url.isEmpty else {
-            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
-        }
-        guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
+        let url = try Self.url(in: query)
         let limit = try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000)
         let given = ["closest", "before", "after"].filter { query[Substring($0)] != nil }
         guard given.count <= 1 else {
@@ -35,6 +32,15 @@ extension CaptureList.Request {
         self.init(url: url, part: part, limit: limit)
     }
 
+    /// Returns the parameter `url`.
+    fileprivate static func url(in query: Parameters) throws -> String {
+        guard let url = query["url"].map(String.init), !url.isEmpty else {
+            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
+        }
+        guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
+        return url
+    }
+
     private static func end(_ text: Substring) -> Part? { CaptureTimestamp(endOf: text).map { .around($0) } }
 }
 
@@ -50,5 +56,25 @@ extension Site {
             try store.resolver.captures(wanted, in: find(name), isWanted: { client.isThere })
         }
         return try Responses.json(list)
+    }
+
+    /// Responds with the number of captures of a URL in each period.
+    func captureCounts(
+        _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
+    ) async throws -> Response {
+        let query = request.uri.queryParameters
+        let url = try CaptureList.Request.url(in: query)
+        let by = query["by"] ?? "day"
+        guard let period = CaptureHistogram.Period(rawValue: String(by)) else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter",
+                "the parameter by must be day, month or year, not \"\(by.prefix(20))\"")
+        }
+        let name = try context.name()
+        let client = try await context.watchClient()
+        return try Responses.json(
+            try await blocking.long {
+                try store.resolver.captureCounts(of: url, by: period, in: find(name), isWanted: { client.isThere })
+            })
     }
 }

@@ -13,12 +13,11 @@ struct CollectionRoutes: Sendable {
             .get(":id/pages") { request, context in
                 try await pages(of: context.name(), ListParameters(pages: request.uri.queryParameters))
             }
-            .get(":id/captures") { request, context in
-                try await site.captures(request, context) { id in
-                    let collection = try find(id)
-                    return try .collection(collection, site.store.collections.members(of: collection))
-                }
+            .get(":id/captures") { request, context in try await site.captures(request, context, of: replayable) }
+            .get(":id/captures/histogram") { request, context in
+                try await site.captureCounts(request, context, of: replayable)
             }
+            .get(":id/urls") { request, context in try await site.urls(request, context, of: replayable) }
             .add(middleware: ChangesNeedToken(site: site))
             .post { request, _ in try await makeCollection(request) }
             .patch(":id") { request, context in try await edit(context.name(), request) }
@@ -102,6 +101,11 @@ struct CollectionRoutes: Sendable {
             throw ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
         }
         return collection
+    }
+
+    @Sendable private func replayable(_ id: String) throws -> Replayable {
+        let collection = try find(id)
+        return try .collection(collection, site.store.collections.members(of: collection))
     }
 
     private static func members(_ ids: [String]) throws -> [ArchiveID] {

@@ -22,13 +22,20 @@ final class CDXJRangeReader {
             cursor = try index.cursor(from: first.start)
         }
         while let line = try cursor?.peek() {
-            let containing = ranges.filter { $0.contains(line.bytes) }
-            if containing.contains(where: { !$0.needsMethod }) || (!containing.isEmpty && line.namesMethod) {
+            var (isContained, needsMethod) = (false, true)
+            for range in ranges where range.contains(line.bytes) {
+                isContained = true
+                if !range.needsMethod {
+                    needsMethod = false
+                    break
+                }
+            }
+            if isContained, !needsMethod || line.namesMethod {
                 passedLines = 0
                 cursor?.advance()
                 return line
             }
-            if !containing.isEmpty, passedLines < passedLinesMax {
+            if isContained, passedLines < passedLinesMax {
                 passedLines += 1
                 cursor?.advance()
                 continue

@@ -106,7 +106,7 @@ public enum SURT {
     }
 
     /// Returns whether a key is a SURT: reversed labels, an optional port, `)` and a path.
-    static func isSURT(_ key: some StringProtocol) -> Bool {
+    package static func isSURT(_ key: some StringProtocol) -> Bool {
         guard let bracket = key.utf8.firstIndex(of: UInt8(ascii: ")")) else { return false }
         let host = key[..<bracket]
         let rest = key[bracket...].utf8.dropFirst()

@@ -11,13 +11,15 @@ public enum MediaClass: String, Sendable, Hashable, Codable, CaseIterable {
     /// - Parameter mime: A media type as in an index entry or a `Content-Type` field: in any case, with or without
     ///   parameters.
     public init(mime: String?) {
-        let essence = (mime ?? "").prefix { $0 != ";" }.lowercased()
-        let parts = essence.split(separator: "/", maxSplits: 1).map { Self.trimmed($0) }
-        guard parts.count == 2 else {
+        let mime = mime ?? ""
+        // Most media types are written like this already.
+        let isPlain = mime.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: ";") && !(0x41...0x5A).contains($0) }
+        let essence = isPlain ? mime[...] : Self.trimmed(mime.prefix { $0 != ";" }.lowercased())
+        guard let slash = essence.utf8.firstIndex(of: UInt8(ascii: "/")) else {
             self = .other
             return
         }
-        let (type, subtype) = (parts[0], parts[1])
+        let (type, subtype) = (essence[..<slash], essence[essence.utf8.index(after: slash)...])
         switch type {
         case "image": self = .image
         case "audio": self = .audio
@@ -60,8 +62,9 @@ public enum MediaClass: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.drop { $0.isWhitespace }
-        return start.prefix { !$0.isWhitespace }
+    private static func trimmed(_ text: String) -> Substring {
+        var trimmed = text.drop { $0.isWhitespace }
+        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
+        return trimmed
     }
 }

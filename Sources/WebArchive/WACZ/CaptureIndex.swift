@@ -15,6 +15,8 @@ final class CaptureIndex: Sendable {
         case sequential(SequentialReason)
     }
 
+    /// The times of the last URL with many captures.
+    private let times = Mutex<(url: String, times: CaptureTimes)?>(nil)
     private let state: Mutex<State>
     private let fault: IndexFault
 
@@ -56,6 +58,12 @@ final class CaptureIndex: Sendable {
             }
         }
     }
+
+    /// Returns the times of a URL's captures if they were kept.
+    func times(of url: String) -> CaptureTimes? { times.withLock { $0?.url == url ? $0?.times : nil } }
+
+    /// Keeps the times of a URL's captures, instead of those of another URL.
+    func keep(_ times: CaptureTimes, of url: String) { self.times.withLock { $0 = (url, times) } }
 
     /// Stops searching, as an error shows that the indexes can't be searched.
     func stopSearching(after error: WebArchiveError) { fault.note(SequentialReason(error, file: "indexes/")) }

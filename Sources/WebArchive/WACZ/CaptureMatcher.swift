@@ -2,7 +2,7 @@
 ///
 /// The keys are computed once, in `init`. Use the same matcher for all archives.
 package struct CaptureMatcher: Sendable {
-    private let url: String
+    let url: String
     /// The URL without its fragment. Among captures of the same time, the one with this spelling is preferred.
     let spelling: Substring
     private let folded: [UInt8]
@@ -75,14 +75,17 @@ package struct CaptureMatcher: Sendable {
         entry.captureTime.map { CaptureRank($0, hasRequestedSpelling: entry.url == spelling, for: wanted) }
     }
 
-    /// Returns the ranges of index lines that contain captures of the URL.
+    /// Returns the ranges of index lines that contain captures of the URL; with `span`, those of captures in it. Ranges
+    /// of other methods aren't limited to the span.
     ///
     /// Keys of other methods include the request: `org,example)/post?__wb_method=post&q=one`, with the arguments of URL
     /// and body either sorted together or concatenated.
-    func ranges(includesMethods: Bool, includesPlainKeys: Bool) -> [CDXJRange] {
+    func ranges(
+        includesMethods: Bool, includesPlainKeys: Bool, span: ClosedRange<CaptureTimestamp>? = nil
+    ) -> [CDXJRange] {
         var ranges: Set<CDXJRange> = []
         for key in keys + looseKeys + (includesPlainKeys ? Self.plainKeys(url) : []) {
-            ranges.insert(CDXJRange(prefix: "\(key) "))
+            ranges.insert(Self.range(of: key, span))
             guard includesMethods else { continue }
             let path = key.prefix { $0 != "?" }
             let start = "\(path)?"
@@ -93,6 +96,14 @@ package struct CaptureMatcher: Sendable {
             if key.utf8.count > start.utf8.count { ranges.insert(CDXJRange(prefix: "\(key)&__wb_method=")) }
         }
         return Array(ranges)
+    }
+
+    private static func range(of key: String, _ span: ClosedRange<CaptureTimestamp>?) -> CDXJRange {
+        guard let span else { return CDXJRange(prefix: "\(key) ") }
+        // Timestamps with milliseconds sort after those without. A colon sorts after all digits.
+        return CDXJRange(
+            start: Array("\(key) \(span.lowerBound.digits14)".utf8),
+            end: Array("\(key) \(span.upperBound.digits14):".utf8))
     }
 
     /// Returns the keys of indexers that use the plain URL, with and without the parts that `SURT.matches` ignores.

@@ -6,6 +6,8 @@ struct CaptureSearch {
     let includesMethods: Bool
     let assumesSorted: Bool
     let check: CancellationCheck
+    /// Only captures in this span; `nil` for all. Their timestamps must have at least 14 digits.
+    var span: ClosedRange<CaptureTimestamp>?
 
     /// Collects captures into a copy of `start`.
     ///
@@ -21,12 +23,13 @@ struct CaptureSearch {
         if let opened = try wacz.searchable(assumesSorted: assumesSorted) {
             do throws(WebArchiveError) {
                 var found = start
-                let ranges = matcher.ranges(includesMethods: includesMethods, includesPlainKeys: opened.hasPlainKeys)
+                let ranges = matcher.ranges(
+                    includesMethods: includesMethods, includesPlainKeys: opened.hasPlainKeys, span: span)
                 for index in opened.indexes {
                     let reader = CDXJRangeReader(index, ranges: ranges, limits: wacz.limits)
                     while let next = try reader.next() {
                         try check.step()
-                        line(&found, next)
+                        if isInSpan(next.captureTime) { line(&found, next) }
                     }
                 }
                 return found
@@ -38,8 +41,13 @@ struct CaptureSearch {
         let reader = wacz.makeCaptureReader()
         while let (next, _) = try reader.next() {
             try check.step()
-            entry(&found, next)
+            if isInSpan(next.captureTime) { entry(&found, next) }
         }
         return found
+    }
+
+    private func isInSpan(_ time: @autoclosure () -> CaptureTimestamp?) -> Bool {
+        guard let span else { return true }
+        return time().map { span.contains($0) } ?? false
     }
 }

@@ -27,6 +27,7 @@ package struct CaptureWindow: Sendable {
     package private(set) var total = 0
     private let span: Span
     private let limit: Int
+    private let momentMax: Int
     private var earlierCount = 0
     private var earlier: Side
     private var later: Side
@@ -37,11 +38,30 @@ package struct CaptureWindow: Sendable {
         self.span = span
         self.limit = limit
         let most = limits.momentCapturesMax
+        momentMax = most
         switch span {
         case .first, .after: (earlier, later) = (Side(0, .latest, most), Side(limit, .earliest, most))
         case .before: (earlier, later) = (Side(limit, .latest, most), Side(0, .earliest, most))
         case .around: (earlier, later) = (Side(limit, .latest, most), Side(limit, .earliest, most))
         }
+    }
+
+    /// Counts the captures of an archive that can't be in the window, without adding them.
+    ///
+    /// - Parameter times: The times of all captures of the URL in the archive.
+    /// - Returns: The span of the captures that still have to be added; `nil` if there are none.
+    mutating func skip(_ times: CaptureTimes) -> ClosedRange<CaptureTimestamp>? {
+        let center =
+            switch span {
+            case .first: 0
+            case .around(let moment): moment.map { moment in times.first { $0 >= moment } } ?? times.count
+            case .before(let moment): times.first { $0 >= moment }
+            case .after(let moment): times.first { $0 > moment }
+            }
+        let near = times.positions(around: center, reach: limit + momentMax + 1)
+        total += times.count - near.count
+        earlierCount += near.lowerBound
+        return near.isEmpty ? nil : times[near.lowerBound]...times[near.upperBound - 1]
     }
 
     /// Counts a capture, and keeps it if it may be in the window.
@@ -135,8 +155,12 @@ extension WACZFile {
         matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow, assumesSorted: Bool,
         _ check: CancellationCheck
     ) throws(WebArchiveError) {
-        let search = CaptureSearch(
+        var search = CaptureSearch(
             wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
+        if let times = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check) {
+            guard let span = window.skip(times) else { return }
+            search.span = span
+        }
         window = try search.gather(into: window) { found, line in
             add(line, matcher, archive, to: &found)
         } entry: { found, entry in

@@ -118,7 +118,14 @@ extension WACZFile {
     ) throws(WebArchiveError) -> CDXJEntry? {
         let search = CaptureSearch(
             wacz: self, matcher: matcher, includesMethods: false, assumesSorted: assumesSorted, check: check)
-        return try search.gather(into: ClosestCapture(matcher, to: time)) { closest, line in
+        if let found = try closestByTimes(search, at: time, where: condition) { return found }
+        return try closest(search, at: time, where: condition)
+    }
+
+    func closest(
+        _ search: CaptureSearch, at time: CaptureTimestamp?, where condition: (CDXJEntry) -> Bool
+    ) throws(WebArchiveError) -> CDXJEntry? {
+        try search.gather(into: ClosestCapture(search.matcher, to: time)) { closest, line in
             // The time is enough to skip most lines without parsing their JSON.
             guard let moment = line.captureTime, closest.mayBeBetter(moment),
                 let entry = CDXJEntry.parsed(line.bytes, limits: limits)

@@ -10,8 +10,9 @@ final class ZipNumBlock: Sendable {
         var lines: [Range<Int>] = []
         var previous: ArraySlice<UInt8> = []
         var start = 0
+        let newline: [UInt8] = [0x0A]
         while start < text.count {
-            let stop = text[start...].firstIndex(of: 0x0A) ?? text.count
+            let stop = text[start...].firstRange(ofBytes: newline)?.lowerBound ?? text.count
             let end = stop > start && text[stop - 1] == UInt8(ascii: "\r") ? stop - 1 : stop
             let range = start..<end
             start = stop + 1

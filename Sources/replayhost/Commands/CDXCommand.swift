@@ -147,27 +147,3 @@ struct CDXCommand: ParsableCommand {
         return "--" + parameter.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
     }
 }
-
-/// Buffers standard output, for 100 ms at most.
-private struct BatchedOutput {
-    /// Whether no line was appended.
-    private(set) var isEmpty = true
-    private var bytes: [UInt8] = []
-    private var writtenAt: ContinuousClock.Instant?
-    private static let bytesMax = 64 << 10
-    private static let delayMax = Duration.milliseconds(100)
-
-    mutating func append(_ line: [UInt8]) {
-        isEmpty = false
-        bytes += line
-        guard bytes.count < Self.bytesMax, let writtenAt, ContinuousClock.now - writtenAt < Self.delayMax else {
-            return flush()
-        }
-    }
-
-    mutating func flush() {
-        Terminal.writeLines(bytes)
-        bytes.removeAll(keepingCapacity: true)
-        writtenAt = .now
-    }
-}

@@ -33,7 +33,7 @@ struct PagesCommand: ParsableCommand {
         guard offset == 0 else { return }
         common.note(
             match.isEmpty
-                ? "This archive has no page list, and no pages were detected yet. Find its URLs with `replayhost cdx`."
+                ? "This archive has no page list, and no pages were detected yet. List its URLs with `replayhost urls`."
                 : "No pages match \"\(match)\"."
         )
     }
