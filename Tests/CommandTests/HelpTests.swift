@@ -4,7 +4,8 @@ import Testing
 /// Help and version. RECORD_GOLDEN=1 rewrites the golden files.
 struct HelpTests {
     static let commands = [
-        "open", "stop", "import", "serve", "list", "info", "search", "pages", "urls", "cdx", "get", "edit", "collection",
+        "open", "stop", "import", "serve", "list", "info", "search", "pages", "urls", "cdx", "get", "explain", "edit",
+        "collection",
         "jobs",
         "remove",
         "backup",

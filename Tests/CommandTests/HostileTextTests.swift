@@ -43,7 +43,8 @@ struct HostileTextTests {
         #expect(collection.code == 0, Comment(rawValue: collection.errors))
         let id = try #require(try objects(collection.outputLines).first?["id"] as? String)
         let commands = [
-            ["list"], ["info", "crawl"], ["pages", "crawl"], ["cdx", "http://example.org/*"], ["jobs", "--all"],
+            ["list"], ["info", "crawl"], ["pages", "crawl"], ["cdx", "http://example.org/*"],
+            ["explain", "http://example.org/\u{202E}"], ["jobs", "--all"],
             ["collection", "list"],
             ["collection", "info", id], ["get", "http://example.org/\u{202E}\u{9B}"],
             ["get", "http://example.org/", "--head"],

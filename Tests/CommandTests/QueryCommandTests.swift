@@ -16,6 +16,10 @@ struct QueryCommandTests {
             ("json-info", try await store.run("info", "unsorted", "--json")),
             ("json-pages", try await store.run("pages", "sample", "--json")),
             ("json-get", try await store.run("get", "https://fieldguide.example/", "--at", "2024", "--json")),
+            (
+                "json-explain",
+                try await store.run("explain", "https://fieldguide.example/winter.html", "--in", "sample", "--json")
+            ),
             ("json-cdx", try await store.run("cdx", "*.example", "--json", "--limit", "3")),
             ("json-remove", try await store.run("remove", "sample", "--yes", "--json")),
         ]

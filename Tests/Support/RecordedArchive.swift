@@ -23,6 +23,22 @@ package struct RecordedArchive: Sendable {
             index = "\"mime\":\"text/html\",\"status\":\"\(status)\""
         }
 
+        /// A redirect.
+        package init(_ url: String, to target: String, timestamp: String = "20240102030405") {
+            self.init(url, timestamp: timestamp, status: 302)
+            head += "\r\nLocation: \(target)"
+        }
+
+        /// The page information of Browsertrix: the URLs that a page loaded, as JSON.
+        package init(pageInfo page: String, urls: String, timestamp: String = "20240102030405") {
+            self.init("urn:pageinfo:\(page)", "{\"url\":\"\(page)\",\"urls\":{\(urls)}}", timestamp: timestamp)
+            type = "resource"
+            head = ""
+            fields = ["Content-Type: application/json"]
+            index = "\"mime\":\"application/json\""
+            key = url
+        }
+
         /// Returns a changed copy of the record.
         package func with(_ change: (inout Record) -> Void) -> Record {
             var changed = self
@@ -37,7 +53,7 @@ package struct RecordedArchive: Sendable {
     /// The SHA-256 of another file that this one needs, in hexadecimal.
     package var requires: String?
     /// Lines of the page list.
-    package var pages = ""
+    package var pages: [String] = []
 
     package init(_ records: [Record], isCompressed: Bool = true, requires: String? = nil) {
         self.records = records
@@ -61,7 +77,7 @@ package struct RecordedArchive: Sendable {
         index.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return GeneratedArchive.zip([
             .init("archive/\(name)", warc), .init("indexes/index.cdx", Array(index.joined().utf8)),
-            GeneratedArchive.pageList(pages),
+            GeneratedArchive.pageList(pages.map { $0 + "\n" }.joined()),
             GeneratedArchive.dataPackage(requirements: requires.map { [("a.wacz", "sha256:\($0)")] } ?? []),
         ])
     }

@@ -449,15 +449,14 @@ struct PageListTests {
     @Test func readsEveryMember() throws {
         let line =
             #"{"url":"http://a/","ts":"2024-01-02T03:04:05Z","title":"T\ud83d\ude00","id":"i","text":"a\u00fc\n","size":5,"#
-            + #""mime":"text/html","status":200,"depth":1,"favIconUrl":"http://a/i","seed":true,"other":[{}]}"#
+            + #""mime":"text/html","status":200,"loadState":4,"depth":1,"favIconUrl":"http://a/i","seed":true,"other":[{}]}"#
         let page = try #require(try pages([("pages/pages.jsonl", line)]).pages.first)
         #expect(
             page
                 == Page(
                     url: "http://a/", captureTime: CaptureTimestamp(digits: "20240102030405"), title: "T😀", id: "i",
-                    textLength: 4, text: nil, size: 5, mime: "text/html", status: 200, depth: 1,
-                    favIconURL: "http://a/i",
-                    isSeed: true, list: .pages))
+                    textLength: 4, text: nil, size: 5, mime: "text/html", status: 200, loadState: 4, depth: 1,
+                    favIconURL: "http://a/i", isSeed: true, list: .pages))
     }
 
     @Test func reportsInvalidLinesAndReadsTheOthers() throws {

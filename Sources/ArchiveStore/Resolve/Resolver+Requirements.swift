@@ -29,7 +29,7 @@ extension Resolver {
         return findings
     }
 
-    private func requirements(
+    func requirements(
         of archive: Archive, _ package: DataPackage?
     ) throws -> [(requirement: DataPackage.Requirement, archive: Archive?)] {
         var seen: Set<DataPackage.Requirement> = []
@@ -64,5 +64,5 @@ extension Resolver {
 
 extension DataPackage.Requirement {
     /// The SHA-256 of the file in hex; `nil` if another hash or none is stated.
-    fileprivate var sha256: String? { hash.flatMap { $0.algorithm == .sha256 ? $0.hex : nil } }
+    var sha256: String? { hash.flatMap { $0.algorithm == .sha256 ? $0.hex : nil } }
 }

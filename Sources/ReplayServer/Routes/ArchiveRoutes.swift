@@ -23,6 +23,9 @@ struct ArchiveRoutes: Sendable {
             .get(":id/urls") { request, context in
                 try await site.urls(request, context) { try .archive(find($0)) }
             }
+            .get(":id/explain") { request, context in
+                try await site.explanation(request, context) { try .archive(find($0)) }
+            }
             .add(middleware: ChangesNeedToken(site: site))
             .post { request, _ in try await importUpload(request) }
             .patch(":id") { request, context in try await edit(context.name(), request) }

@@ -7,7 +7,7 @@ extension CaptureList.Request {
     ///
     /// - Throws: `ErrorResponse` that names the missing or invalid parameter.
     init(query: Parameters) throws {
-        let url = try Self.url(in: query)
+        let url = try ListParameters.url(in: query)
         let limit = try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000)
         let given = ["closest", "before", "after"].filter { query[Substring($0)] != nil }
         guard given.count <= 1 else {
@@ -22,13 +22,7 @@ extension CaptureList.Request {
             case "after": query["after"].flatMap { CaptureTimestamp(endOf: $0) }.map { .after($0) }
             default: .first
             }
-        guard let part else {
-            let text = query[Substring(given[0])] ?? ""
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
-                "the parameter \(given[0]) isn't a valid time: \"\(text.prefix(20))\"",
-                hint: "use 4 to 17 digits of YYYYMMDDhhmmssSSS")
-        }
+        guard let part else { throw ListParameters.invalidTime(given[0], in: query) }
         self.init(url: url, part: part, limit: limit)
     }
 

@@ -17,6 +17,9 @@ struct CollectionRoutes: Sendable {
             .get(":id/captures/histogram") { request, context in
                 try await site.captureCounts(request, context, of: replayable)
             }
+            .get(":id/explain") { request, context in
+                try await site.explanation(request, context, of: replayable)
+            }
             .get(":id/urls") { request, context in try await site.urls(request, context, of: replayable) }
             .add(middleware: ChangesNeedToken(site: site))
             .post { request, _ in try await makeCollection(request) }
@@ -94,6 +97,11 @@ struct CollectionRoutes: Sendable {
     private func remove(_ id: String) async throws -> Response {
         try await site.blocking.long { try site.store.collections.remove(try find(id).id) }
         return Responses.empty(.noContent)
+    }
+
+    private func replayable(_ id: String) throws -> Replayable {
+        let collection = try find(id)
+        return try .collection(collection, site.store.collections.members(of: collection))
     }
 
     private func find(_ id: String) throws -> ArchiveCollection {

@@ -21,6 +21,22 @@ struct ListParameters: Sendable {
         }
     }
 
+    /// Returns the parameter `url`, which is required.
+    static func url(in query: Parameters) throws -> String {
+        guard let url = query["url"].map(String.init), !url.isEmpty else {
+            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
+        }
+        guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
+        return url
+    }
+
+    static func invalidTime(_ name: String, in query: Parameters) -> ErrorResponse {
+        ErrorResponse(
+            .badRequest, code: "bad-parameter",
+            "the parameter \(name) isn't a valid time: \"\((query[Substring(name)] ?? "").prefix(20))\"",
+            hint: "use 4 to 17 digits of YYYYMMDDhhmmssSSS")
+    }
+
     static func number(
         _ name: String, in query: Parameters, default fallback: Int, allowed: ClosedRange<Int>
     ) throws -> Int {

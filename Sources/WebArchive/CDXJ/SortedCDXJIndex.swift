@@ -37,6 +37,18 @@ public enum CDXJIndex: Sendable {
         }
     }
 
+    /// Returns the last line below `target`, or `nil` if there is none.
+    func line(before target: [UInt8]) throws(WebArchiveError) -> CDXJLine? {
+        switch self {
+        case .sorted(let index):
+            guard let below = try index.lines.search(target).below,
+                let line = try index.lines.cursor(from: below).peek()
+            else { return nil }
+            return CDXJLine(position: .init(file: index.number, offset: line.offset), bytes: line.bytes)
+        case .zipNum(let index): return try index.line(before: target)
+        }
+    }
+
     /// Checks the order of all lines, or of a sample if the index exceeds `limits.sortCheckBytesMax`.
     ///
     /// - Throws: `badIndex` if the index isn't sorted.

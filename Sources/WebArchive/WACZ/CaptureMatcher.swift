@@ -67,6 +67,11 @@ package struct CaptureMatcher: Sendable {
         return SURT.folded(entry.url) == folded
     }
 
+    /// Returns whether a capture of another URL would be a capture of this one.
+    package func matches(_ other: String) -> Bool {
+        other == url || hasKey(Array(SURT.key(for: other).utf8)[...]) || SURT.folded(other) == folded
+    }
+
     /// Returns whether an index key identifies a capture of the URL.
     func hasKey(_ key: ArraySlice<UInt8>) -> Bool { keyBytes.contains(key) }
 

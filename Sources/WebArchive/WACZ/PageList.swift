@@ -30,6 +30,8 @@ public struct Page: Sendable, Hashable {
     public let mime: String?
     /// The HTTP status of the page.
     public let status: Int?
+    /// How far Browsertrix loaded the page, from 0 (failed) to 4; `nil` if it's missing.
+    public let loadState: Int?
     /// The number of links from the seed to this page.
     public let depth: Int?
     /// The URL of the page's icon.
@@ -45,8 +47,8 @@ extension Page {
     init(url: String, time: String?, title: String?, id: String?) {
         self.init(
             url: url, captureTime: time.flatMap { CaptureTimestamp(pageTime: $0) }, title: title, id: id,
-            textLength: nil, text: nil, size: nil, mime: nil, status: nil, depth: nil, favIconURL: nil, isSeed: false,
-            list: .pages
+            textLength: nil, text: nil, size: nil, mime: nil, status: nil, loadState: nil, depth: nil, favIconURL: nil,
+            isSeed: false, list: .pages
         )
     }
 
@@ -68,7 +70,8 @@ extension Page {
                     try scanner.skipValue()
                 }
             case "seed", "isSeed": isSeed = try scanner.value() == .bool(true)
-            case "url", "ts", "title", "id", "size", "mime", "status", "depth", "favIconUrl", "favIconURL", "format":
+            case "url", "ts", "title", "id", "size", "mime", "status", "loadState", "depth", "favIconUrl", "favIconURL",
+                "format":
                 texts[key] = try scanner.text(bytesMax: limits.textBytesMax)
             default: try scanner.skipValue()
             }
@@ -81,8 +84,8 @@ extension Page {
         self.init(
             url: url, captureTime: texts["ts"].flatMap { CaptureTimestamp(pageTime: $0) }, title: texts["title"],
             id: texts["id"], textLength: textLength, text: text, size: texts["size"].flatMap { UInt64($0) },
-            mime: texts["mime"],
-            status: texts["status"].flatMap { Int($0) }, depth: texts["depth"].flatMap { Int($0) },
+            mime: texts["mime"], status: texts["status"].flatMap { Int($0) },
+            loadState: texts["loadState"].flatMap { Int($0) }, depth: texts["depth"].flatMap { Int($0) },
             favIconURL: texts["favIconUrl"] ?? texts["favIconURL"], isSeed: isSeed, list: list)
     }
 }

@@ -57,6 +57,19 @@ public final class ZipNumIndex: Sendable {
         return ZipNumCursor(self, places: below.map { places.cursor(from: $0) } ?? found, target: target)
     }
 
+    /// Returns the last line below `target`, or `nil` if there is none.
+    func line(before target: [UInt8]) throws(WebArchiveError) -> CDXJLine? {
+        guard let below = try places.search(target).below, let named = try places.cursor(from: below).peek() else {
+            return nil
+        }
+        let (place, file) = try place(of: named)
+        let block = try block(place, in: file)
+        let line = block.lowerBound(target) - 1
+        guard line >= 0 else { return nil }
+        let position = CDXJLine.Position(file: file.number, offset: place.offset, line: line)
+        return CDXJLine(position: position, bytes: block.line(line))
+    }
+
     /// Checks that the first and last block of the `.idx` file begin and end the gzipped indexes.
     ///
     /// This detects a truncated or mismatched index without reading it.

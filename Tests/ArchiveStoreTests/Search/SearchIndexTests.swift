@@ -116,7 +116,7 @@ struct SearchIndexTests {
     @Test func archiveWithoutTextIsFoundByTitleAndURL() throws {
         let test = try TestStore()
         var archive = RecordedArchive([Record("http://reef.example/deep", page("HTML title", "words"))])
-        archive.pages = "{\"url\":\"http://reef.example/deep\",\"ts\":\"2024-01-02T03:04:05Z\",\"title\":\"Listed\"}\n"
+        archive.pages = ["{\"url\":\"http://reef.example/deep\",\"ts\":\"2024-01-02T03:04:05Z\",\"title\":\"Listed\"}"]
         let path = try test.folder.write(archive.bytes(), to: "a.wacz")
         _ = try test.store.jobs.importAny(at: path, options: ImportOptions(indexesText: false))
         try test.indexAll()

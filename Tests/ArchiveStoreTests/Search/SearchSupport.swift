@@ -11,7 +11,7 @@ extension TestStore {
     @discardableResult
     func add(_ records: [Record], pages: String = "", id: String, indexes: Bool = true) throws -> Archive {
         var archive = RecordedArchive(records)
-        archive.pages = pages
+        archive.pages = pages.split(separator: "\n").map(String.init)
         let path = try folder.write(archive.bytes(), to: "\(id).wacz")
         let options = ImportOptions(title: "Title of \(id)", id: ArchiveID(id))
         let result = try store.jobs.importAny(at: path, options: options)

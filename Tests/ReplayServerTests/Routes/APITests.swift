@@ -118,6 +118,7 @@ struct APITests {
         ("pages?offset=", "offset"), ("pages?limit=0", "limit"), ("pages?limit=1001", "limit"),
         ("pages?limit=1.5", "limit"),
         ("captures", "url"), ("captures?url=", "url"), ("captures?url=http://a.example/&limit=-1", "limit"),
+        ("explain", "url"), ("explain?url=", "url"), ("explain?url=http://a.example/&ts=noon", "ts"),
     ])
     func invalidNumbersAreReported(query: String, parameter: String) async throws {
         try await withServer { server in

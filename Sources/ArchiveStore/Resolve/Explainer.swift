@@ -1,0 +1,367 @@
+import WebArchive
+
+extension Resolver {
+    /// Explains why a URL can't be shown, and finds what can be opened instead.
+    ///
+    /// Nothing is fetched. The work is bounded: indexes are searched, and `Explainer` and `CrawlEvidence` limit the
+    /// number of archives, captures and records that are read.
+    ///
+    /// - Parameters:
+    ///   - replayable: Where the URL should be; `nil` for the archive with the closest capture, or else the library.
+    ///   - libraryTime: How long to search the other archives of the library.
+    ///   - isWanted: See `closestCapture(_:in:isWanted:)`.
+    /// - Throws: `WebArchiveError` `cancelled`; `StoreError` for an archive that can't be opened.
+    package func explain(
+        _ request: ArchiveStore.CaptureRequest, in replayable: Replayable?, libraryTime: Duration = .seconds(2),
+        isWanted: @escaping () -> Bool = { true }
+    ) throws -> Explanation {
+        try StoreError.refusingDamage {
+            var explainer = try Explainer(self, request, in: replayable, CancellationCheck(isWanted))
+            let search = LibrarySearch(self, request.time, timeMax: libraryTime, isWanted: isWanted)
+            return try explainer.run(search)
+        }
+    }
+}
+
+/// Explains why one URL can't be shown in an archive, in a collection or in the library.
+struct Explainer {
+    let resolver: Resolver
+    let request: ArchiveStore.CaptureRequest
+    /// The archives to search, without those whose files are unavailable.
+    let indexes: [IndexedArchive]
+    let check: CancellationCheck
+    private var result: Explanation
+
+    /// The maximum number of redirects to follow.
+    private static let redirectsMax = 10
+    /// The maximum number of captures of a URL to try if the closest one can't be read.
+    private static let attemptsMax = 5
+    private static let offersMax = 5
+    /// The maximum number of archives of the library to search at once.
+    static let archivesMax = 1000
+    /// The maximum number of captures of a site to count.
+    static let siteCapturesMax = 5000
+
+    init(
+        _ resolver: Resolver, _ request: ArchiveStore.CaptureRequest, in replayable: Replayable?,
+        _ check: CancellationCheck
+    ) throws {
+        (self.resolver, self.request, self.check) = (resolver, request, check)
+        let archives = try replayable?.archives ?? Array(resolver.catalog.allArchives().prefix(Self.archivesMax))
+        let states = archives.map { ($0, $0.availability(in: resolver.layout)) }
+        let readable = try resolver.readable(states.filter { $0.1 == .available }.map(\.0))
+        var found = (replayable, readable)
+        if replayable == nil, let owner = try Resolver.closest(CaptureLookup(request, check), among: readable) {
+            found = (.archive(owner.index.archive), [owner.index])
+        }
+        indexes = found.1
+        result = Explanation(url: request.url, time: request.time, replayable: found.0)
+        let unavailable = states.filter { $0.1 != .available }.map {
+            Explanation.UnavailableArchives.File(archive: $0.0.id.text, title: $0.0.title, availability: $0.1)
+        }
+        // A capture that is found needs no other archive.
+        if !unavailable.isEmpty, replayable != nil || found.0 == nil {
+            result.reasons.append(.unavailable(Explanation.UnavailableArchives(archives: unavailable)))
+        }
+    }
+
+    mutating func run(_ library: LibrarySearch) throws -> Explanation {
+        let missing = try followCaptures()
+        let url = missing ?? request.url
+        if case .captured = result.reasons.last { return finished() }
+        if url != request.url { result.missing = url }
+        if let replayable = result.replayable {
+            let (found, offers) = try library.archives(with: url, besides: replayable.archives)
+            found.map { result.reasons.append(.otherArchive($0)) }
+            result.offers += offers
+        }
+        if missing != nil { try explainAbsence(of: url) }
+        result.closest = try closest(to: url)
+        return finished()
+    }
+
+    private func finished() -> Explanation {
+        var result = result
+        if result.reasons.contains(where: { $0.code == .captured }) {
+            result.reasons.removeAll { $0.code == .unavailable }
+        }
+        let order = Dictionary(uniqueKeysWithValues: zip(Explanation.Code.allCases, 0...))
+        // Sorting is stable.
+        result.reasons.sort { (order[$0.code] ?? 0) < (order[$1.code] ?? 0) }
+        result.offers.sort { (order[$0.why] ?? 0) < (order[$1.why] ?? 0) }
+        return result
+    }
+
+    private mutating func offer(_ found: (index: IndexedArchive, entry: CDXJEntry)?, _ why: Explanation.Code) {
+        guard let found else { return }
+        let capture = CaptureSummary(found.entry, in: found.index.archive)
+        guard !result.offers.contains(where: { $0.capture == capture }) else { return }
+        result.offers.append(Explanation.Offer(capture: capture, why: why))
+    }
+
+    func lookup(_ url: String, at time: CaptureTimestamp? = nil) -> CaptureLookup {
+        CaptureLookup(ArchiveStore.CaptureRequest(url: url, time: time ?? request.time), check)
+    }
+
+    // MARK: Captures of the URL
+
+    /// Follows the captures of the URL as replay does.
+    ///
+    /// - Returns: The URL without a capture, which can be the target of a redirect; `nil` if there's none.
+    private mutating func followCaptures() throws -> String? {
+        var redirects: [CaptureSummary] = []
+        var (url, time) = (request.url, request.time)
+        while true {
+            let wanted = ArchiveStore.CaptureRequest(url: url, time: time)
+            let capture: OpenCapture?
+            do {
+                capture = try resolver.openCapture(
+                    wanted, in: indexes.map(\.archive), allowsFuzzyMatch: !redirects.isEmpty)
+            } catch {
+                try explain(error, opening: wanted, after: redirects)
+                return nil
+            }
+            guard let capture else {
+                guard !redirects.isEmpty else { return url }
+                return try lose(redirects, target: url, endless: false)
+            }
+            let summary = CaptureSummary(capture.entry, in: capture.archive)
+            guard let target = capture.redirectTarget else {
+                try explain(summary, status: capture.status, wanted)
+                return nil
+            }
+            redirects.append(summary)
+            if redirects.count > Self.redirectsMax || redirects.contains(where: { $0.url == target }) {
+                return try lose(redirects, target: target, endless: true)
+            }
+            (url, time) = (target, capture.time ?? time)
+        }
+    }
+
+    /// Explains a capture that can be opened and isn't a redirect.
+    private mutating func explain(
+        _ capture: CaptureSummary, status: Int, _ wanted: ArchiveStore.CaptureRequest
+    ) throws {
+        guard status >= 400 else {
+            result.reasons.append(.captured(capture))
+            result.offers = [Explanation.Offer(capture: capture, why: .captured)]
+            return
+        }
+        result.reasons.append(.errorPage(capture))
+        offer(try closestPage(wanted), .errorPage)
+    }
+
+    /// Explains redirects that don't lead to a capture.
+    ///
+    /// - Returns: The target if it wasn't captured.
+    private mutating func lose(_ redirects: [CaptureSummary], target: String, endless: Bool) throws -> String? {
+        result.reasons.append(
+            .redirectLost(Explanation.LostRedirect(redirects: redirects, target: target, endless: endless)))
+        offer(try closestPage(request) { !(300...399).contains($0.status ?? 0) }, .redirectLost)
+        return endless ? nil : target
+    }
+
+    /// Explains why a capture can't be opened.
+    private mutating func explain(
+        _ error: any Error, opening wanted: ArchiveStore.CaptureRequest, after redirects: [CaptureSummary]
+    ) throws {
+        guard let found = try Resolver.closest(lookup(wanted.url, at: wanted.time), among: indexes) else { throw error }
+        let capture = CaptureSummary(found.entry, in: found.index.archive)
+        let problem: String
+        switch error {
+        case let error as StoreError where error.code == .redirectsToItself:
+            _ = try lose(redirects + [capture], target: wanted.url, endless: true)
+            return
+        case let error as StoreError where error.code == .payloadMissing:
+            let missing = try missingRequirements(of: found.index)
+            guard missing.isEmpty else {
+                result.reasons.append(
+                    .requires(Explanation.MissingRequirements(capture: capture, requires: missing)))
+                return try offerReadable(wanted, .requires)
+            }
+            problem = error.what
+        case let error as WebArchiveError where ![.io, .cancelled, .noSpace].contains(error.code):
+            problem = error.problem
+        default: throw error
+        }
+        result.reasons.append(
+            .unreadable(
+                Explanation.UnreadableCapture(
+                    capture: capture, problem: problem, file: found.entry.filename, offset: found.entry.offset)))
+        try offerReadable(wanted, .unreadable)
+    }
+
+    private func missingRequirements(
+        of index: IndexedArchive
+    ) throws -> [Explanation.MissingRequirements.Requirement] {
+        try resolver.requirements(of: index.archive, index.wacz.dataPackage)
+            .filter { $0.archive.map { $0.availability(in: resolver.layout) } != .available }
+            .prefix(Self.offersMax)
+            .map { .init(filename: $0.requirement.filename, sha256: $0.requirement.sha256) }
+    }
+
+    /// Offers the closest other capture of the URL that can be read.
+    private mutating func offerReadable(_ wanted: ArchiveStore.CaptureRequest, _ why: Explanation.Code) throws {
+        var tried: [CDXJEntry] = []
+        for _ in 0..<Self.attemptsMax {
+            let next = try closestPage(wanted) { !tried.contains($0) }
+            guard let next else { return }
+            let request = ArchiveStore.CaptureRequest(url: next.entry.url, time: next.entry.captureTime)
+            do {
+                let capture = try resolver.openCapture(request, in: indexes.map(\.archive), allowsFuzzyMatch: false)
+                if let capture, capture.status < 300 {
+                    offer((next.index, capture.entry), why)
+                    return
+                }
+            } catch let error as WebArchiveError where error.code == .cancelled {
+                throw error
+            } catch {
+                // This one can't be read either.
+            }
+            tried.append(next.entry)
+        }
+    }
+
+    /// Returns the closest capture that isn't an error page.
+    private func closestPage(
+        _ wanted: ArchiveStore.CaptureRequest, where condition: (CDXJEntry) -> Bool = { _ in true }
+    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
+        try Resolver.closest(lookup(wanted.url, at: wanted.time), among: indexes) { !$1.isErrorPage && condition($1) }
+    }
+
+    // MARK: A URL without captures
+
+    private mutating func explainAbsence(of url: String) throws {
+        try findForms(of: url)
+        try findQueries(of: url)
+        try findMethods(of: url)
+        var crawl = CrawlEvidence(url, check)
+        for index in indexes { try crawl.read(index, resolver.catalog) }
+        crawl.failure.map { result.reasons.append(.crawlFailed($0)) }
+        if let pages = crawl.linkingPages { result.reasons.append(.linkedFrom(pages)) }
+        let isExplained = result.reasons.contains { $0.code != .redirectLost }
+        guard !isExplained else { return }
+        let site = try capturedSite(of: url)
+        result.reasons.append(site.urls == 0 ? .siteNotCaptured(site) : .never(site))
+    }
+
+    /// Looks for captures of the same page under another host name, port or file name.
+    private mutating func findForms(of url: String) throws {
+        var urls: [String] = []
+        for form in URLForms.all(of: url) {
+            let found = try Resolver.closest(lookup(form), among: indexes) { !$1.isErrorPage }
+            guard let found, !urls.contains(found.entry.url) else { continue }
+            urls.append(found.entry.url)
+            offer(found, .otherForm)
+        }
+        if !urls.isEmpty { result.reasons.append(.otherForm(Explanation.OtherForms(urls: urls))) }
+    }
+
+    /// Looks for captures with another query: the fuzzy match, and those with the longest common start.
+    private mutating func findQueries(of url: String) throws {
+        let queries = try OtherQueries(url, self)
+        guard let evidence = queries.evidence else { return }
+        result.reasons.append(.otherQuery(evidence))
+        for found in queries.best.prefix(Self.offersMax) { offer(found, .otherQuery) }
+    }
+
+    /// Looks for captures of other request methods.
+    private mutating func findMethods(of url: String) throws {
+        let lookup = lookup(url)
+        var window = CaptureWindow(.around(request.time), limit: Self.offersMax)
+        for (number, index) in indexes.enumerated() {
+            try index.wacz.addCaptures(
+                matching: lookup.matcher, of: number, to: &window, assumesSorted: index.assumesSorted, check)
+        }
+        let captures = window.items().items.map { (index: indexes[$0.archive], entry: $0.entry) }
+        guard let best = Resolver.best(of: captures, for: lookup) else { return }
+        let methods = Set(captures.map { $0.entry.requestMethod }).sorted()
+        result.reasons.append(.postOnly(Explanation.OtherMethods(methods: methods, total: window.total)))
+        offer(best, .postOnly)
+    }
+
+    private func capturedSite(of url: String) throws -> Explanation.CapturedSite {
+        guard let host = CapturedURL.host(of: url) else {
+            return Explanation.CapturedSite(host: nil, urls: 0, more: false)
+        }
+        var keys: Set<String> = []
+        var count = 0
+        for index in indexes where count < Self.siteCapturesMax {
+            let query = CaptureQuery(url: host, matchType: .host)
+            let entries = try index.firstCaptures(matching: query, limit: Self.siteCapturesMax - count, check)
+            count += entries.count
+            keys.formUnion(entries.map(\.urlKey))
+        }
+        return Explanation.CapturedSite(host: host, urls: keys.count, more: count >= Self.siteCapturesMax)
+    }
+
+    /// Returns captures whose keys have the longest common start with that of the URL.
+    private func closest(to url: String) throws -> [CaptureSummary] {
+        let key = SURT.key(for: url)
+        var entries: [CDXJEntry] = []
+        for index in indexes {
+            let next = try index.wacz.captures(
+                nextTo: url, limit: Self.offersMax, assumesSorted: index.assumesSorted, check)
+            entries += next.filter { entry in !entries.contains { $0.urlKey == entry.urlKey } }
+        }
+        let ranked = entries.enumerated().sorted { one, other in
+            let lengths = [one, other].map { $0.element.urlKey.commonPrefix(with: key) }
+            return lengths[0] == lengths[1] ? one.offset < other.offset : lengths[0] > lengths[1]
+        }
+        var captures: [CaptureSummary] = []
+        for (_, entry) in ranked.prefix(Self.offersMax * 4) where captures.count < Self.offersMax {
+            let found = try Resolver.closest(lookup(entry.url), among: indexes) { !$1.isErrorPage }
+            guard let found else { continue }
+            let capture = CaptureSummary(found.entry, in: found.index.archive)
+            if !captures.contains(capture) { captures.append(capture) }
+        }
+        return captures
+    }
+}
+
+extension CaptureSummary {
+    init(_ entry: CDXJEntry, in archive: Archive) {
+        self.init(
+            url: entry.url, request: entry.requestURL == entry.url ? nil : entry.requestURL,
+            timestamp: entry.timestamp, status: entry.status, mime: entry.mime, archiveID: archive.id)
+    }
+}
+
+extension CDXJEntry {
+    /// Whether the site answered with an error.
+    var isErrorPage: Bool { (status ?? 0) >= 400 }
+
+    /// The request method, also if only the key contains it.
+    fileprivate var requestMethod: String {
+        if let method { return method.uppercased() }
+        for text in [url, urlKey] {
+            guard let start = text.firstRange(of: "__wb_method=") else { continue }
+            return text[start.upperBound...].prefix { $0.isLetter }.uppercased()
+        }
+        return "GET"
+    }
+}
+
+extension String {
+    /// Returns the number of bytes at the start that are equal.
+    func commonPrefix(with other: String) -> Int {
+        zip(utf8, other.utf8).prefix { $0 == $1 }.count
+    }
+}
+
+extension IndexedArchive {
+    /// Returns the first captures that match a query; fewer if the index is damaged.
+    func firstCaptures(
+        matching query: CaptureQuery, limit: Int, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> [CDXJEntry] {
+        try check.now()
+        var entries: [CDXJEntry] = []
+        let cursor = wacz.captures(matching: query, assumesSorted: assumesSorted)
+        do throws(WebArchiveError) {
+            while entries.count < limit, let entry = try cursor.next() { entries.append(entry) }
+        } catch {
+            guard error.code != .io else { throw error }
+        }
+        return entries
+    }
+}

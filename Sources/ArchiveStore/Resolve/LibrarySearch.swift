@@ -1,0 +1,78 @@
+import WebArchive
+
+/// Searches the other archives of the library for a URL, one after the other.
+struct LibrarySearch {
+    private let resolver: Resolver
+    private let time: CaptureTimestamp?
+    private let end: ContinuousClock.Instant
+    private let isWanted: () -> Bool
+
+    /// The maximum number of archives that are listed.
+    private static let listedMax = 10
+
+    private typealias Found = (index: IndexedArchive, entry: CDXJEntry)
+
+    /// - Parameters:
+    ///   - time: The time asked for.
+    ///   - timeMax: How long to search.
+    init(_ resolver: Resolver, _ time: CaptureTimestamp?, timeMax: Duration, isWanted: @escaping () -> Bool) {
+        (self.resolver, self.time, self.isWanted) = (resolver, time, isWanted)
+        end = ContinuousClock.now + timeMax
+    }
+
+    /// Returns the archives with captures of the URL that aren't error pages, and the closest capture of each.
+    ///
+    /// Searches the newest archives first. An archive that can't be read is skipped.
+    ///
+    /// - Returns: No evidence if there are none.
+    func archives(
+        with url: String, besides own: [Archive]
+    ) throws -> (evidence: Explanation.OtherArchives?, offers: [Explanation.Offer]) {
+        let keys = Set(own.map(\.key))
+        let others = try resolver.catalog.allArchives().filter { !keys.contains($0.key) }
+        let end = end
+        let isWanted = isWanted
+        let check = CancellationCheck { isWanted() && ContinuousClock.now < end }
+        let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: url, time: time), check)
+        var searched = 0
+        var found: [Found] = []
+        for archive in others.prefix(Explainer.archivesMax)
+        where archive.availability(in: resolver.layout) == .available {
+            do {
+                let index = try resolver.openArchives.lookups(archive)
+                let entry = try index.closestCapture(lookup) { !$0.isErrorPage }
+                searched += 1
+                if let entry { found.append((index, entry)) }
+            } catch let error as WebArchiveError where error.code == .cancelled {
+                guard isWanted() else { throw error }
+                break
+            } catch {
+                // Damaged, or removed meanwhile.
+            }
+        }
+        guard !found.isEmpty else { return (nil, []) }
+        let listed = Self.ranked(found, for: lookup).prefix(Self.listedMax)
+        let evidence = Explanation.OtherArchives(
+            archives: try listed.map { try match($0, lookup.matcher) }, total: found.count,
+            skipped: others.count - searched)
+        let offers = listed.map {
+            Explanation.Offer(capture: CaptureSummary($0.entry, in: $0.index.archive), why: .otherArchive)
+        }
+        return (evidence, offers)
+    }
+
+    private static func ranked(_ found: [Found], for lookup: CaptureLookup) -> [Found] {
+        found.compactMap { one in lookup.matcher.rank(of: one.entry, for: lookup.request.time).map { (one, $0) } }
+            .sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    private func match(_ found: Found, _ matcher: CaptureMatcher) throws -> Explanation.OtherArchives.Match {
+        let tally = try found.index.wacz.tally(
+            of: matcher, assumesSorted: found.index.assumesSorted, CancellationCheck(isWanted)
+        ) { !$0.isErrorPage }
+        func year(_ time: CaptureTimestamp?) -> Int { time.flatMap { Int($0.digits14.prefix(4)) } ?? 0 }
+        return Explanation.OtherArchives.Match(
+            archive: found.index.archive.id.text, title: found.index.archive.title, captures: tally.count,
+            firstYear: year(tally.first), lastYear: year(tally.last))
+    }
+}

@@ -1,0 +1,54 @@
+import ArchiveStore
+import ArgumentParser
+import WebArchive
+
+/// `replayhost explain URL`
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Find out why a URL can't be shown, and what can be.",
+        discussion: """
+            Searches only your library. Nothing is loaded from the internet.
+
+            Example:
+              replayhost explain https://example.org/winter.html --in crawl
+            """)
+
+    @Argument(help: "The URL; http and https are equivalent.")
+    var url: String
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp(
+            "The archive or collection where it should be: its ID, or a unique prefix of it (default: the library).",
+            valueName: "id"))
+    var id: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The time that you want to see (4 to 17 digits, UTC).", valueName: "timestamp"))
+    var time: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        let urlBytesMax = Limits.standard.urlBytesMax
+        if url.utf8.count > urlBytesMax {
+            throw ValidationError("<url> has \(url.utf8.count) bytes; the limit is \(urlBytesMax)")
+        }
+        if url.isEmpty { throw ValidationError("<url> is empty; give the URL of a page") }
+        if let time, CaptureTimestamp(endOf: time) == nil {
+            throw ValidationError("--time \"\(time)\" isn't a time; give 4 to 17 digits of YYYYMMDDhhmmss")
+        }
+    }
+
+    func run() throws {
+        let store = try common.openExistingStore()
+        let replayable = try id.map { try store.resolver.replayable(matching: $0) }
+        let request = ArchiveStore.CaptureRequest(
+            url: CapturedURL.completed(url), time: time.flatMap { CaptureTimestamp(endOf: $0) })
+        let explanation = try store.resolver.explain(request, in: replayable)
+        if common.json { return Terminal.write(Terminal.json(explanation)) }
+        for line in ExplanationText(explanation).lines { Terminal.write(line) }
+    }
+}
