@@ -18,6 +18,8 @@
  *   members: (string|Archive)[], availability?: "available"|"partly"|"unavailable", pageCount?: number, captureCount?: number,
  *   replayCollection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},
  *   createdAt?: string}} Collection `members` are IDs in a list of collections
+ * @typedef {{code: string, url: string, missing?: string, reasons: Object<string, any>[],
+ *   offers: (Capture & {why: string})[], closest: Capture[]}} Explanation `docs/json.md` describes each reason
  * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
@@ -160,6 +162,19 @@ export async function captures(target, url, part = {}) {
     if (isTooLong(url)) return { captures: [], total: 0, position: 0 };
     const query = new URLSearchParams({ url: url.replace(/#.*$/s, ""), limit: 100, ...part });
     return read(`${path(target)}/captures?${query}`);
+}
+
+/**
+ * Returns why a URL can't be shown, and what can be opened instead.
+ *
+ * @param {import("./routes.js").Target} target
+ * @param {string} url
+ * @param {string} timestamp the time wanted; empty for the latest
+ * @returns {Promise<Explanation|null>} `null` for a URL that is too long to have been captured
+ */
+export async function explanation(target, url, timestamp) {
+    if (isTooLong(url)) return null;
+    return read(`${path(target)}/explain?url=${encodeURIComponent(url.replace(/#.*$/s, ""))}&ts=${timestamp}`);
 }
 
 /**

@@ -3,11 +3,12 @@ import { unavailabilityText } from "../components/availability.js";
 import { withCode, messageParts } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
 import * as api from "../core/api.js";
-import { hostOf } from "../core/captures.js";
+import { hostOf, sameDocument } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted } from "../core/format.js";
 import { pagesURL } from "../core/routes.js";
 import { failureText } from "../replay/setup-texts.js";
+import { closestBlocks, reasonBlocks } from "./explanation.js";
 
 const suggestionsMax = 8;
 // Error codes of the server, and the texts that replay setup has for the same failures.
@@ -47,48 +48,53 @@ export function failurePanel(title, error, retry, archive) {
 }
 
 /**
- * Returns a panel for a URL without a capture that can be shown, with a list of pages from the same site.
+ * Returns a panel for a URL without a capture that can be shown. The reason, and what can be opened instead, appear when the
+ * server has found them.
  *
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive its current state, with unavailable files
  * @param {string} url from the index if it's indexed; otherwise untrusted
- * @param {boolean} indexed whether the index lists a capture, which then can't be read
+ * @param {{indexed: boolean, asked: string, timestamp: string}} request `indexed`: whether the index lists a capture, which
+ *   then can't be shown; `asked`: the requested URL if it redirects to this one; else empty
  * @returns {HTMLElement}
  */
-export function absencePanel(archive, url, indexed) {
-    const host = hostOf(url).toLowerCase();
-    const nearby = make("div");
-    if (host) suggest(archive, host.replace(/^www\./, ""), nearby);
+export function absencePanel(archive, url, { indexed, asked, timestamp }) {
     const title = plain(archive.title) || archive.id;
-    const isNamed = indexed && archive.kind === "archive";
+    const reasons = make("div", { class: "explanation", "aria-live": "polite" },
+        make("p", { class: "quiet", text: "Looking in your library…" }));
+    const nearby = make("div", { class: "explanation" });
+    explain(archive, url, asked, timestamp, reasons, nearby);
     return panel("absence-panel",
         make("h1", { text: indexed ? "This capture can't be shown" : `This page isn't in “${title}”` }),
         make("p", { class: "url wrap", dir: "ltr", text: plainURL(url, 600) }),
-        make("p", { role: "status" }, indexed
-            ? `“${title}” lists this capture, but it can't be read. The file may be damaged.`
-            : "Nothing was loaded from the internet.",
-        ...(isNamed ? withCode(` For details, run \`replayhost info ${archive.id}\`.`) : [])),
+        make("p", { role: "status", text: indexed ? `“${title}” lists this capture, but it can't be shown.`
+            : "Nothing was loaded from the internet." }),
         unavailabilityText(archive) && make("p", {}, ...withCode(unavailabilityText(archive))),
-        nearby,
         make("p", { class: "panel-actions" },
             history.length > 1
                 && make("button", { type: "button", text: "Go back", on: { click: () => history.back() } }),
-            make("a", { class: "button", href: pagesURL(archive), text: "All pages" })));
+            make("a", { class: "button", href: pagesURL(archive), text: "All pages" })),
+        reasons, nearby);
 }
 
-async function suggest(archive, host, list) {
-    let found;
-    try {
-        found = await api.pages(archive, { query: host, limit: suggestionsMax });
-    } catch {
-        return;
-    }
-    if (found.total === 0) {
-        list.replaceChildren(make("p", { class: "quiet", text: `No pages from ${plain(host, 80)} are listed in this ${archive.kind}.` }));
-        return;
-    }
+/** Fills in the reasons, then what is close to the URL, so that nothing moves afterwards. */
+async function explain(archive, url, asked, timestamp, reasons, nearby) {
+    const host = hostOf(url).toLowerCase().replace(/^www\./, "");
+    const pages = host ? api.pages(archive, { query: host, limit: suggestionsMax }).catch(() => null) : null;
+    const found = await explanationOf(archive, url, asked, timestamp).catch(() => null);
+    reasons.replaceChildren(...(found ? reasonBlocks(archive, found) : []));
+    nearby.replaceChildren(...(found ? closestBlocks(archive, found) : []), ...pageBlocks(archive, host, await pages));
+}
+
+async function explanationOf(archive, url, asked, timestamp) {
+    const first = asked ? await api.explanation(archive, asked, timestamp) : null;
+    if (first?.missing && sameDocument(first.missing, url)) return first;
+    return api.explanation(archive, url, timestamp);
+}
+
+function pageBlocks(archive, host, found) {
+    if (!found?.total) return [];
     const more = found.total - suggestionsMax;
-    list.replaceChildren(make("div", {},
-        make("h2", { text: `Pages from ${plain(host, 80)} in this ${archive.kind}` }),
+    return [make("h2", { text: `Pages from ${plain(host, 80)} in this ${archive.kind}` }),
         make("ul", { class: "pages" }, ...found.pages.map((page) => pageRow(archive, page))),
-        more > 0 && make("p", { class: "quiet", text: `${counted(more, "more page", "more pages")} in the page list` })));
+        ...(more > 0 ? [make("p", { class: "quiet", text: `${counted(more, "more page", "more pages")} in the page list` })] : [])];
 }

@@ -238,7 +238,11 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         }
         const isShown = state.name === "absent" && !state.over && sameDocument(state.url, url);
         if (isShown) return;
-        const panel = absencePanel(now, indexed?.url ?? url, indexed !== undefined);
+        // A page of a captured redirect arrives under the URL that it leads to.
+        const asked = inFrame && state.name === "opening" && !sameDocument(state.url, url) ? state.url : "";
+        // Captures of other request methods are listed, but they aren't this page.
+        const shown = indexed?.request ? undefined : indexed;
+        const panel = absencePanel(now, shown?.url ?? url, { indexed: shown !== undefined, asked, timestamp });
         go("miss", { url, timestamp, panel, inFrame });
         onFailed(new Error(`"${url}" wasn't captured`));
     }
