@@ -130,7 +130,7 @@ def test_invisible_characters_of_a_url_are_shown_encoded(viewer):
         viewer.open_url(typed)
         expect(viewer.page.locator(".panel p.url")).to_have_text(shown)
         expect(viewer.page.get_by_role("heading", name=UNCAPTURED)).to_be_visible()
-        expect(viewer.page.get_by_text("Pages from site.example in this archive")).to_be_visible()
+        expect(viewer.page.get_by_role("heading", name="Closest URLs")).to_be_visible()
 
 
 def test_very_long_typed_url(viewer):

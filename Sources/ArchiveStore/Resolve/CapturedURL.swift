@@ -40,6 +40,14 @@ package enum CapturedURL {
     /// Returns the host name of an `http` or `https` URL, in lower case.
     static func host(of url: String) -> String? { Parts(url)?.host.lowercased() }
 
+    /// Returns the file name extension of an `http` or `https` URL, in lower case; `nil` if it has none.
+    static func fileExtension(of url: String) -> String? {
+        guard let name = Parts(url)?.path.split(separator: "/", omittingEmptySubsequences: false).last,
+            let dot = name.lastIndex(of: "."), name.index(after: dot) != name.endIndex
+        else { return nil }
+        return name[dot...].dropFirst().lowercased()
+    }
+
     /// Completes a URL that a person or a client sent: restores merged slashes and adds a missing `http` scheme.
     package static func completed(_ text: String) -> String {
         for scheme in ["http:", "https:"] where text.lowercased().hasPrefix(scheme) {

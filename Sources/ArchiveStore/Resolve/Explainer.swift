@@ -295,13 +295,18 @@ struct Explainer {
         return Explanation.CapturedSite(host: host, urls: keys.count, more: count >= Self.siteCapturesMax)
     }
 
-    /// Returns captures whose keys have the longest common start with that of the URL.
+    /// Returns captures whose keys have the longest common start with that of the URL: pages, and files of its own kind.
     private func closest(to url: String) throws -> [CaptureSummary] {
         let key = SURT.key(for: url)
+        let ending = CapturedURL.fileExtension(of: url)
         var entries: [CDXJEntry] = []
         for index in indexes {
             let next = try index.wacz.captures(
-                nextTo: url, limit: Self.offersMax, assumesSorted: index.assumesSorted, check)
+                nextTo: url, limit: Self.offersMax, assumesSorted: index.assumesSorted, check
+            ) { entry in
+                guard !entry.isErrorPage else { return false }
+                return entry.mayBePage || ending != nil && CapturedURL.fileExtension(of: entry.url) == ending
+            }
             entries += next.filter { entry in !entries.contains { $0.urlKey == entry.urlKey } }
         }
         let ranked = entries.enumerated().sorted { one, other in
@@ -330,6 +335,18 @@ extension CaptureSummary {
 extension CDXJEntry {
     /// Whether the site answered with an error.
     var isErrorPage: Bool { (status ?? 0) >= 400 }
+
+    /// Whether the capture can be a page or a document, rather than a part of one. Revisits have no media type of their
+    /// own, so their URL decides.
+    fileprivate var mayBePage: Bool {
+        switch mime {
+        case "text/html", "application/xhtml+xml", "application/pdf", "text/plain": return true
+        case nil, "warc/revisit", "unk":
+            let ending = CapturedURL.fileExtension(of: url)
+            return ending == nil || ["html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "pdf"].contains(ending)
+        default: return false
+        }
+    }
 
     /// The request method, also if only the key contains it.
     fileprivate var requestMethod: String {

@@ -7,17 +7,21 @@ struct CaptureNeighbors {
     private let limit: Int
     private let wacz: WACZFile
     private let check: CancellationCheck
+    private let isWanted: (CDXJEntry) -> Bool
 
     /// The maximum number of keys to read on each side.
     private static let keysMax = 64
 
     /// - Parameter key: The key of an `http` or `https` URL; returns `nil` for another one.
-    init?(key: String, limit: Int, in wacz: WACZFile, _ check: CancellationCheck) {
+    init?(
+        key: String, limit: Int, in wacz: WACZFile, _ check: CancellationCheck,
+        where isWanted: @escaping (CDXJEntry) -> Bool
+    ) {
         guard SURT.isSURT(key), let bracket = key.firstIndex(of: ")") else { return nil }
         self.key = key
         target = Array("\(key) ".utf8)
         site = CDXJRange(prefix: String(key[...bracket]))
-        (self.limit, self.wacz, self.check) = (limit, wacz, check)
+        (self.limit, self.wacz, self.check, self.isWanted) = (limit, wacz, check, isWanted)
     }
 
     /// Returns captures with different keys, at most `limit` on each side, the nearest first.
@@ -57,7 +61,8 @@ struct CaptureNeighbors {
 
     private func entry(of line: CDXJLine) -> CDXJEntry? {
         guard line.urlKey != target.dropLast(), !line.namesMethod else { return nil }
-        return CDXJEntry.parsed(line.bytes, limits: wacz.limits)
+        guard let entry = CDXJEntry.parsed(line.bytes, limits: wacz.limits), isWanted(entry) else { return nil }
+        return entry
     }
 
     /// Does the same as `search` by reading all entries, in constant memory.
@@ -66,7 +71,7 @@ struct CaptureNeighbors {
         var (before, after): ([String: CDXJEntry], [String: CDXJEntry]) = ([:], [:])
         while let entry = try cursor.next() {
             let own = SURT.isSURT(entry.urlKey) ? entry.urlKey : SURT.key(for: entry.url)
-            guard own != key, !CDXJLine.namesMethod(Array(own.utf8)[...]) else { continue }
+            guard own != key, !CDXJLine.namesMethod(Array(own.utf8)[...]), isWanted(entry) else { continue }
             if Self.precedes(own, key) {
                 Self.add(entry, own, to: &before, limit) { Self.precedes($0, $1) }
             } else {
@@ -99,17 +104,22 @@ extension WACZFile {
     /// Reads at most 64 keys on each side. Captures with the URL's own key, and those of other request methods than
     /// `GET`, don't count.
     ///
-    /// - Parameter limit: The maximum number of captures on each side of each index file.
+    /// - Parameters:
+    ///   - limit: The maximum number of captures on each side of each index file.
+    ///   - isWanted: Whether a capture counts.
     /// - Returns: One capture for each key; empty for URLs other than `http` and `https`.
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func captures(
-        nextTo url: String, limit: Int, assumesSorted: Bool, _ check: CancellationCheck
+        nextTo url: String, limit: Int, assumesSorted: Bool, _ check: CancellationCheck,
+        where isWanted: @escaping (CDXJEntry) -> Bool = { _ in true }
     ) throws(WebArchiveError) -> [CDXJEntry] {
         let key = SURT.key(for: url)
         let host = key.prefix { $0 != ")" && $0 != ":" }
         // Some indexers keep `www.` in keys.
         for key in [key, "\(host),www\(key[host.endIndex...])"] {
-            guard let neighbors = CaptureNeighbors(key: key, limit: limit, in: self, check) else { return [] }
+            guard let neighbors = CaptureNeighbors(key: key, limit: limit, in: self, check, where: isWanted) else {
+                return []
+            }
             let found = try captures(neighbors, assumesSorted: assumesSorted)
             if !found.isEmpty { return found }
         }

@@ -419,6 +419,22 @@ struct ExplainerTests {
         try expectOffersOpen(explanation)
     }
 
+    @Test func closestURLsArePagesOrFilesOfTheSameKind() throws {
+        func file(_ path: String, _ mime: String) -> Record {
+            Record("\(Self.site)\(path)", path).with { $0.index = "\"mime\":\"\(mime)\",\"status\":\"200\"" }
+        }
+        let archive = try add(
+            [
+                Record("\(Self.site)/a/page.html", ""), file("/a/1.png", "image/png"), file("/a/2.css", "text/css"),
+                file("/a/3.pdf", "application/pdf"), file("/a/4.js", "warc/revisit"), file("/a/5", "warc/revisit"),
+            ], as: "one")
+        let page = try explain("\(Self.site)/a/none", in: archive)
+        #expect(Set(page.closest.map { $0.url.dropFirst(Self.site.count + 3) }) == ["page.html", "3.pdf", "5"])
+        let image = try explain("\(Self.site)/a/none.PNG", in: archive)
+        #expect(
+            Set(image.closest.map { $0.url.dropFirst(Self.site.count + 3) }) == ["page.html", "3.pdf", "5", "1.png"])
+    }
+
     @Test func collectionsAndTheLibraryAreSearchedWhole() throws {
         let one = try add([Record("\(Self.site)/", "one")], as: "one")
         let two = try add([Record("\(Self.site)/page?x=1", "two")], as: "two")

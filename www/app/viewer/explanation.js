@@ -1,6 +1,7 @@
 /** Texts and links for the reasons why a URL can't be shown. `docs/json.md` describes the reasons. */
 import { unavailabilityText } from "../components/availability.js";
 import { withCode } from "../components/messages.js";
+import { pageRow } from "../components/page-row.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted, day, moment } from "../core/format.js";
 import { pageURL } from "../core/routes.js";
@@ -74,15 +75,17 @@ export function reasonBlocks(archive, explanation) {
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @param {import("../core/api.js").Explanation} explanation
+ * @param {import("../core/api.js").Capture[]} captures
+ * @param {import("../core/api.js").Page[]} pages with titles for some of the captures
  * @returns {HTMLElement[]}
  */
-export function closestBlocks(archive, { closest, offers }) {
-    const offered = offers.map(({ url }) => url);
-    const others = closest.filter(({ url }) => !offered.includes(url));
-    if (others.length === 0) return [];
-    return [make("h2", { text: "Closest URLs" }),
-        make("ul", { class: "pages" }, ...others.map((capture) => row(archive, capture)))];
+export function closestBlocks(archive, captures, pages) {
+    if (captures.length === 0) return [];
+    const rows = captures.map((capture) => {
+        const { title } = pages.find(({ url }) => url === capture.url) ?? {};
+        return title ? pageRow(archive, { ...capture, title }) : row(archive, capture);
+    });
+    return [make("h2", { text: "Closest URLs" }), make("ul", { class: "pages" }, ...rows)];
 }
 
 function rowsOf(archive, reason, offers) {

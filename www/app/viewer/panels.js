@@ -82,7 +82,11 @@ async function explain(archive, url, asked, timestamp, reasons, nearby) {
     const pages = host ? api.pages(archive, { query: host, limit: suggestionsMax }).catch(() => null) : null;
     const found = await explanationOf(archive, url, asked, timestamp).catch(() => null);
     reasons.replaceChildren(...(found ? reasonBlocks(archive, found) : []));
-    nearby.replaceChildren(...(found ? closestBlocks(archive, found) : []), ...pageBlocks(archive, host, await pages));
+    const offered = found?.offers.map((capture) => capture.url) ?? [];
+    const closest = found?.closest.filter((capture) => !offered.includes(capture.url)) ?? [];
+    const listed = await pages;
+    nearby.replaceChildren(...closestBlocks(archive, closest, listed?.pages ?? []),
+        ...pageBlocks(archive, host, listed, closest.map((capture) => capture.url)));
 }
 
 async function explanationOf(archive, url, asked, timestamp) {
@@ -91,10 +95,12 @@ async function explanationOf(archive, url, asked, timestamp) {
     return api.explanation(archive, url, timestamp);
 }
 
-function pageBlocks(archive, host, found) {
-    if (!found?.total) return [];
-    const more = found.total - suggestionsMax;
+/** @param {string[]} shown URLs that are listed already */
+function pageBlocks(archive, host, found, shown) {
+    const pages = found?.pages.filter((page) => !shown.includes(page.url)) ?? [];
+    if (pages.length === 0) return [];
+    const more = found.total - found.pages.length;
     return [make("h2", { text: `Pages from ${plain(host, 80)} in this ${archive.kind}` }),
-        make("ul", { class: "pages" }, ...found.pages.map((page) => pageRow(archive, page))),
+        make("ul", { class: "pages" }, ...pages.map((page) => pageRow(archive, page))),
         ...(more > 0 ? [make("p", { class: "quiet", text: `${counted(more, "more page", "more pages")} in the page list` })] : [])];
 }
