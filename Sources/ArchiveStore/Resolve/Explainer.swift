@@ -367,18 +367,10 @@ extension String {
 }
 
 extension IndexedArchive {
-    /// Returns the first captures that match a query; fewer if the index is damaged.
+    /// Returns the first captures that match a query.
     func firstCaptures(
         matching query: CaptureQuery, limit: Int, _ check: CancellationCheck
     ) throws(WebArchiveError) -> [CDXJEntry] {
-        try check.now()
-        var entries: [CDXJEntry] = []
-        let cursor = wacz.captures(matching: query, assumesSorted: assumesSorted)
-        do throws(WebArchiveError) {
-            while entries.count < limit, let entry = try cursor.next() { entries.append(entry) }
-        } catch {
-            guard error.code != .io else { throw error }
-        }
-        return entries
+        try wacz.firstCaptures(matching: query, limit: limit, assumesSorted: assumesSorted, check)
     }
 }

@@ -144,6 +144,27 @@ extension WACZFile {
         CaptureCursor(self, query, assumesSorted: assumesSorted)
     }
 
+    /// Returns the first `limit` entries that match a query.
+    ///
+    /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
+    package func firstCaptures(
+        matching query: CaptureQuery, limit: Int, assumesSorted: Bool, _ check: CancellationCheck
+    ) throws(WebArchiveError) -> [CDXJEntry] {
+        try check.now()
+        func read(_ cursor: CaptureCursor) throws(WebArchiveError) -> [CDXJEntry] {
+            var entries: [CDXJEntry] = []
+            while entries.count < limit, let entry = try cursor.next() { entries.append(entry) }
+            return entries
+        }
+        let cursor = CaptureCursor(self, ranges: query.ranges, assumesSorted: assumesSorted, check)
+        do throws(WebArchiveError) {
+            return try read(cursor)
+        } catch let error where error.isIndexFault && cursor.isSorted {
+            // A second cursor reads the whole index.
+            return try read(CaptureCursor(self, ranges: query.ranges, assumesSorted: assumesSorted, check))
+        }
+    }
+
     /// The `.idx` files of the archive.
     var zipNumEntries: [ZIPEntry] {
         directory.entries.filter { $0.name.hasPrefix("indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }

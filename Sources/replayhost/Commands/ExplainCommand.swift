@@ -50,5 +50,11 @@ struct ExplainCommand: ParsableCommand {
         let explanation = try store.resolver.explain(request, in: replayable)
         if common.json { return Terminal.write(Terminal.json(explanation)) }
         for line in ExplanationText(explanation).lines { Terminal.write(line) }
+        guard let capture = explanation.offers.first?.capture ?? explanation.closest.first,
+            let archive = capture.archiveID
+        else { return }
+        common.note(
+            "Print one with `replayhost get URL \(archive) --at \(capture.timestamp)`, or open its archive with `replayhost open \(archive)`."
+        )
     }
 }

@@ -1,115 +1,107 @@
 import ArchiveStore
 
-/// An explanation as text: the reasons, then the captures that can be opened instead.
+/// An explanation as lines of text: the reasons, then the captures that can be opened instead.
 struct ExplanationText {
     let lines: [String]
-    private let explanation: Explanation
 
     init(_ explanation: Explanation) {
-        self.explanation = explanation
         var lines = [Self.heading(explanation)]
-        lines += explanation.reasons.flatMap { Self.sentences($0, explanation) }
+        for reason in explanation.reasons {
+            lines += Self.lines(of: reason, explanation) + Self.list(of: reason).map { "  \($0)" }
+        }
         if !explanation.offers.isEmpty {
-            lines += [explanation.code == .captured ? "Captured:" : "Captured instead:"]
+            lines.append(explanation.code == .captured ? "Captured:" : "Captured instead:")
             lines += explanation.offers.map { Self.line($0.capture) }
         }
-        if !explanation.closest.isEmpty {
-            lines += ["Closest URLs:"] + explanation.closest.map(Self.line)
-        }
+        if !explanation.closest.isEmpty { lines += ["Closest URLs:"] + explanation.closest.map(Self.line) }
         self.lines = lines
     }
 
     private static func heading(_ explanation: Explanation) -> String {
         let place = explanation.replayable.map { "“\($0.title)”" } ?? "your library"
-        switch explanation.reasons.last {
-        case .captured: return "\(explanation.url) is in \(place)."
-        default:
-            let isThere = explanation.reasons.contains {
-                [.redirectLost, .errorPage, .unreadable, .requires].contains($0.code)
-            }
-            return isThere
-                ? "\(explanation.url) is in \(place), but can't be shown as it was."
-                : "\(explanation.url) isn't in \(place)."
+        let codes = Set(explanation.reasons.map(\.code))
+        if codes.contains(.captured) { return "\(explanation.url) is in \(place)." }
+        return codes.isDisjoint(with: [.redirectLost, .errorPage, .unreadable, .requires])
+            ? "\(explanation.url) isn't in \(place)."
+            : "\(explanation.url) is in \(place), but there is no page to show."
+    }
+
+    private static func lines(of reason: Explanation.Reason, _ explanation: Explanation) -> [String] {
+        let it = explanation.missing.map { "\($0) is" } ?? "It's"
+        switch reason {
+        case .captured(let capture): return ["It was captured on \(day(capture.timestamp))."]
+        case .otherArchive(let others):
+            return ["\(it) in \(others.total == 1 ? "another archive" : "\(others.total) other archives"):"]
+        case .otherForm: return ["\(it) there under another form of the URL."]
+        case .otherQuery(let queries): return lines(of: queries, it)
+        case .postOnly(let other):
+            let methods = other.methods.joined(separator: ", ")
+            return ["\(it) there only as the answer to a form or a script (\(methods))."]
+        case .redirectLost(let lost):
+            return [lost.endless ? "It redirects without end." : "It redirects to \(lost.target), which isn't there."]
+        case .errorPage(let capture):
+            let status = capture.status.map { " (\($0))" } ?? ""
+            return ["The site answered with an error\(status) on \(day(capture.timestamp))."]
+        case .unreadable(let found):
+            let place = "\(found.file), byte \(found.offset): \(found.problem)"
+            return ["The record of \(day(found.capture.timestamp)) can't be read: \(place)."]
+        case .requires: return ["It needs another archive that isn't in your library or can't be read:"]
+        case .unavailable: return ["The files of these archives can't be read:"]
+        case .crawlFailed(let failure): return [sentence(about: failure, explanation.missing ?? explanation.url)]
+        case .linkedFrom(let linking):
+            return [linking.total == 1 ? "A captured page uses it:" : "\(linking.total) captured pages use it:"]
+        case .siteNotCaptured(let site):
+            return [site.host.map { "Nothing from \($0) is there." } ?? "It was never captured."]
+        case .never(let site):
+            guard let host = site.host else { return ["It was never captured."] }
+            let count = "\(Terminal.count(site.urls, "URL", "URLs"))\(site.more ? " or more" : "")"
+            return ["It was never captured. \(count) from \(host) \(site.urls == 1 ? "is" : "are") there."]
         }
     }
 
-    private static func sentences(_ reason: Explanation.Reason, _ explanation: Explanation) -> [String] {
-        let it = explanation.missing ?? "It"
+    private static func lines(of queries: Explanation.OtherQueries, _ it: String) -> [String] {
+        let number = "\(queries.total)\(queries.more ? " or more" : "")"
+        let isOne = queries.total == 1 && !queries.more
+        return ["\(it) there only with \(isOne ? "another query" : "other queries, \(number) of them")."]
+            + (queries.fuzzyMatch.map { ["Replay shows \($0) instead."] } ?? [])
+    }
+
+    private static func sentence(about failure: Explanation.FailedLoad, _ url: String) -> String {
+        let cause = failure.error ?? failure.status.map { "status \($0)" }
+        let time = failure.timestamp.map { " on \(day($0))" } ?? ""
+        let page = failure.page == url ? "" : ", as a part of \(failure.page)"
+        return "The crawler couldn't load it\(time)\(cause.map { " (\($0))" } ?? "")\(page)."
+    }
+
+    /// The evidence that is listed below a sentence.
+    private static func list(of reason: Explanation.Reason) -> [String] {
         switch reason {
-        case .captured(let capture):
-            return ["It was captured on \(day(capture.timestamp))."]
         case .otherArchive(let others):
-            let count = Terminal.count(others.total, "another archive", "other archives")
-            let named = others.archives.map { archive in
-                let years =
-                    archive.firstYear == archive.lastYear
-                    ? "\(archive.firstYear)" : "\(archive.firstYear)–\(archive.lastYear)"
-                return
-                    "  \(archive.archive)  “\(archive.title)”, \(Terminal.count(archive.captures, "capture", "captures")), \(years)"
-            }
-            let more = others.total - others.archives.count
-            return ["\(it) is in \(others.total == 1 ? "another archive" : count):"] + named
-                + (more > 0 ? ["  and \(more) more"] : [])
-                + (others.skipped > 0
-                    ? ["  Not searched: \(Terminal.count(others.skipped, "archive", "archives"))."] : [])
-        case .otherForm: return ["Only another form of the URL was captured."]
-        case .otherQuery(let queries):
-            let number = "\(queries.total)\(queries.more ? " or more" : "")"
-            let shown = queries.fuzzyMatch.map { ["Replay shows \($0) instead."] } ?? []
-            return [
-                queries.total == 1 && !queries.more
-                    ? "It was captured only with another query."
-                    : "It was captured only with other queries, \(number) of them."
-            ] + shown
-        case .postOnly(let other):
-            return [
-                "It was captured only as the answer to a form or a script (\(other.methods.joined(separator: ", ")))."
-            ]
-        case .redirectLost(let lost):
-            return [
-                lost.endless
-                    ? "It redirects without end." : "It redirects to \(lost.target), which can't be shown."
-            ]
-        case .errorPage(let capture):
-            return [
-                "The site answered with an error\(capture.status.map { " (\($0))" } ?? "") on \(day(capture.timestamp))."
-            ]
-        case .unreadable(let capture):
-            return [
-                "The index lists it, but its record can't be read: \(capture.file), byte \(capture.offset): \(capture.problem)."
-            ]
+            let skipped = Terminal.count(others.skipped, "archive wasn't", "archives weren't")
+            return others.archives.map(line) + rest(others.total - others.archives.count)
+                + (others.skipped > 0 ? ["\(skipped) searched"] : [])
         case .requires(let missing):
-            let names = missing.requires.map { requirement in
-                [requirement.filename, requirement.sha256.map { "SHA-256 \($0)" }].compactMap { $0 }
-                    .joined(separator: ", ")
+            return missing.requires.map { file in
+                let hash = file.sha256.map { "SHA-256 \($0)" }
+                return [file.filename, hash].compactMap { $0 }.joined(separator: ", ")
             }
-            return ["Its content is in another archive, which isn't in your library or can't be read:"]
-                + names.map { "  \($0)" }
         case .unavailable(let unavailable):
-            return ["These archives can't be searched:"]
-                + unavailable.archives.map { "  \($0.archive)  “\($0.title)”, file \($0.availability.rawValue)" }
-        case .crawlFailed(let failure):
-            let why = failure.error ?? failure.status.map { "status \($0)" }
-            return [
-                "The crawler couldn't load it\(why.map { " (\($0))" } ?? "")"
-                    + (failure.timestamp.map { " on \(day($0))" } ?? "")
-                    + (failure.page == explanation.url ? "." : ", as part of \(failure.page).")
-            ]
+            return unavailable.archives.map { "\($0.archive)  “\($0.title)”, \($0.availability.rawValue)" }
         case .linkedFrom(let linking):
-            let more = linking.total - linking.pages.count
-            return ["These captured pages use it:"] + linking.pages.map { "  \(day($0.timestamp))  \($0.url)" }
-                + (more > 0 ? ["  and \(more) more"] : [])
-        case .siteNotCaptured(let site):
-            return [site.host.map { "Nothing from \($0) was captured." } ?? "It was never captured."]
-        case .never(let site):
-            let number = site.more ? "\(site.urls) or more URLs" : Terminal.count(site.urls, "URL", "URLs")
-            return ["It was never captured. \(number) of \(site.host ?? "its site") are there."]
+            return linking.pages.map { "\(day($0.timestamp))  \($0.url)" } + rest(linking.total - linking.pages.count)
+        default: return []
         }
+    }
+
+    private static func rest(_ count: Int) -> [String] { count > 0 ? ["\(count) more"] : [] }
+
+    private static func line(_ match: Explanation.OtherArchives.Match) -> String {
+        let years = match.firstYear == match.lastYear ? "\(match.firstYear)" : "\(match.firstYear)–\(match.lastYear)"
+        return "\(match.archive)  “\(match.title)”, \(Terminal.count(match.captures, "capture", "captures")), \(years)"
     }
 
     private static func line(_ capture: CaptureSummary) -> String {
-        let method = capture.request == nil ? "" : "  (not a GET request)"
-        return "  \(capture.archiveID.map { "\($0)" } ?? "")  \(capture.timestamp)  \(capture.url)\(method)"
+        "  \(capture.archiveID.map { "\($0)  " } ?? "")\(capture.timestamp)  \(capture.request ?? capture.url)"
     }
 
     private static func day(_ timestamp: String) -> String {
