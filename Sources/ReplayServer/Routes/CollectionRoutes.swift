@@ -99,11 +99,6 @@ struct CollectionRoutes: Sendable {
         return Responses.empty(.noContent)
     }
 
-    private func replayable(_ id: String) throws -> Replayable {
-        let collection = try find(id)
-        return try .collection(collection, site.store.collections.members(of: collection))
-    }
-
     private func find(_ id: String) throws -> ArchiveCollection {
         guard let known = ArchiveID(id), let collection = try site.store.collections.collection(id: known) else {
             throw ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
