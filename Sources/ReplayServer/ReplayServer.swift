@@ -82,6 +82,7 @@ package struct ReplayServer: Sendable {
         let router = Router(context: ConnectionContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorMiddleware())
         router.addRoutes(ControlRoutes(site: site, ports: ports).routes)
+        router.addRoutes(OpenSearchRoutes(site: site).routes)
         let api = router.group("/api").add(middleware: SameOriginOnly())
         let origins = OriginRoutes(site: site, ports: ports).routes
         api.get("/openapi.json") { [site] request, _ in try await site.asset("openapi.json", request: request) }

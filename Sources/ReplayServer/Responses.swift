@@ -47,7 +47,7 @@ enum Responses {
         return bytes(asset.bytes, type: asset.type, status: .ok, policy: policy, fields: fields)
     }
 
-    private static func bytes(
+    static func bytes(
         _ bytes: some Sequence<UInt8>, type: String, status: HTTPResponse.Status, policy: String, fields: HTTPFields
     ) -> Response {
         let headers = SecurityHeaders.common.adding([.contentType: type, .contentSecurityPolicy: policy]).adding(fields)

@@ -7,6 +7,7 @@ import { make } from "./core/dom.js";
 import { isAtCanonicalHost, canonicalURL, originsMode, resolvesLocalNames } from "./core/origins.js";
 import { archiveName, mainURL, readRoute } from "./core/routes.js";
 import { showLibrary } from "./library/library.js";
+import { showSearch } from "./search/search.js";
 
 const root = document.getElementById("app");
 let view = null;
@@ -22,6 +23,8 @@ function show(route, traversed = false) {
     if (route.kind === "library") {
         view = showLibrary(root, route, { navigate: (address) => location.assign(address) });
         showBanners();
+    } else if (route.kind === "search") {
+        view = showSearch(root, route);
     } else if (route.kind === "archive" || route.kind === "collection") {
         view = showArchive(root, route, { onRefused });
     } else {

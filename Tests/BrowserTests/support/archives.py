@@ -14,10 +14,11 @@ def write_archive(path, title, pages):
     return write_captures(path, title, captures)
 
 
-def write_captures(path, title, captures, seen=None):
+def write_captures(path, title, captures, seen=None, lists_text=True):
     """Writes a WACZ of captures in the format of the fixtures' writer, each with its body. The first is the main page.
 
-    Archives with the same `seen` dict can contain revisits of each other's captures.
+    Archives with the same `seen` dict can contain revisits of each other's captures. `lists_text`: the page list has the
+    text of the pages.
     """
     warc = WARC(f"{Path(path).stem}.warc.gz", TIME)
     warc.seen = warc.seen if seen is None else seen
@@ -25,6 +26,8 @@ def write_captures(path, title, captures, seen=None):
     for capture, body in captures:
         warc.add_capture(capture, body)
     pages = [page_entry(capture, body) for capture, body in captures if "file" not in capture]
+    if not lists_text:
+        pages = [{key: value for key, value in page.items() if key != "text"} for page in pages]
     main = captures[0][0]
     with Package(path, title, created=TIME, main_page=(main["url"], main["time"])) as package:
         warc.add_to(package)

@@ -7,13 +7,16 @@ const engineSource = "https://github.com/webrecorder/wabac.js";
 
 /**
  * @param {(Node|string)[]} trail the breadcrumbs after the app's name
+ * @param {HTMLElement} [searchBox]
  * @returns {HTMLElement}
  */
-export function pageHeader(trail) {
+export function pageHeader(trail, searchBox) {
     return make("header", { class: "page-header" },
-        make("nav", { class: "column trail", "aria-label": "Breadcrumbs" },
-            make("a", { class: "wordmark", href: "/" }, "replayhost"),
-            ...trail),
+        make("div", { class: "column bar" },
+            make("nav", { class: "trail", "aria-label": "Breadcrumbs" },
+                make("a", { class: "wordmark", href: "/" }, "replayhost"),
+                ...trail),
+            searchBox),
         make("div", { id: "banners", class: "column" }));
 }
 

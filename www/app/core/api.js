@@ -1,11 +1,12 @@
 /** The client of the server's JSON API, which `docs/json.md` describes. */
+import { encoded } from "./routes.js";
 
 /**
  * @typedef {{url: string, request?: string, timestamp: string, capturedAt: string, status?: number, mime?: string,
  *   archive?: string}} Capture
  * @typedef {{captures: Capture[], total: number, position: number, closest?: Capture}} CaptureList `position`: the
  *   number of captures before the listed ones; `closest`: the capture that replay shows for the requested time
- * @typedef {{position: number, list: string, url: string, timestamp?: string, capturedAt?: string,
+ * @typedef {{position: number, list: "pages"|"extraPages"|"detected", url: string, timestamp?: string, capturedAt?: string,
  *   title?: string, archive?: string}} Page
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
  *   consequence?: string}} Finding
@@ -21,6 +22,17 @@
  * @typedef {{code: string, url: string, missing?: string, reasons: Object<string, any>[],
  *   offers: (Capture & {why: string})[], closest: Capture[]}} Explanation `docs/json.md` describes each reason
  * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
+ * @typedef {{archive: string, archiveTitle: string, url: string, timestamp: string, title: string, type: string,
+ *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[]}} Hit
+ * @typedef {{value: string, count: number}} FacetCount
+ * @typedef {{hits: Hit[], total: number, totalIsMinimum: boolean, next?: string, unknown: string[],
+ *   coverage: {complete: number, pending: number, rebuildReason?: string}, facets?: {archives: FacetCount[],
+ *   sites: FacetCount[], years: FacetCount[], types: FacetCount[], languages: FacetCount[], isPartial: boolean}}} Results
+ * @typedef {{kind: "page"|"site"|"url"|"archive", text: string, url?: string, archive?: string,
+ *   timestamp?: string}} Suggestion
+ * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
+ *   length?: number, archive?: string}} ListedURL
+ * @typedef {{id: number, kind: "import"|"hash"|"text", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  */
@@ -150,6 +162,39 @@ export function pages(target, { offset = 0, limit = 100, query = "", signal } = 
     const parameters = `offset=${offset}&limit=${limit}&q=${encodeURIComponent(query)}`;
     return read(`${path(target)}/pages?${parameters}`, { signal });
 }
+
+/**
+ * @param {import("./routes.js").Target} target
+ * @param {import("./routes.js").URLFilter & {cursor?: string}} filter
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{urls: ListedURL[], next?: string}>} an empty list can have a `next`
+ */
+export const urls = (target, filter, signal) =>
+    read(`${path(target)}/urls?${encoded(Object.entries({ ...filter, limit: 100 }))}`, { signal });
+
+/**
+ * @param {string} id of an archive
+ * @returns {Promise<{captures: number, urls: number, types: {type: string, captures: number}[]}>}
+ */
+export const counts = (id) => read(`${path({ kind: "archive", id })}/counts`);
+
+/**
+ * @param {import("./routes.js").Search} search
+ * @param {{limit?: number, cursor?: string, facets?: boolean, signal?: AbortSignal}} [part]
+ * @returns {Promise<Results>}
+ */
+export function search({ words, ...filters }, { limit = 20, cursor, facets = false, signal } = {}) {
+    const parameters = encoded(Object.entries({ ...filters, limit, cursor, facets }));
+    return read(`/api/search?q=${encodeURIComponent(words)}&${parameters}`, { signal });
+}
+
+/**
+ * @param {string} typed
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Suggestion[]>}
+ */
+export const suggestions = async (typed, signal) =>
+    (await read(`/api/suggest?${encoded([["q", typed], ["limit", "8"]])}`, { signal })).suggestions;
 
 /**
  * @param {import("./routes.js").Target} target

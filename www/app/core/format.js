@@ -40,6 +40,15 @@ export function size(bytes) {
 }
 
 /**
+ * @param {string} timestamp 14 or 17 digits
+ * @returns {string} RFC 3339; empty when it isn't a timestamp
+ */
+export function timeOf(timestamp) {
+    const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{0,3}$/.exec(timestamp ?? "");
+    return parts ? `${parts.slice(1, 4).join("-")}T${parts.slice(4).join(":")}Z` : "";
+}
+
+/**
  * @param {string} time RFC 3339
  * @returns {string} for example `20 November 2026`
  */

@@ -3,10 +3,12 @@
  *
  *     /                                              the library
  *     /#tag=TAG                                      the library, filtered by a tag
+ *     /#search=WORDS&in=ID&site=HOST&type=pdf        search results; also collection, lang, after and before
  *     /?archive=/archives/NAME.wacz                  an archive's main page in the viewer
  *     /?archive=/archives/NAME.wacz#view=pages       an archive's own page
+ *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after and before
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer
- *     /?collection=ID                                a collection, with the same three views
+ *     /?collection=ID                                a collection, with the same views
  *
  * `&replay=ranges` or `&replay=lookups` after the archive sets the replay mode. It's kept in the URLs that are made from
  * there. A collection always replays by lookups.
@@ -15,10 +17,19 @@
 /**
  * @typedef {{kind: "archive"|"collection", id: string}} Target an archive or a collection, which replays on its own origin
  * @typedef {{kind: "library", tag: string}} LibraryRoute
- * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"pages"|"page", url?: string,
- *   timestamp?: string}} TargetRoute
+ * @typedef {{words: string, in?: string, collection?: string, site?: string, type?: string, lang?: string,
+ *   after?: string, before?: string}} Search values with commas are lists of alternatives
+ * @typedef {{kind: "search", search: Search}} SearchRoute
+ * @typedef {{q?: string, match?: string, type?: string, status?: string, method?: string, after?: string,
+ *   before?: string}} URLFilter
+ * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"pages"|"urls"|"page", url?: string,
+ *   timestamp?: string, filter?: URLFilter}} TargetRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */
+
+/** The filters of a search, in the order in which they're shown. */
+export const searchFilters = ["in", "collection", "site", "type", "lang", "after", "before"];
+const urlFilters = ["q", "match", "type", "status", "method", "after", "before"];
 
 /**
  * Returns the name of the archive at a path or URL of this server.
@@ -58,14 +69,18 @@ function isControlHost(name) {
 
 /**
  * @param {Location} page
- * @returns {LibraryRoute|TargetRoute|UnknownRoute}
+ * @returns {LibraryRoute|SearchRoute|TargetRoute|UnknownRoute}
  */
 export function readRoute(page) {
     const query = new URLSearchParams(page.search);
     const fragment = new URLSearchParams(page.hash.slice(1));
     // Version 0.1.0 called collections groups.
     const [archive, collection] = [query.get("archive"), query.get("collection") ?? query.get("group")];
-    if (archive === null && collection === null) return { kind: "library", tag: fragment.get("tag") ?? "" };
+    if (archive === null && collection === null) {
+        return fragment.has("search")
+            ? { kind: "search", search: { words: fragment.get("search"), ...chosen(fragment, searchFilters) } }
+            : { kind: "library", tag: fragment.get("tag") ?? "" };
+    }
     const kind = archive === null ? "collection" : "archive";
     let name;
     try {
@@ -78,7 +93,13 @@ export function readRoute(page) {
         const timestamp = (fragment.get("ts") ?? "").replace(/\D/g, "").slice(0, 17);
         return { kind, name, view: "page", url, timestamp };
     }
+    if (fragment.get("view") === "urls") return { kind, name, view: "urls", filter: chosen(fragment, urlFilters) };
     return { kind, name, view: fragment.get("view") === "pages" ? "pages" : "main" };
+}
+
+/** Returns the parameters that have a value. */
+function chosen(fragment, names) {
+    return Object.fromEntries(names.map((name) => [name, fragment.get(name)]).filter(([, value]) => value));
 }
 
 function collectionName(id) {
@@ -111,6 +132,36 @@ export function mainURL({ kind, id }) {
  */
 export function pagesURL(target) {
     return `${mainURL(target)}#view=pages`;
+}
+
+/**
+ * @param {Target} target
+ * @param {URLFilter} [filter]
+ * @returns {string}
+ */
+export function urlsURL(target, filter = {}) {
+    const parameters = encoded(Object.entries(filter));
+    return `${mainURL(target)}#view=urls${parameters && `&${parameters}`}`;
+}
+
+/**
+ * @param {Search} search
+ * @returns {string}
+ */
+export function searchURL({ words, ...filters }) {
+    const parameters = encoded(searchFilters.map((name) => [name, filters[name]]));
+    // An unpaired surrogate can't be encoded.
+    const wellFormed = words.replace(/\p{Surrogate}/gu, "\ufffd");
+    return `/#search=${encodeURIComponent(wellFormed)}${parameters && `&${parameters}`}`;
+}
+
+/**
+ * @param {[string, string|undefined][]} parameters
+ * @returns {string} those with a value, percent-encoded
+ */
+export function encoded(parameters) {
+    // The API doesn't read a plus sign as a space.
+    return new URLSearchParams(parameters.filter(([, value]) => value)).toString().replaceAll("+", "%20");
 }
 
 /**

@@ -6,7 +6,8 @@ import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, size } from "../core/format.js";
-import { pagesURL } from "../core/routes.js";
+import { pagesURL, searchURL } from "../core/routes.js";
+import { createSearchBox } from "../search/search-box.js";
 import { createCollectionForm } from "./collection-form.js";
 import { acceptDrops, createImports } from "./imports.js";
 import { selectableRow, libraryRow } from "./library-rows.js";
@@ -67,7 +68,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     const body = make("div", { class: "library-body", "aria-busy": "true" });
     const problems = make("div");
     root.replaceChildren(
-        pageHeader([]),
+        pageHeader([], createSearchBox().element),
         make("main", { class: "column" },
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: "Library", tabindex: "-1" }), summary),
@@ -105,7 +106,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
         const shown = all.filter((item) => (!tag || item.tags?.includes(tag)) && hasWords(item, words));
         showHead(all, words);
         if (all.length === 0) body.replaceChildren(emptyState(pick()));
-        else if (shown.length === 0) body.replaceChildren(make("p", { class: "quiet", text: noneText() }));
+        else if (shown.length === 0) body.replaceChildren(...noneFound());
         else if (items.parentNode !== body) body.replaceChildren(items);
         arrange(items, shown.map(row));
         if (isAnnounced) announce(counted(shown.length, "result"));
@@ -130,10 +131,13 @@ export function showLibrary(root, firstRoute, { navigate }) {
         tagNote.dataset.tag = tag;
     }
 
-    function noneText() {
+    function noneFound() {
         const typed = filter.value.trim();
         const tagged = tag ? ` tagged “${plain(tag, 60)}”` : "";
-        return typed ? `No archives${tagged} match “${plain(typed, 60)}”.` : `No archives are${tagged}.`;
+        const text = typed ? `No archives${tagged} match “${plain(typed, 60)}”.` : `No archives are${tagged}.`;
+        return [make("p", { class: "quiet", text }),
+            typed && make("p", {}, make("a", { href: searchURL({ words: typed }), text: "Search inside archives instead" }))]
+            .filter(Boolean);
     }
 
     /** Reuses a row that hasn't changed, so that its buttons keep the focus. */

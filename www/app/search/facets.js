@@ -1,0 +1,88 @@
+/** Filters of a search: links that narrow it, and those that are active. */
+import { make, plain } from "../core/dom.js";
+import { number } from "../core/format.js";
+import { searchFilters, searchURL } from "../core/routes.js";
+
+const valuesShown = 6;
+const types = { html: "Web page", pdf: "PDF", text: "Text", other: "Other" };
+const latestFirst = (one, other) => Number(other.value) - Number(one.value);
+const languages = new Intl.DisplayNames("en", { type: "language", fallback: "code" });
+
+/**
+ * Returns links that narrow the search, in groups. A value that makes no difference isn't shown.
+ *
+ * @param {import("../core/routes.js").Search} search
+ * @param {NonNullable<import("../core/api.js").Results["facets"]>} facets
+ * @param {Map<string, string>} titles of archives, by ID
+ * @returns {HTMLElement[]}
+ */
+export function facetGroups(search, facets, titles) {
+    const next = (year) => String(Number(year) + 1);
+    return [
+        group("Archive", facets.archives, search.in, (id) => titles.get(id) ?? id, (id) => ({ in: id })),
+        group("Site", facets.sites, search.site, plain, (site) => ({ site })),
+        group("Year", [...facets.years].sort(latestFirst), wholeYear(search), plain, (year) => ({ after: year, before: next(year) })),
+        group("Type", facets.types, search.type, (type) => types[type] ?? type, (type) => ({ type })),
+        group("Language", facets.languages, search.lang, languageName, (lang) => ({ lang })),
+        facets.isPartial && make("p", { class: "quiet", text: "Counts are of the first 10,000 pages." }),
+    ].filter(Boolean);
+
+    function group(title, counts, current, nameOf, filter) {
+        const values = counts.filter(({ value }) => value !== current);
+        if (values.length === 0 || counts.length < 2) return null;
+        const row = ({ value, count }) => make("li", {}, make("a", { href: searchURL({ ...search, ...filter(value) }) },
+            make("span", { dir: "auto", text: nameOf(value) }),
+            make("span", { class: "count" }, number(count), make("span", { class: "visually-hidden",
+                text: count === 1 ? " page" : " pages" }))));
+        const [first, others] = [values.slice(0, valuesShown), values.slice(valuesShown)];
+        return make("section", {}, make("h2", { text: title }), make("ul", {}, ...first.map(row)),
+            others.length > 0 && make("details", {}, make("summary", { text: `${number(others.length)} more` }),
+                make("ul", {}, ...others.map(row))));
+    }
+}
+
+/**
+ * @param {import("../core/routes.js").Search} search
+ * @param {Map<string, string>} titles of archives and collections, by ID
+ * @returns {{text: string, without: import("../core/routes.js").Search}[]} each with the search that lacks it
+ */
+export function activeFilters(search, titles) {
+    const year = wholeYear(search);
+    if (year) {
+        const { after, before, ...others } = search;
+        return [...activeFilters(others, titles).map(({ text, without }) => ({ text, without: { ...without, after, before } })),
+            { text: year, without: others }];
+    }
+    return searchFilters.filter((name) => search[name]).flatMap((name) => {
+        const values = search[name].split(",").filter(Boolean);
+        return values.map((value) => ({
+            text: filterText(name, value, titles),
+            without: { ...search, [name]: values.filter((other) => other !== value).join(",") },
+        }));
+    });
+}
+
+function filterText(name, value, titles) {
+    const texts = {
+        in: () => titles.get(value) ?? value,
+        collection: () => titles.get(value) ?? value,
+        type: () => types[value] ?? value,
+        lang: () => languageName(value),
+        after: () => `From ${value}`,
+        before: () => `Before ${value}`,
+    };
+    return plain(texts[name]?.() ?? value, 60);
+}
+
+/** Returns the year, if the search is limited to exactly one. */
+function wholeYear({ after = "", before = "" }) {
+    return /^\d{4}$/.test(after) && Number(before) === Number(after) + 1 ? after : "";
+}
+
+function languageName(code) {
+    try {
+        return languages.of(code);
+    } catch {
+        return plain(code, 20);
+    }
+}

@@ -1,0 +1,218 @@
+/** The results of a search: pages of all archives, best first. */
+import { errorBlock } from "../components/messages.js";
+import { pageHeader, setServerStopped, showBanners } from "../components/shell.js";
+import * as api from "../core/api.js";
+import { announce, make, plain } from "../core/dom.js";
+import { followEvents } from "../core/events.js";
+import { counted, number } from "../core/format.js";
+import { searchURL } from "../core/routes.js";
+import { activeFilters, facetGroups } from "./facets.js";
+import { createCoverage } from "./coverage.js";
+import { hitRow } from "./hit.js";
+import { createSearchBox } from "./search-box.js";
+
+const hitsPerRequest = 20;
+const hitsPerRequestMax = 100;
+const slowMilliseconds = 150;
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("../core/routes.js").SearchRoute} firstRoute
+ */
+export function showSearch(root, firstRoute) {
+    document.body.dataset.view = "search";
+    let search = firstRoute.search;
+    let cursor;
+    let count = 0;
+    let abort = new AbortController();
+    const titles = new Map();
+    const box = createSearchBox(open);
+    const heading = make("h1", { text: "Search results", tabindex: "-1" });
+    const summary = make("p", { class: "quiet" });
+    const chips = make("ul", { class: "tags chips", "aria-label": "Active filters" });
+    const coverage = createCoverage(load);
+    const problems = make("div");
+    const hits = make("ol", { class: "hits" });
+    const more = make("button", { type: "button", text: "More results", hidden: true, on: { click: loadMore } });
+    const facets = make("nav", { class: "facets", "aria-label": "Narrow the results", tabindex: "-1" });
+    // On a narrow screen, the filters are below the results.
+    const narrow = make("button", { type: "button", class: "narrow", text: "Narrow the results", hidden: true,
+        on: { click: () => facets.focus() } });
+    const body = make("div", { class: "search-body" }, make("div", { class: "found" }, problems, hits, more), facets);
+    root.replaceChildren(
+        pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
+            make("span", { class: "current", "aria-current": "page", text: "Search" })], box.element),
+        make("main", { class: "column" }, heading, summary, chips, narrow, coverage.element, body));
+    showBanners();
+    // Back leads to the same hits: their number is kept, and the position in the list.
+    hits.addEventListener("click", () => keep({ hits: count, top: window.scrollY }));
+
+    /** Opens a URL of the app. The results of the same search are loaded again. */
+    function open(address) {
+        if (address === location.pathname + location.search + location.hash) load();
+        else location.assign(address);
+    }
+
+    const keep = (position) => history.replaceState({ ...history.state, ...position }, "");
+
+    async function load() {
+        abort.abort();
+        abort = new AbortController();
+        const { signal } = abort;
+        const { hits: wanted = hitsPerRequest, top = 0 } = history.state ?? {};
+        const focused = document.activeElement;
+        document.title = `${plain(search.words, 80) || "Search"} – replayhost`;
+        box.show(search);
+        showFilters();
+        const timer = setTimeout(() => showBusy(true), slowMilliseconds);
+        try {
+            const [found] = await Promise.all([
+                api.search(search, { limit: Math.min(wanted, hitsPerRequestMax), facets: true, signal }), loadTitles()]);
+            if (signal.aborted) return;
+            showResults(found);
+            if (top > 0) window.scrollTo(0, top);
+            // The link that was followed is no longer there.
+            if (!focused.isConnected) heading.focus({ preventScroll: true });
+        } catch (error) {
+            if (signal.aborted) return;
+            showProblem(error);
+        } finally {
+            clearTimeout(timer);
+            if (!signal.aborted) showBusy(false);
+        }
+    }
+
+    /** Reads the titles of archives and collections, for filters, when a search needs them first. */
+    async function loadTitles() {
+        if (titles.size > 0) return;
+        const [archives, collections] = await Promise.all([api.archives(), api.collections()]);
+        for (const { id, title } of [...archives, ...collections]) titles.set(id, plain(title, 100) || id);
+    }
+
+    function showBusy(isBusy) {
+        body.setAttribute("aria-busy", String(isBusy));
+        if (isBusy && count === 0) summary.textContent = "Searching…";
+    }
+
+    function showFilters() {
+        const filters = activeFilters(search, titles);
+        chips.hidden = filters.length === 0;
+        chips.replaceChildren(...filters.map(({ text, without }) => make("li", {},
+            make("a", { class: "tag", href: searchURL(without), "aria-label": `Remove filter: ${text}` },
+                make("span", { dir: "auto", text }), make("span", { "aria-hidden": "true", text: "×" })))));
+        if (filters.length < 2) return;
+        chips.append(make("li", {}, make("a", { class: "tag", href: searchURL({ words: search.words }), text: "Clear all" })));
+    }
+
+    function showResults(found) {
+        count = 0;
+        hits.replaceChildren();
+        showFilters();
+        facets.replaceChildren(...facetGroups(search, found.facets, titles));
+        narrow.hidden = !facets.hasChildNodes();
+        coverage.show(found.coverage);
+        problems.replaceChildren(...notFound(found));
+        addHits(found);
+        const isNothing = isEmpty(search);
+        summary.textContent = isNothing ? "" : totalText(found);
+        announce(isNothing ? "Nothing to search for." : totalText(found));
+    }
+
+    function addHits({ hits: found, next }) {
+        hits.append(...found.map(hitRow));
+        count += found.length;
+        cursor = next;
+        more.hidden = !next;
+        more.disabled = false;
+    }
+
+    async function loadMore() {
+        const { signal } = abort;
+        more.disabled = true;
+        try {
+            const found = await api.search(search, { limit: hitsPerRequest, cursor, signal });
+            const first = count;
+            addHits(found);
+            keep({ hits: count });
+            announce(`${counted(found.hits.length, "more result")}.`);
+            hits.children[first]?.querySelector("a").focus({ preventScroll: true });
+        } catch (error) {
+            if (signal.aborted) return;
+            more.disabled = false;
+            problems.replaceChildren(errorBlock(error, "Can't load more results"));
+        }
+    }
+
+    function showProblem(error) {
+        count = 0;
+        hits.replaceChildren();
+        facets.replaceChildren();
+        [more.hidden, narrow.hidden] = [true, true];
+        summary.textContent = "";
+        // A search that is refused is refused again.
+        const canRetry = error.status === 0 || error.status >= 500;
+        problems.replaceChildren(errorBlock(error, "Can't search"),
+            canRetry ? make("button", { type: "button", text: "Try again", on: { click: load } }) : "");
+    }
+
+    /** Says why nothing was found, and what to try. */
+    function notFound({ hits: found, unknown }) {
+        if (unknown.length > 0) {
+            const names = unknown.map((name) => `“${plain(name, 60)}”`).join(", ");
+            return [make("div", { class: "notice warning" },
+                make("p", { text: `There is no archive or collection ${names} in your library.` }),
+                make("p", { class: "hint", text: "It may have been removed. Remove this filter to search everything." }))];
+        }
+        if (isEmpty(search)) return [make("p", { text: "Enter words that are on the page you want to find." }), tips()];
+        if (found.length > 0) return [];
+        return [make("p", {}, "No pages match ", make("strong", { dir: "auto",
+            text: plain(search.words, 100) ? `“${plain(search.words, 100)}”` : "these filters" }), "."), tips()];
+    }
+
+    const events = followEvents({
+        onLost: () => setServerStopped(true),
+        onConnected: () => {
+            setServerStopped(false);
+            coverage.refresh();
+        },
+        onArchives: () => coverage.refresh(),
+        onJob: ({ kind, state }) => {
+            if (kind === "text" && state === "done") coverage.refresh();
+        },
+    });
+    load();
+
+    return {
+        kind: "search",
+
+        /**
+         * @param {import("../core/routes.js").SearchRoute} route
+         * @param {boolean} traversed whether Back or Forward opened this route
+         */
+        update(route, traversed) {
+            search = route.search;
+            if (!traversed) window.scrollTo(0, 0);
+            load();
+        },
+
+        close() {
+            abort.abort();
+            coverage.close();
+            events.close();
+        },
+    };
+}
+
+const isEmpty = (search) => Object.values(search).every((value) => !value?.trim());
+
+function totalText({ total, totalIsMinimum }) {
+    if (total === 0) return "No pages found";
+    return totalIsMinimum ? `More than ${number(total)} pages` : counted(total, "page");
+}
+
+function tips() {
+    return make("ul", { class: "tips" },
+        make("li", {}, "Use fewer words, or the beginning of one: ", make("code", { text: "limp*" }), "."),
+        make("li", {}, "Try another word with the same meaning: ", make("code", { text: "limpet OR patella" }), "."),
+        make("li", {}, "Remove filters. Quotation marks find exact phrases only: ", make("code", { text: "\"low tide\"" }), "."));
+}
