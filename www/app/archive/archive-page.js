@@ -1,35 +1,38 @@
-/** The page of an archive or collection: its metadata, details and pages, and a form that opens a URL. */
+/** The page of an archive or collection: its metadata and details, a form that opens a URL, and its pages or URLs. */
 import { unavailabilityText, isUnavailable } from "../components/availability.js";
 import { findingList } from "../components/findings.js";
 import { errorBlock, withCode } from "../components/messages.js";
-import { pageRow } from "../components/page-row.js";
 import { confirmRemoval } from "../components/removal.js";
 import { pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { completeURL } from "../core/captures.js";
-import { announce, make, plain } from "../core/dom.js";
-import { counted, moment, number, size, span } from "../core/format.js";
-import { mainURL, pageURL, pagesURL } from "../core/routes.js";
+import { make, plain } from "../core/dom.js";
+import { counted, moment, size, span } from "../core/format.js";
+import { mainURL, pageURL, pagesURL, urlsURL } from "../core/routes.js";
+import { targetSearchBox } from "../search/search-box.js";
 import { memberSection } from "./members.js";
 import { metadataSection } from "./metadata.js";
+import { pageSection } from "./page-list.js";
+import { urlSection } from "./url-list.js";
 
-const pagesShown = 100;
 // Findings that repeat the notice above them.
 const repeatedFindings = ["file-unavailable", "file-changed", "file-missing"];
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item a collection with its members as archives
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {HTMLElement}
+ * @returns {{element: HTMLElement, show: (route: import("../core/routes.js").TargetRoute) => boolean}} `show` shows the
+ *   list of pages or of URLs, and returns whether the other one was shown before
  */
 export function createArchivePage(item, onChanged) {
     const title = plain(item.title) || item.id;
     const description = plain(item.description, 600);
     const findings = (item.findings ?? []).filter(({ code }) => !repeatedFindings.includes(code));
     const isCollection = item.kind === "collection";
+    const lists = createLists(item);
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
-            make("span", { class: "current", "aria-current": "page", text: title })]),
+            make("span", { class: "current", "aria-current": "page", text: title })], targetSearchBox(item)),
         make("main", { class: "column" },
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: title, tabindex: "-1" }), isCollection && make("p", { class: "quiet",
@@ -46,10 +49,38 @@ export function createArchivePage(item, onChanged) {
             findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
                 make("h2", { id: "findings-title", text: "Issues found in this file" }),
                 findingList(findings)),
-            item.pageCount > 0 ? pageSection(item) : noPages(item),
+            lists.element,
             isCollection && removeSection(item)));
     queueMicrotask(showBanners);
-    return element;
+    return { element, show: lists.show };
+}
+
+/** Returns the tabs for the list of pages and the list of URLs, and the list that is chosen. */
+function createLists(item) {
+    const tabs = { pages: make("a", { href: pagesURL(item), text: "Pages" }),
+        urls: make("a", { href: urlsURL(item), text: "URLs" }) };
+    const place = make("div");
+    let list = null;
+    return {
+        element: make("section", { class: "lists", "aria-label": "Contents" },
+            make("nav", { class: "tabs", "aria-label": "Contents" }, tabs.pages, tabs.urls), place),
+
+        show({ view, filter }) {
+            const name = view === "urls" ? "urls" : "pages";
+            const hasChanged = list !== null && list.name !== name;
+            for (const [tab, link] of Object.entries(tabs)) {
+                if (tab === name) link.setAttribute("aria-current", "page");
+                else link.removeAttribute("aria-current");
+            }
+            if (list?.name !== name) {
+                list?.close?.();
+                list = { name, ...(name === "urls" ? urlSection(item) : { element: pageSection(item) }) };
+                place.replaceChildren(list.element);
+            }
+            list.show?.(filter);
+            return hasChanged;
+        },
+    };
 }
 
 function unavailableNotice(item) {
@@ -129,72 +160,4 @@ function isolationHelp(item) {
     return make("details", { class: "isolation" }, make("summary", { text: `Don't trust this ${item.kind}?` }),
         make("p", {}, "Open it in a separate browser without network access: ",
             make("code", { text: `replayhost open --isolated ${item.id}` })));
-}
-
-function noPages(item) {
-    return make("section", { "aria-labelledby": "pages-title" },
-        make("h2", { id: "pages-title", text: "Pages" }),
-        make("p", { text: `This ${item.kind} has no page list. You can still open its URLs: enter one above.` }));
-}
-
-function pageSection(archive) {
-    const search = make("input", { type: "search", placeholder: "Search titles and URLs",
-        "aria-label": "Search pages by title or URL" });
-    const range = make("p", { class: "quiet range" });
-    const list = make("ol", { class: "pages" });
-    const earlier = make("button", { type: "button", text: "Previous" });
-    const later = make("button", { type: "button", text: "Next" });
-    const pager = make("nav", { class: "pager", "aria-label": "More pages" }, earlier, later);
-    const section = make("section", { "aria-labelledby": "pages-title" },
-        make("div", { class: "list-head" }, make("h2", { id: "pages-title", text: "Pages" }), search),
-        range, list, pager);
-    let offset = 0;
-    let total = 0;
-    let abort = null;
-    let timer;
-
-    async function load() {
-        abort?.abort();
-        abort = new AbortController();
-        const query = search.value.trim();
-        let result;
-        try {
-            result = await api.pages(archive, { offset, limit: pagesShown, query, signal: abort.signal });
-        } catch (error) {
-            if (error.name === "AbortError") return;
-            list.replaceChildren(make("li", {}, errorBlock(error, "Can't load the pages")));
-            return;
-        }
-        total = result.total;
-        list.replaceChildren(...result.pages.map((page) => pageRow(archive, page)));
-        list.start = offset + 1;
-        range.textContent = rangeText(query, result.pages.length);
-        pager.hidden = total <= pagesShown;
-        earlier.disabled = offset === 0;
-        later.disabled = offset + pagesShown >= total;
-        if (query) announce(counted(total, "page"));
-    }
-
-    function rangeText(query, count) {
-        const matching = query ? ` for “${plain(query, 60)}”` : "";
-        if (total === 0) return `No pages${matching}.`;
-        if (total <= pagesShown) return counted(total, "page") + matching;
-        return `${number(offset + 1)}–${number(offset + count)} of ${counted(total, "page")}${matching}`;
-    }
-
-    function turn(step) {
-        offset = Math.max(0, offset + step * pagesShown);
-        load().then(() => section.scrollIntoView({ block: "start" }));
-    }
-    earlier.addEventListener("click", () => turn(-1));
-    later.addEventListener("click", () => turn(1));
-    search.addEventListener("input", () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-            offset = 0;
-            load();
-        }, 200);
-    });
-    load();
-    return section;
 }

@@ -55,28 +55,29 @@ export function showArchive(root, firstRoute, { onRefused }) {
     function update(route, traversed = false) {
         if (!archive) return;
         const view = route.view === "main" && !archive.mainPage ? "pages" : route.view;
-        if (view === "pages") {
-            showPages(route.view === "main");
+        if (view === "pages" || view === "urls") {
+            showPage(route);
         } else if (canReplay()) {
             showViewer(route, traversed);
         } else {
             shown.reject(new Error("this browser can't find names such as name.replayhost.localhost, so it "
                 + "can't open archives"));
-            showPages(false);
+            showPage({ ...route, view: "pages" });
         }
     }
 
-    function showPages(fromMain) {
+    function showPage(route) {
         viewer?.setVisible(false);
         if (!page) {
             page = createArchivePage(archive, change);
-            root.append(page);
+            root.append(page.element);
         }
-        page.hidden = false;
+        const isOtherList = page.show(route) && !page.element.hidden;
+        page.element.hidden = false;
         document.body.dataset.view = "pages";
         document.title = `${plain(archive.title) || archive.id} – replayhost`;
-        if (fromMain) history.replaceState(history.state, "", pagesURL(archive));
-        window.scrollTo(0, 0);
+        if (route.view === "main") history.replaceState(history.state, "", pagesURL(archive));
+        if (!isOtherList) window.scrollTo(0, 0);
         showBanners();
         shown.resolve();
     }
@@ -90,11 +91,12 @@ export function showArchive(root, firstRoute, { onRefused }) {
         }
         archive = now;
         const next = createArchivePage(archive, change);
-        page.replaceWith(next);
+        next.show(readRoute(location));
+        page.element.replaceWith(next.element);
         page = next;
         document.title = `${plain(archive.title) || archive.id} – replayhost`;
         showBanners();
-        page.querySelector("h1").focus({ preventScroll: true });
+        page.element.querySelector("h1").focus({ preventScroll: true });
     }
 
     function showViewer(route, traversed) {
@@ -102,7 +104,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             openPort();
             return;
         }
-        if (page) page.hidden = true;
+        if (page) page.element.hidden = true;
         document.body.dataset.view = "viewer";
         if (!viewer) {
             const target = portOrigin ? { ...archive, replayOrigin: portOrigin } : archive;
@@ -138,7 +140,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         viewer?.close();
         viewer = null;
         const route = readRoute(location);
-        if (route.view !== "pages") update(route);
+        if (route.view === "main" || route.view === "page") update(route);
     }
 
     function onFailed(error) {

@@ -1,0 +1,156 @@
+"""The list of all captured URLs of an archive or a collection. Expected URLs are in Fixtures/site/sample.json."""
+
+import json
+import re
+
+import pytest
+
+from support.expecting import expect
+from support.journey import SITE, TITLE
+from support.places import FIXTURES
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.one_chromium
+
+CAPTURES = json.loads((FIXTURES / "site" / "sample.json").read_text())["captures"]
+
+
+def rows(page):
+    return page.locator(".urls tbody tr")
+
+
+def urls(page):
+    return page.locator(".urls tbody td.url")
+
+
+def expect_urls(page, wanted):
+    """The URLs of captures in any order, each as often as it was captured."""
+    expect(rows(page)).to_have_count(len(wanted))
+    shown = [text.removeprefix("POST ") for text in urls(page).all_inner_texts()]
+    assert sorted(shown) == sorted(capture["url"] for capture in wanted)
+
+
+def open_list(page, host, filters=""):
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=urls{filters}")
+
+
+def test_every_capture_is_listed_and_opens(shared_host_with_sample, page):
+    page.goto(f"{shared_host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
+    page.get_by_role("link", name="URLs", exact=True).click()
+    expect(page.get_by_role("link", name="URLs", exact=True)).to_have_attribute("aria-current", "page")
+    expect_urls(page, CAPTURES)
+    expect(page.locator(".url-list .range")).to_have_text(f"{len(CAPTURES)} captures")
+    expect(page.get_by_role("columnheader")).to_have_text(["URL", "Type", "Status", "Date", "Size"])
+    row = rows(page).filter(has=page.get_by_role("link", name=f"{SITE}/species/kraken.html", exact=True))
+    expect(row.locator("td").nth(1)).to_have_text("html")
+    expect(row.locator("td").nth(2)).to_have_text("404")
+    expect(row.locator("td").nth(3)).to_have_text("21 November 2024")
+    page.get_by_role("link", name=f"{SITE}/tides.html", exact=True).click()
+    expect(Viewer(page).read("h1")).to_have_text("How the tide works")
+    page.go_back()
+    expect_urls(page, CAPTURES)
+    page.get_by_role("link", name="Pages", exact=True).click()
+    expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
+
+
+def test_filters_are_in_the_url(shared_host_with_sample, page):
+    open_list(page, shared_host_with_sample)
+    page.get_by_role("searchbox", name="Text in the URL").fill("limpet")
+    limpets = [capture for capture in CAPTURES if "limpet" in capture["url"]]
+    expect_urls(page, limpets)
+    page.get_by_label("Type", exact=True).select_option("html")
+    expect_urls(page, [capture for capture in limpets if capture["url"].endswith(".html")])
+    expect(page).to_have_url(re.compile("#view=urls&q=limpet&type=html$"))
+    page.reload()
+    expect_urls(page, [capture for capture in limpets if capture["url"].endswith(".html")])
+    expect(page.get_by_role("searchbox", name="Text in the URL")).to_have_value("limpet")
+    expect(page.get_by_label("Type", exact=True)).to_have_value("html")
+    for filters, wanted in [
+        ("&status=4xx", [capture for capture in CAPTURES if capture.get("status") == 404]),
+        ("&method=POST", [capture for capture in CAPTURES if capture.get("form")]),
+        ("&q=*.svg&match=pattern", [capture for capture in CAPTURES if capture["url"].endswith(".svg")]),
+        ("&before=202406", [capture for capture in CAPTURES if capture["time"] < "2024-06"]),
+    ]:
+        open_list(page, shared_host_with_sample, filters)
+        page.reload()
+        expect_urls(page, wanted)
+    page.get_by_label("Captured before").fill("")
+    page.get_by_role("searchbox", name="Text in the URL").fill("nowhere")
+    expect(page.locator(".url-list .range")).to_have_text("No URLs match.")
+
+
+def test_types_are_counted(shared_host_with_sample, page):
+    open_list(page, shared_host_with_sample)
+    count = sum(1 for capture in CAPTURES if capture["url"].endswith(".pdf"))
+    expect(page.get_by_label("Type", exact=True).locator("option[value=pdf]")).to_have_text(f"PDF ({count})")
+
+
+def test_list_is_continued_after_empty_parts(shared_host_with_sample, page):
+    """As for a large index: the first part is empty, the second is short, the third is the last."""
+    seen = []
+
+    def answer(route):
+        cursor = re.search("cursor=([^&]*)", route.request.url)
+        seen.append(cursor.group(1) if cursor else "")
+        name = {"": [], "a": ["one"], "b": ["two"]}[seen[-1]]
+        found = {"urls": [{"url": f"{SITE}/{each}", "timestamp": "20241121090000", "type": "html"} for each in name]}
+        following = {"": "a", "a": "b"}.get(seen[-1])
+        route.fulfill(json=found | ({"next": following} if following else {}))
+
+    page.route("**/api/archives/sample/urls?**", answer)
+    open_list(page, shared_host_with_sample)
+    expect(urls(page)).to_have_text([f"{SITE}/one"])
+    assert seen == ["", "a"]
+    page.get_by_role("button", name="More URLs").click()
+    expect(urls(page)).to_have_text([f"{SITE}/one", f"{SITE}/two"])
+    expect(page.get_by_role("link", name=f"{SITE}/two")).to_be_focused()
+    expect(page.get_by_role("button", name="More URLs")).to_be_hidden()
+
+
+def test_long_search_can_be_stopped_and_continued(shared_host_with_sample, page):
+    waiting = []
+    page.route("**/api/archives/sample/urls?**", lambda route: waiting.append(route))
+    open_list(page, shared_host_with_sample)
+    wait_until(lambda: page.evaluate("1") and waiting, "the first part is requested")
+    expect(page.get_by_text("Searching…")).to_be_visible()
+    waiting[0].fulfill(json={"urls": [], "next": "a"})
+    wait_until(lambda: page.evaluate("1") and len(waiting) == 2, "the next part is requested")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped. No URLs found so far.")).to_be_visible()
+    page.get_by_role("button", name="Continue").click()
+    wait_until(lambda: page.evaluate("1") and len(waiting) == 3, "the part is requested again")
+    assert "cursor=a" in waiting[2].request.url
+    waiting[2].fulfill(json={"urls": [{"url": SITE, "timestamp": "2024", "type": "html"}]})
+    expect(urls(page)).to_have_text([SITE])
+
+
+def test_archive_without_page_list_leads_to_its_urls(host, page):
+    host.add(FIXTURES / "no-pages.wacz")
+    page.goto(f"{host.home}/?archive=/archives/no-pages.wacz")
+    expect(page.get_by_text("This archive has no page list.")).to_be_visible()
+    page.get_by_role("link", name="browse its URLs").click()
+    page.get_by_role("link", name="https://leaf.example/", exact=True).click()
+    expect(Viewer(page).read("body")).to_contain_text("This archive lists no pages.")
+
+
+def test_detected_pages_are_said_to_be_detected(shared_host_with_sample, page):
+    """A page list that the server made."""
+    detected = {"position": 0, "list": "detected", "url": f"{SITE}/tides.html", "timestamp": "20241121090040"}
+    page.route("**/api/archives/sample/pages?**", lambda route: route.fulfill(json={"total": 1, "pages": [detected]}))
+    page.goto(f"{shared_host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
+    expect(page.get_by_text("These pages were detected: the archive has no page list.")).to_be_visible()
+    expect(page.locator(".pages a")).to_have_text([f"{SITE}/tides.html"])
+
+
+def test_collection_lists_the_urls_of_its_archives(host_with_sample, page):
+    host = host_with_sample
+    host.add(FIXTURES / "second.wacz")
+    collection = host.create_collection("Both", "sample", "second")
+    page.goto(f"{host.home}/?collection={collection}#view=urls&q=tides")
+    link = page.get_by_role("link", name=f"{SITE}/tides.html", exact=True).first
+    link.click()
+    expect(page).to_have_url(re.compile(rf"\?collection={collection}#url="))
+    expect(Viewer(page).read("h1")).to_have_text("How the tide works")
+    page.go_back()
+    expect(link).to_be_visible()
