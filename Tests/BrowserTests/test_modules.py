@@ -48,6 +48,20 @@ TABLES = {
         ("https://müller.example/", "https://xn--mller-kva.example/"),
         ("not a URL", "not a URL"),
     ],
+    ("search/url-captures", "isURL"): [
+        ("https://example.org/", True), ("example.org", True), ("example.org:8080/a?b", True), ("example.org/*", True),
+        ("*.example.org", True), ("müller.example/a", True), ("file:///a.html", True), ("limpet", False), ("3.14", False),
+        ("low tide", False), ("https://a.example and b", False), ("site:reef.example", False), ("limp*", False),
+        ('"reef.example"', False), ("e.g.", False), ("", False),
+    ],
+    ("core/format", "timeOf"): [
+        ("20240503101500", "2024-05-03T10:15:00Z"), ("20240503101500123", "2024-05-03T10:15:00Z"), ("2024", ""), ("", ""),
+    ],
+    ("core/routes", "searchURL"): [
+        ({"words": "low tide"}, "/#search=low%20tide"), ({"words": ""}, "/#search="),
+        ({"words": "a+b&c=#d%", "in": "x,y"}, "/#search=a%2Bb%26c%3D%23d%25&in=x%2Cy"),
+        ({"words": "a", "type": "", "before": "2020"}, "/#search=a&before=2020"),
+    ],
     ("core/captures", "fragmentOf"): [
         ("https://example.com/#a#b", "#a#b"), ("https://example.com/#", ""), ("https://example.com/", ""),
     ],
@@ -137,7 +151,12 @@ SERVER = "http://localhost:8080"
 ROUTES = [
     ("/", {"kind": "library", "tag": ""}),
     ("/#tag=a%20b", {"kind": "library", "tag": "a b"}),
+    ("/#search=", {"kind": "search", "search": {"words": ""}}),
+    ("/#search=low+tide%20%2B&in=a%2Cb&site=&before=2020&other=x",
+     {"kind": "search", "search": {"words": "low tide +", "in": "a,b", "before": "2020"}}),
     ("/?archive=/archives/a.wacz", {"kind": "archive", "name": "a", "view": "main"}),
+    ("/?archive=/archives/a.wacz#view=urls&q=%2A.pdf&match=pattern&status=",
+     {"kind": "archive", "name": "a", "view": "urls", "filter": {"q": "*.pdf", "match": "pattern"}}),
     ("/?archive=/archives/a%2520b.wacz&replay=ranges", {"kind": "archive", "name": "a b", "view": "main"}),
     ("/?archive=http://127.0.0.1:8080/archives/a.wacz#view=pages", {"kind": "archive", "name": "a", "view": "pages"}),
     ("/?archive=/archives/a.wacz#url=http%3A%2F%2Fb.example%2F%23c&ts=2024-01",

@@ -234,6 +234,29 @@ def test_older_suggestions_never_replace_newer_ones(library, page):
     expect(page.get_by_role("option", name="limpet")).to_have_count(0)
 
 
+def test_typed_url_leads_to_its_captures(library, page):
+    """With or without scheme, and as a pattern. They include captures that aren't pages."""
+    captures = page.locator(".url-captures li")
+    for typed, times in [
+        ("https://reef.example/limpets", [2019, 2017, 2016]), ("reef.example/limpets", [2019, 2017, 2016]),
+    ]:
+        page.goto(f"{library.home}/#search={quote(typed, safe='')}")
+        expect(captures.locator("p")).to_have_text([f"4 March {year}, 05:06 UTC · Reef Watch" for year in times])
+    captures.nth(1).get_by_role("link").click()
+    expect(Viewer(page).read("body")).to_contain_text("Middle limpet notes.")
+    page.go_back()
+    expect(captures).to_have_count(3)
+    page.goto(f"{library.home}/#search={quote(f'{SITE}/pictures/*', safe='')}")
+    expect(captures.locator("a")).to_have_text([f"{SITE}/pictures/{name}" for name in ["anemone.png", "crab.svg", "limpet.svg"]])
+    page.goto(f"{library.home}/#search=tables.example%2F*")
+    expect(captures).to_have_count(10)
+    page.get_by_role("link", name="Tide tables", exact=True).first.click()
+    expect(page.locator(".urls tbody tr")).to_have_count(50)
+    page.goto(f"{library.home}/#search=limpet.example")
+    expect(page.get_by_text("No pages match")).to_be_visible()
+    expect(captures).to_have_count(0)
+
+
 def test_hostile_texts_stay_text(library, page):
     page.goto(f"{library.home}/#search=zebrafish")
     expect(titles(page)).to_have_text([f"{HOSTILE} gnp.exe"])

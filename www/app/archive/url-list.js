@@ -2,7 +2,7 @@
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make, plain, plainURL } from "../core/dom.js";
-import { counted, day, exactMoment, size, timeOf } from "../core/format.js";
+import { counted, day, exactMoment, number, size, timeOf } from "../core/format.js";
 import { pageURL, urlsURL } from "../core/routes.js";
 
 const typingMilliseconds = 250;
@@ -171,7 +171,7 @@ function createForm(onChange) {
             for (const option of fields.type.options) {
                 if (!option.value) continue;
                 const captures = counts.get(option.value) ?? 0;
-                option.textContent = `${types[option.value] ?? plain(option.value, 40)} (${captures.toLocaleString("en")})`;
+                option.textContent = `${types[option.value] ?? plain(option.value, 40)} (${number(captures)})`;
             }
         },
     };
@@ -180,9 +180,12 @@ function createForm(onChange) {
 function urlRow(item, { url, timestamp, status, type, mime, method, length }) {
     const time = timeOf(timestamp);
     const shown = plainURL(url, 2000);
-    const text = method ? make("span", { tabindex: "-1", text: shown }) : make("a", { href: pageURL(item, url, timestamp), text: shown });
+    // The viewer opens captures of GET requests only.
+    const text = method ? make("span", { tabindex: "-1", text: shown })
+        : make("a", { href: pageURL(item, url, timestamp), text: shown });
     return make("tr", {},
-        make("td", { class: "url", dir: "ltr" }, method && make("span", { class: "method", text: `${plain(method, 20)} ` }), text),
+        make("td", { class: "url", dir: "ltr" },
+            method && make("span", { class: "method", text: `${plain(method, 20)} ` }), text),
         make("td", { title: mime ? plain(mime, 100) : null, text: type }),
         make("td", { text: status ?? "–" }),
         make("td", {}, time && make("time", { datetime: time, title: exactMoment(time), text: day(time) })),

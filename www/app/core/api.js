@@ -32,6 +32,7 @@ import { encoded } from "./routes.js";
  *   timestamp?: string}} Suggestion
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
  *   length?: number, archive?: string}} ListedURL
+ * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
@@ -186,6 +187,19 @@ export const counts = (id) => read(`${path({ kind: "archive", id })}/counts`);
 export function search({ words, ...filters }, { limit = 20, cursor, facets = false, signal } = {}) {
     const parameters = encoded(Object.entries({ ...filters, limit, cursor, facets }));
     return read(`/api/search?q=${encodeURIComponent(words)}&${parameters}`, { signal });
+}
+
+/**
+ * @param {string} url can be a pattern, such as `example.org/*`, of which each URL is listed once
+ * @param {number} limit
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<FoundCapture[]>} in all archives, the latest first
+ */
+export async function capturesInLibrary(url, limit, signal) {
+    const order = url.includes("*") ? { collapse: "urlkey" } : { sort: "reverse" };
+    const query = new URLSearchParams({ url, limit, output: "json", fields: "url,timestamp,source", ...order });
+    const lines = await (await request(`/c/all/cdx?${query}`, { signal })).text();
+    return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }
 
 /**

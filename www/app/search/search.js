@@ -10,6 +10,7 @@ import { activeFilters, facetGroups } from "./facets.js";
 import { createCoverage } from "./coverage.js";
 import { hitRow } from "./hit.js";
 import { createSearchBox } from "./search-box.js";
+import { urlCaptures, urlCaptureSection } from "./url-captures.js";
 
 const hitsPerRequest = 20;
 const hitsPerRequestMax = 100;
@@ -66,10 +67,11 @@ export function showSearch(root, firstRoute) {
         showFilters();
         const timer = setTimeout(() => showBusy(true), slowMilliseconds);
         try {
-            const [found] = await Promise.all([
-                api.search(search, { limit: Math.min(wanted, hitsPerRequestMax), facets: true, signal }), loadTitles()]);
+            const [found, captures] = await Promise.all([
+                api.search(search, { limit: Math.min(wanted, hitsPerRequestMax), facets: true, signal }),
+                urlCaptures(search, signal), loadTitles()]);
             if (signal.aborted) return;
-            showResults(found);
+            showResults(found, captures);
             if (top > 0) window.scrollTo(0, top);
             // The link that was followed is no longer there.
             if (!focused.isConnected) heading.focus({ preventScroll: true });
@@ -104,18 +106,18 @@ export function showSearch(root, firstRoute) {
         chips.append(make("li", {}, make("a", { class: "tag", href: searchURL({ words: search.words }), text: "Clear all" })));
     }
 
-    function showResults(found) {
+    function showResults(found, captures) {
         count = 0;
         hits.replaceChildren();
         showFilters();
         facets.replaceChildren(...facetGroups(search, found.facets, titles));
         narrow.hidden = !facets.hasChildNodes();
         coverage.show(found.coverage);
-        problems.replaceChildren(...notFound(found));
+        problems.replaceChildren(...(captures.length > 0 ? [urlCaptureSection(captures, search.words.trim(), titles)]
+            : notFound(found)));
         addHits(found);
-        const isNothing = isEmpty(search);
-        summary.textContent = isNothing ? "" : totalText(found);
-        announce(isNothing ? "Nothing to search for." : totalText(found));
+        summary.textContent = isEmpty(search) ? "" : totalText(found);
+        announce(summary.textContent || "Nothing to search for.");
     }
 
     function addHits({ hits: found, next }) {
