@@ -21,7 +21,6 @@ import { encoded } from "./routes.js";
  *   createdAt?: string}} Collection `members` are IDs in a list of collections
  * @typedef {{code: string, url: string, missing?: string, reasons: Object<string, any>[],
  *   offers: (Capture & {why: string})[], closest: Capture[]}} Explanation `docs/json.md` describes each reason
- * @typedef {{id: number, kind: "import"|"hash", subject: string, archive?: string, reason?: string, done?: number,
  * @typedef {{archive: string, archiveTitle: string, url: string, timestamp: string, title: string, type: string,
  *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[]}} Hit
  * @typedef {{value: string, count: number}} FacetCount

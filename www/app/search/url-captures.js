@@ -19,7 +19,7 @@ export async function urlCaptures({ words, ...filters }, signal) {
         return await api.capturesInLibrary(url, shownMax + 1, signal);
     } catch (error) {
         if (signal.aborted) throw error;
-        // Pages with the words of the URL are found all the same.
+        // The search still finds pages that have the words of the URL.
         return [];
     }
 }
