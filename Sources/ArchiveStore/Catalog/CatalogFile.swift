@@ -26,20 +26,29 @@ enum CatalogFile {
     ///
     /// - Throws: `StoreError` `unusable` for a catalog of a newer version.
     static func openExclusively(_ path: String) throws -> Opened {
+        try withFolderLock(path) {
+            makePrivate(path)
+            try checkNotNewer(path)
+            return try open(path)
+        }
+    }
+
+    /// Runs `body` with a lock on the database's folder, or without it after a while.
+    static func withFolderLock<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         let folder = try Descriptor(
             path: (path as NSString).deletingLastPathComponent, flags: O_RDONLY | O_DIRECTORY)
         defer { withExtendedLifetime(folder) {} }
         let end = ContinuousClock.now + .seconds(busySeconds)
         while folder.lock() == .heldByAnother, ContinuousClock.now < end { usleep(5_000) }
-        makePrivate(path)
-        try checkNotNewer(path)
-        return try open(path)
+        return try body()
     }
 
     /// Opens a database of derived data in the way that its file system supports, like the catalog.
     static func openDerived(_ path: String) throws -> any DatabaseWriter {
-        makePrivate(path)
-        let database = try open(path).database
+        let database = try withFolderLock(path) {
+            makePrivate(path)
+            return try open(path).database
+        }
         // It can be rebuilt, so it may lose its last transactions in a power failure.
         try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
         return database

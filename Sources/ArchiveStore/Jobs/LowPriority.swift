@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Runs work that gets processor time only when nothing else needs it, so that replay stays fast.
+/// Runs work with a lower priority than the rest of the program, so that replay stays fast.
 ///
 /// Linux has a priority for each thread, and an unprivileged one can't get its former priority back: the work runs on a
 /// thread of its own.
@@ -18,6 +18,9 @@ enum LowPriority {
             return try result.get()
         }
     }
+
+    /// A third of the share of an ordinary thread. With the lowest priority, work would hardly go on beside other programs.
+    private static let niceness: Int32 = 5
 
     private final class Work {
         private var body: (() -> Void)?
@@ -54,7 +57,7 @@ enum LowPriority {
 
     #if canImport(Glibc)
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { pointer in
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
         if let pointer { Unmanaged<Work>.fromOpaque(pointer).takeUnretainedValue().run() }
         return nil
     }

@@ -118,13 +118,10 @@ final class SearchDatabase: Sendable {
 
     /// Replaces the file. If another process has just replaced it, uses that one.
     private func create(replacing old: ino_t?, because reason: String) throws -> Opened {
-        let folder = (path as NSString).deletingLastPathComponent
-        let lock = try Descriptor(path: folder, flags: O_RDONLY | O_DIRECTORY)
-        while lock.lock() == .heldByAnother { usleep(5_000) }
-        if try inode() == old {
+        try CatalogFile.withFolderLock(path) {
+            guard try inode() == old else { return }
             for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.delete(path + suffix) }
         }
-        withExtendedLifetime(lock) {}
         let database = try CatalogFile.openDerived(path)
         try database.write { database in
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0

@@ -15,10 +15,11 @@ struct SearchWriter {
         let url = try urlNumber(page.url)
         let parts = content.parts.isEmpty ? [nil] : content.parts.map { Optional($0) }
         for (number, part) in parts.enumerated() {
-            let text = try part.map { try textNumber($0) }
+            let text = part.map(SearchText.init)
             let document = Document(
-                url: url, text: text, title: title, type: content.type, language: Self.language(content.language))
-            let id = try documentNumber(document, url: page.url)
+                url: url, text: try text.map { try textNumber($0) }, title: title, type: content.type,
+                language: Self.language(content.language))
+            let id = try documentNumber(document, text, url: page.url)
             try execute(
                 "INSERT OR REPLACE INTO capture VALUES (?, ?, ?, ?, ?)",
                 [archive, page.position, number, id, page.timestamp])
@@ -50,7 +51,8 @@ struct SearchWriter {
             """
         guard let row = try DocumentRow.fetchOne(database, sql: sql, arguments: [number]) else { return }
         let document = row.document
-        let words = try words(of: document, url: row.address)
+        let text = try document.text.map { try SearchText.fetch(database, number: $0) }
+        let words = words(of: document, text, url: row.address)
         try execute(
             "INSERT INTO word (word, rowid, title, heading, url, body, facet) VALUES ('delete', ?, ?, ?, ?, ?, ?)",
             [number] + words)
@@ -84,7 +86,7 @@ struct SearchWriter {
         var document: Document { Document(url: url, text: text, title: title, type: type, language: language) }
     }
 
-    private func documentNumber(_ document: Document, url: String) throws -> Int64 {
+    private func documentNumber(_ document: Document, _ text: SearchText?, url: String) throws -> Int64 {
         let known = try one(
             """
             SELECT number FROM document WHERE url = ? AND text IS ? AND title = ? AND type = ? AND language = ?
@@ -96,13 +98,12 @@ struct SearchWriter {
         let number = database.lastInsertedRowID
         try execute(
             "INSERT INTO word (rowid, title, heading, url, body, facet) VALUES (?, ?, ?, ?, ?, ?)",
-            [number] + words(of: document, url: url))
+            [number] + words(of: document, text, url: url))
         return number
     }
 
     /// Returns the columns of a row of `word`. The same document always has the same words, so that they can be deleted.
-    private func words(of document: Document, url: String) throws -> [any DatabaseValueConvertible] {
-        let text = try document.text.map { try SearchText.fetch(database, number: $0) }
+    private func words(of document: Document, _ text: SearchText?, url: String) -> [any DatabaseValueConvertible] {
         let title = WordFolding.composed(document.title)
         let headings = (text?.headings ?? []).split(separator: 0x0A)
         let titleParts = WholeText.parts(ofTitle: title).map { Array($0.utf8)[...] }
@@ -139,8 +140,7 @@ struct SearchWriter {
     }
 
     /// Returns the number of a stored text. Equal texts are stored once.
-    private func textNumber(_ part: TextPart) throws -> Int64 {
-        let text = SearchText(part)
+    private func textNumber(_ text: SearchText) throws -> Int64 {
         if let known = try one("SELECT number FROM text WHERE digest = ?", [text.digest]) { return known }
         try execute(
             "INSERT INTO text (digest, headings, size, compressed) VALUES (?, ?, ?, ?)",
@@ -158,16 +158,23 @@ struct SearchWriter {
 
     /// Returns the host of a URL in lower case, without `www.`; empty for URLs without a host.
     static func host(of url: String) -> String {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return "" }
-        let authority = url[start...].prefix { !"/?#".contains($0) }
-        let name = (authority.split(separator: "@").last ?? "").lowercased()
+        guard let start = endOfScheme(url) else { return "" }
+        let authority = url[start...].utf8.prefix { !"/?#".utf8.contains($0) }
+        let name = (authority.split(separator: UInt8(ascii: "@")).last.map { String(Substring($0)) } ?? "").lowercased()
         let host = name.hasPrefix("[") ? name.prefix { $0 != "]" } + "]" : name.prefix { $0 != ":" }
         return String(host.hasPrefix("www.") ? host.dropFirst(4) : host)
     }
 
     private static func withoutScheme(_ url: String) -> String {
-        let text = url.firstRange(of: "://").map { String(url[$0.upperBound...]) } ?? url
-        return WordFolding.composed(text.removingPercentEncoding ?? text)
+        let text = endOfScheme(url).map { String(url[$0...]) } ?? url
+        return WordFolding.composed(text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text)
+    }
+
+    private static func endOfScheme(_ url: String) -> String.Index? {
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url.utf8[colon...].starts(with: "://".utf8) else {
+            return nil
+        }
+        return url.utf8.index(colon, offsetBy: 3)
     }
 
     private static let wholesMax = 1000
@@ -241,7 +248,7 @@ struct SearchText {
         Array(WordFolding.composed(String(decoding: bytes, as: UTF8.self)).utf8)
     }
 
-    private static let level: Int32 = 6
+    private static let level: Int32 = 3
 }
 
 /// A word of the index that stands for a whole title or heading.
@@ -255,9 +262,7 @@ enum WholeText {
 
     /// Returns the title and its parts, such as those of "Reefs — The Sea".
     static func parts(ofTitle title: String) -> [Substring] {
-        var parts = [title[...]]
-        for separator in [" — ", " – ", " - ", " | ", " · ", ": "] { parts += title.split(separator: separator) }
-        return parts
+        [title[...]] + title.split { "—–-|·:".contains($0) }
     }
 
     private static let wordsMax = 8

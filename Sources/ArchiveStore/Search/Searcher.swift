@@ -67,8 +67,19 @@ package struct Searcher: Sendable {
     package func search(_ query: SearchQuery, limit: Int, cursor: String? = nil) throws -> SearchResults {
         let offset = try cursor.map(Self.offset) ?? 0
         var (scope, results) = try scope(of: query)
-        guard store.search.database.exists, !query.isEmpty, results.unknown.isEmpty else { return results }
+        if store.search.database.exists, !query.isEmpty, results.unknown.isEmpty {
+            try find(query, &scope, limit: limit, offset: offset, &results)
+        }
+        // Last, since a search may find that the index is damaged, and then begins a new one.
+        results.coverage = try coverage()
+        return results
+    }
+
+    private func find(
+        _ query: SearchQuery, _ scope: inout SearchScope, limit: Int, offset: Int, _ results: inout SearchResults
+    ) throws {
         try store.search.database.reading { database in
+            results.hits = []
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }
             let found = try documents(query, scope, database, count: offset + limit + 1)
@@ -78,7 +89,6 @@ package struct Searcher: Sendable {
             if found.count > offset + limit { results.next = String(offset + limit) }
             (results.total, results.totalIsMinimum) = try total(query, scope, database, found.count)
         }
-        return results
     }
 
     /// Returns how many of the pages found are in each archive, site and so on.
@@ -97,9 +107,16 @@ package struct Searcher: Sendable {
     /// What of the library can be searched.
     package func coverage() throws -> SearchCoverage { try coverage(of: store.catalog.names()) }
 
-    /// What the index has of an archive; `nil` if indexing hasn't started.
+    /// What the index has of an archive; `nil` if indexing hasn't started, or if the index can't be read, which a search
+    /// reports.
     package func indexedText(of archive: Archive) throws -> IndexedText? {
-        try store.search.progress(key: archive.key).map { progress in
+        let progress: SearchIndex.Progress?
+        do {
+            progress = try store.search.progress(key: archive.key)
+        } catch let error as StoreError where [.unusable, .noSpace].contains(error.code) {
+            return nil
+        }
+        return progress.map { progress in
             IndexedText(
                 isComplete: progress.isComplete, source: progress.source, pages: progress.position,
                 withText: progress.withText,
@@ -121,7 +138,6 @@ package struct Searcher: Sendable {
     private func scope(of query: SearchQuery) throws -> (SearchScope, SearchResults) {
         let all = try store.catalog.names()
         var results = SearchResults()
-        results.coverage = try coverage(of: all)
         var chosen: Set<ArchiveID>?
         for name in query.archives {
             do {

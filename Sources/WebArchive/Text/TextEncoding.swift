@@ -79,18 +79,20 @@ struct TextEncoding: Sendable, Hashable {
     }
 
     /// Returns the encoding that a `meta` element declares. WHATWG HTML §13.2.3.2.
-    private static func metaCharset(_ start: [UInt8]) -> Substring? {
-        let head = String(decoding: start.prefix(metaBytesMax).map { $0 < 0x80 ? $0 : 0x20 }, as: UTF8.self)
-            .lowercased()
+    private static func metaCharset(_ start: [UInt8]) -> String? {
+        let head = start.prefix(metaBytesMax).map(\.asciiLowercased)
         var rest = head[...]
-        while let tag = rest.firstRange(of: "<meta") {
+        while let tag = rest.firstRange(ofBytes: "<meta") {
             rest = rest[tag.upperBound...]
-            let element = rest.prefix { $0 != ">" }
-            guard let charset = element.firstRange(of: "charset") else { continue }
-            let value = element[charset.upperBound...].drop { " \t\r\n".contains($0) }
-            guard value.first == "=" else { continue }
-            let label = value.dropFirst().drop { " \t\r\n\"'".contains($0) }
-            return label.prefix { !" \t\r\n\"';/>".contains($0) }
+            let element = rest.prefix { $0 != UInt8(ascii: ">") }
+            guard let charset = element.firstRange(ofBytes: "charset") else { continue }
+            let value = element[charset.upperBound...].drop(while: \.isHTMLSpace)
+            guard value.first == UInt8(ascii: "=") else { continue }
+            let label = value.dropFirst().drop { $0.isHTMLSpace || $0 == 0x22 || $0 == 0x27 }
+            let isEnd = { (byte: UInt8) in
+                byte.isHTMLSpace || byte == 0x22 || byte == 0x27 || byte == 0x3B || byte == 0x2F
+            }
+            return String(decoding: label.prefix { !isEnd($0) }, as: UTF8.self)
         }
         return nil
     }
@@ -230,6 +232,18 @@ enum TextEncodingGuess {
             defer { if byte == 0x3E { isInTag = false } }
             return !isInTag && byte != 0x3E
         }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Returns the first place of an ASCII text.
+    fileprivate func firstRange(ofBytes text: StaticString) -> Range<Int>? {
+        let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        guard count >= wanted.count else { return nil }
+        for start in startIndex...(endIndex - wanted.count) where self[start] == wanted[0] {
+            if self[start..<(start + wanted.count)].elementsEqual(wanted) { return start..<(start + wanted.count) }
+        }
+        return nil
     }
 }
 
