@@ -168,14 +168,14 @@ VIEWS = {
 ERRORS = {"stopped": "ERR_CONNECTION_REFUSED", "imports-nothing": "422", "unknown-url": "404"}
 
 
-def violations(page):
-    """Returns serious and critical violations in the app's document, without archived pages."""
+def violations(page, impacts=("serious", "critical")):
+    """Returns violations of these impacts in the app's document, without archived pages."""
     options = {"resultTypes": ["violations"], "iframes": False}
     results = Axe().run(page, context={"exclude": [["iframe"]]}, options=options)
     return [
         f"{one['id']} ({one['impact']}): {one['help']}: {one['nodes'][0]['html'][:200]} "
         f"{one['nodes'][0]['failureSummary']}"
-        for one in results.response["violations"] if one["impact"] in ("serious", "critical")
+        for one in results.response["violations"] if one["impact"] in impacts
     ]
 
 

@@ -19,7 +19,8 @@ const languages = new Intl.DisplayNames("en", { type: "language", fallback: "cod
 export function facetGroups(search, facets, titles) {
     const next = (year) => String(Number(year) + 1);
     return [
-        group("Archive", facets.archives, search.in, (id) => titles.get(id) ?? id, (id) => ({ in: id })),
+        // `in` and `collection` together find pages of either.
+        group("Archive", facets.archives, search.in, (id) => titles.get(id) ?? id, (id) => ({ in: id, collection: "" })),
         group("Site", facets.sites, search.site, plain, (site) => ({ site })),
         group("Year", [...facets.years].sort(latestFirst), wholeYear(search), plain, (year) => ({ after: year, before: next(year) })),
         group("Type", facets.types, search.type, (type) => types[type] ?? type, (type) => ({ type })),

@@ -50,8 +50,12 @@ export function showSearch(root, firstRoute) {
 
     /** Opens a URL of the app. The results of the same search are loaded again. */
     function open(address) {
-        if (address === location.pathname + location.search + location.hash) load();
-        else location.assign(address);
+        if (address !== location.pathname + location.search + location.hash) {
+            location.assign(address);
+            return;
+        }
+        history.replaceState(null, "");
+        load();
     }
 
     const keep = (position) => history.replaceState({ ...history.state, ...position }, "");
