@@ -74,6 +74,7 @@ struct PageTextReader {
     ///
     /// - Throws: `WebArchiveError` `io`; `StoreError` if the archive's file is unavailable.
     func read(_ page: SourcePage) throws -> PageContent {
+        guard archive.entry.indexesText else { return PageContent(missing: .off) }
         if let text = page.text, !text.isEmpty {
             var content = PageContent()
             var lines = TextCollector()
@@ -81,7 +82,6 @@ struct PageTextReader {
             content.parts = lines.finish()
             return content
         }
-        guard archive.entry.indexesText else { return PageContent(missing: .off) }
         do {
             if hasTextRecords, let text = try textRecord(of: page) { return text }
             return try readCapture(of: page)
