@@ -40,6 +40,25 @@ struct WordFoldingTests {
         return isHangul ? word : word.decomposedStringWithCompatibilityMapping
     }
 
+    /// Both ways to read words give the same.
+    @Test func foldedTextHasTheWordsOfTheText() {
+        var generator = SystemRandomNumberGenerator()
+        let pieces = [
+            "abc", "A", "é", "東京", "の", "-", " ", "\n", "ß", "9", "ค", "e\u{301}", "\u{AD}", "\u{200B}", "한국", ".",
+        ]
+        for _ in 0..<500 {
+            var text = (0..<30).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+            var expected: [String] = []
+            text.withUTF8 { bytes in
+                WordFolding().forEachWord(in: bytes) { word, _ in
+                    expected.append(String(decoding: word, as: UTF8.self))
+                    return true
+                }
+            }
+            #expect(WordFolding().words(of: text).split(separator: " ").map(String.init) == expected, "\(text)")
+        }
+    }
+
     @Test func rangesAreThoseOfTheText() {
         let text = "Ein Café: 東京都"
         var found: [String] = []

@@ -135,14 +135,19 @@ struct PageTextReader {
 
 /// Collects the text of a page into parts.
 struct TextCollector {
-    private(set) var title: String?
+    private var titleBytes: [UInt8] = []
     private var part = TextPart()
     private var full: [TextPart] = []
+
+    /// The title; `nil` if there is none.
+    var title: String? { titleBytes.isEmpty ? nil : String(decoding: titleBytes, as: UTF8.self) }
 
     /// Adds a line of HTML text.
     mutating func add(_ place: HTMLTextReader.Part, _ line: [UInt8]) {
         if place == .title {
-            if title == nil { title = String(decoding: line.prefix(Self.titleBytesMax), as: UTF8.self) }
+            // A long title comes in several pieces.
+            titleBytes +=
+                (titleBytes.isEmpty ? [] : [0x20]) + line.prefix(max(0, Self.titleBytesMax - titleBytes.count))
             return
         }
         // Headings are also part of the text, so that phrases and snippets are complete.
@@ -173,7 +178,7 @@ struct TextCollector {
     }
 
     /// A longer title is cut here.
-    private static let titleBytesMax = 1 << 20
+    private static let titleBytesMax = 4 << 20
     private static let headingsBytesMax = 256 << 10
     private static let wordBytesMax = 4096
 }

@@ -91,10 +91,29 @@ package final class WordFolding {
     /// Appends the words of `text`, which is valid UTF-8, to `folded`, each followed by a space.
     package func append(_ text: UnsafeBufferPointer<UInt8>, to folded: inout [UInt8]) {
         folded.reserveCapacity(folded.count + text.count + 1)
-        forEachWord(in: text) { word, _ in
-            folded.append(contentsOf: word)
-            folded.append(0x20)
-            return true
+        // Most words are ASCII: they are copied. ASCII characters that aren't part of words separate all others.
+        var position = 0
+        while position < text.count {
+            let start = position
+            var isASCII = true
+            while position < text.count {
+                let byte = text[position]
+                if byte >= 0x80 { isASCII = false } else if Self.isWordByte[Int(byte)] == 0 { break }
+                position += 1
+            }
+            if isASCII, position > start {
+                for byte in text[start..<min(position, start + Self.wordBytesMax)] {
+                    folded.append(Self.isWordByte[Int(byte)])
+                }
+                folded.append(0x20)
+            } else if position > start {
+                forEachWord(in: UnsafeBufferPointer(rebasing: text[start..<position])) { word, _ in
+                    folded.append(contentsOf: word)
+                    folded.append(0x20)
+                    return true
+                }
+            }
+            position += 1
         }
     }
 

@@ -105,6 +105,14 @@ struct TextSourceTests {
         #expect(try test.found("good") == ["a.example/good"])
     }
 
+    @Test func longTitleIsSearchedToItsEnd() throws {
+        let test = try TestStore()
+        let title = String(repeating: "word ", count: 200_000) + "endtitle"
+        try test.add([Record("http://a.example/", page(title, "body"))], id: "a")
+        #expect(try test.found("title:endtitle") == ["a.example/"])
+        #expect(try test.search("endtitle").hits.first?.title.count == 300)
+    }
+
     @Test func longTextIsSearchedToItsEnd() throws {
         let test = try TestStore()
         let body = (0..<400_000).map { "w\($0)" }.joined(separator: " ") + " lastword"
