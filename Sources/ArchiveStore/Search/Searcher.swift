@@ -194,7 +194,7 @@ package struct Searcher: Sendable {
                 ORDER BY rank LIMIT ?) AS found
             JOIN document ON document.number = found.rowid ORDER BY found.rank, found.rowid
             """
-        return try FoundDocument.fetchAll(database, sql: sql, arguments: [expression, limit])
+        return try FoundDocument.fetchAll(scope.statement(sql, database), arguments: [expression, limit])
     }
 
     private func total(
@@ -245,9 +245,9 @@ package struct Searcher: Sendable {
             WHERE document.url = ? AND capture.part = 0 AND \(scope.captureCondition) GROUP BY year ORDER BY year
             """
         let document = try DocumentRow.fetchOne(database.cachedStatement(sql: sql), arguments: [found.document])
-        let capture = try CaptureRow.fetchOne(database, sql: latest, arguments: [found.document])
+        let capture = try CaptureRow.fetchOne(scope.statement(latest, database), arguments: [found.document])
         guard let document, let capture, let archive = scope.archive(capture.archive) else { return nil }
-        let years = try YearRow.fetchAll(database, sql: byYear, arguments: [found.url])
+        let years = try YearRow.fetchAll(scope.statement(byYear, database), arguments: [found.url])
         let text = try document.text.map { try SearchText.fetch(database, number: $0) }
         return SearchHit(
             archive: archive.id, archiveTitle: archive.title, url: document.address, timestamp: capture.timestamp,
@@ -328,6 +328,11 @@ struct SearchScope {
     }
 
     func archive(_ number: Int64) -> ArchiveName? { byNumber[number] }
+
+    /// Prepares a statement. It is kept if it has no condition, since others differ from search to search.
+    func statement(_ sql: String, _ database: Database) throws -> Statement {
+        captureCondition == "1" ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
+    }
 
     /// A condition on rows of `capture`.
     var captureCondition: String {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Splits text into words as they are indexed and searched, so that spelling variants match.
 ///
@@ -32,9 +33,18 @@ package final class WordFolding {
         var bytes: UInt64 = 0
     }
 
-    /// Folds by character, in blocks of 256.
-    private var blocks: [[Fold]] = Array(repeating: [], count: 0x1100)
-    private var longFolds: [UInt32: [UInt8]] = [:]
+    /// Folds of characters.
+    private struct Table: Sendable {
+        /// In blocks of 256.
+        var blocks: [[Fold]] = Array(repeating: [], count: 0x1100)
+        var longFolds: [UInt32: [UInt8]] = [:]
+        /// The number of characters.
+        var count = 0
+    }
+
+    /// What values before have cached, so that a search doesn't begin with nothing.
+    private static let known = Mutex(Table())
+    private var table: Table
 
     /// The word that is being read.
     private var word: [UInt8] = []
@@ -44,7 +54,14 @@ package final class WordFolding {
     private var previousStart = 0
     private var isPaired = false
 
-    package init() {}
+    package init() {
+        table = Self.known.withLock { $0 }
+    }
+
+    deinit {
+        let table = table
+        Self.known.withLock { if table.count > $0.count { $0 = table } }
+    }
 
     /// Calls `body` with each word and the range of `text` that it was read from.
     ///
@@ -169,7 +186,7 @@ package final class WordFolding {
 
     private func append(_ fold: Fold, _ scalar: UInt32) {
         guard word.count < Self.wordBytesMax else { return }
-        if fold.count == 255 { return word.append(contentsOf: longFolds[scalar] ?? []) }
+        if fold.count == 255 { return word.append(contentsOf: table.longFolds[scalar] ?? []) }
         for index in 0..<Int(fold.count) { word.append(UInt8(truncatingIfNeeded: fold.bytes >> (8 * index))) }
     }
 
@@ -183,11 +200,12 @@ package final class WordFolding {
 
     private func fold(of scalar: UInt32) -> Fold {
         let block = Int(scalar >> 8)
-        if blocks[block].isEmpty { blocks[block] = Array(repeating: Fold(), count: 256) }
-        let known = blocks[block][Int(scalar & 0xFF)]
+        if table.blocks[block].isEmpty { table.blocks[block] = Array(repeating: Fold(), count: 256) }
+        let known = table.blocks[block][Int(scalar & 0xFF)]
         if known.kind != .unknown { return known }
         let made = makeFold(of: scalar)
-        blocks[block][Int(scalar & 0xFF)] = made
+        table.blocks[block][Int(scalar & 0xFF)] = made
+        table.count += 1
         return made
     }
 
@@ -219,7 +237,7 @@ package final class WordFolding {
 
     private func fold(kind: Kind, _ bytes: [UInt8], _ scalar: Unicode.Scalar) -> Fold {
         guard bytes.count <= 8 else {
-            longFolds[scalar.value] = bytes
+            table.longFolds[scalar.value] = bytes
             return Fold(kind: kind, count: 255)
         }
         let packed = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
