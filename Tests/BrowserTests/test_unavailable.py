@@ -11,6 +11,7 @@ from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home, expect_species
 from support.places import FIXTURES
 from support.viewer import Viewer
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -25,7 +26,9 @@ class Volume:
         self.host, self.folder = host, folder
         folder.mkdir()
         self.file = shutil.copy(FIXTURES / "sample.wacz", folder / "sample.wacz")
-        host.add(self.file, "--link")
+        identifier = host.add(self.file, "--link")
+        # Its address changes when its file was hashed.
+        wait_until(lambda: host.archive(identifier).get("sha256"), "the file is hashed")
 
     def detach(self):
         os.rename(self.folder, f"{self.folder}-detached")
