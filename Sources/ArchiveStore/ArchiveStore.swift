@@ -61,7 +61,9 @@ package struct ArchiveStore: Sendable {
     }
 
     /// Deletes the search index. The text of all archives is then indexed again.
-    package func resetSearch() throws { try search.database.reset(because: "you asked for it") }
+    ///
+    /// - Parameter reason: Why, for people.
+    package func resetSearch(because reason: String) throws { try search.database.reset(because: reason) }
 
     /// Returns all archives, newest import first, each with its availability.
     package func archives() throws -> [ListedArchive] {

@@ -31,7 +31,6 @@ struct SourcePage {
     let title: String?
     /// The text in the page list.
     let text: String?
-    let isDetected: Bool
 }
 
 /// A part of a page's text. A page with much text has several.

@@ -66,12 +66,13 @@ package struct Searcher: Sendable {
     /// - Throws: `StoreError`: `invalidQuery` for an invalid cursor, `unusable`.
     package func search(_ query: SearchQuery, limit: Int, cursor: String? = nil) throws -> SearchResults {
         let offset = try cursor.map(Self.offset) ?? 0
-        var (scope, results) = try scope(of: query)
+        let archives = try store.catalog.names()
+        var (scope, results) = try scope(of: query, among: archives)
         if store.search.database.exists, !query.isEmpty, results.unknown.isEmpty {
             try find(query, &scope, limit: limit, offset: offset, &results)
         }
         // Last, since a search may find that the index is damaged, and then begins a new one.
-        results.coverage = try coverage()
+        results.coverage = try coverage(of: archives)
         return results
     }
 
@@ -93,7 +94,7 @@ package struct Searcher: Sendable {
 
     /// Returns how many of the pages found are in each archive, site and so on.
     package func facets(_ query: SearchQuery) throws -> SearchFacets {
-        var (scope, known) = try scope(of: query)
+        var (scope, known) = try scope(of: query, among: store.catalog.names())
         var facets = SearchFacets()
         guard store.search.database.exists, !query.isEmpty, known.unknown.isEmpty else { return facets }
         try store.search.database.reading { database in
@@ -135,8 +136,8 @@ package struct Searcher: Sendable {
         return coverage
     }
 
-    private func scope(of query: SearchQuery) throws -> (SearchScope, SearchResults) {
-        let all = try store.catalog.names()
+    /// Returns where to search, and results with the IDs that don't exist.
+    private func scope(of query: SearchQuery, among all: [ArchiveName]) throws -> (SearchScope, SearchResults) {
         var results = SearchResults()
         var chosen: Set<ArchiveID>?
         for name in query.archives {
@@ -154,8 +155,8 @@ package struct Searcher: Sendable {
             chosen = (chosen ?? []).union(collection.members)
         }
         let scope = SearchScope(
-            archives: chosen.map { chosen in all.filter { chosen.contains($0.id) } } ?? all, isLimited: chosen != nil,
-            after: query.after, before: query.before)
+            archives: chosen.map { chosen in all.filter { chosen.contains($0.id) } } ?? all, after: query.after,
+            before: query.before)
         return (scope, results)
     }
 
@@ -306,15 +307,13 @@ package struct Searcher: Sendable {
 struct SearchScope {
     /// The archives that may be found.
     let archives: [ArchiveName]
-    /// Whether the query names archives.
-    let isLimited: Bool
     let after: String?
     let before: String?
     private var byNumber: [Int64: ArchiveName] = [:]
     private var isEverything = false
 
-    init(archives: [ArchiveName], isLimited: Bool, after: String?, before: String?) {
-        (self.archives, self.isLimited, self.after, self.before) = (archives, isLimited, after, before)
+    init(archives: [ArchiveName], after: String?, before: String?) {
+        (self.archives, self.after, self.before) = (archives, after, before)
     }
 
     /// Whether nothing can be found.

@@ -35,7 +35,7 @@ extension Searcher {
             Suggestion(kind: .archive, text: $0.title, archive: $0.id)
         }
         guard store.search.database.exists else { return Array(found.prefix(limit)) }
-        var scope = SearchScope(archives: archives, isLimited: false, after: nil, before: nil)
+        var scope = SearchScope(archives: archives, after: nil, before: nil)
         try store.search.database.reading { database in
             try scope.resolve(database, store.search)
             guard !scope.isNowhere else { return }

@@ -82,7 +82,7 @@ struct ListedPages: PageSource {
             defer { position += 1 }
             return SourcePage(
                 position: position, url: page.url, timestamp: page.captureTime?.digits14 ?? "", title: page.title,
-                text: page.text, isDetected: false)
+                text: page.text)
         }
         return nil
     }
@@ -137,8 +137,7 @@ struct DetectedPages: PageSource {
         guard url.utf8.count <= ExaminedArchive.urlBytesMax else { return nil }
         defer { position += 1 }
         return SourcePage(
-            position: position, url: url, timestamp: entry.captureTime?.digits14 ?? "", title: nil, text: nil,
-            isDetected: true)
+            position: position, url: url, timestamp: entry.captureTime?.digits14 ?? "", title: nil, text: nil)
     }
 
     /// Whether the record says that the document was loaded into another page: its `WARC-Resource-Type`, else

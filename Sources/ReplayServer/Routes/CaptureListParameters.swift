@@ -26,15 +26,6 @@ extension CaptureList.Request {
         self.init(url: url, part: part, limit: limit)
     }
 
-    /// Returns the parameter `url`.
-    fileprivate static func url(in query: Parameters) throws -> String {
-        guard let url = query["url"].map(String.init), !url.isEmpty else {
-            throw ErrorResponse(.badRequest, code: "bad-parameter", "the parameter url is missing")
-        }
-        guard url.utf8.count <= Limits.standard.urlBytesMax else { throw ErrorResponse.urlTooLong(url) }
-        return url
-    }
-
     private static func end(_ text: Substring) -> Part? { CaptureTimestamp(endOf: text).map { .around($0) } }
 }
 
@@ -57,7 +48,7 @@ extension Site {
         _ request: Request, _ context: ConnectionContext, of find: @escaping @Sendable (String) throws -> Replayable
     ) async throws -> Response {
         let query = request.uri.queryParameters
-        let url = try CaptureList.Request.url(in: query)
+        let url = try ListParameters.url(in: query)
         let by = query["by"] ?? "day"
         guard let period = CaptureHistogram.Period(rawValue: String(by)) else {
             throw ErrorResponse(

@@ -13,12 +13,18 @@ struct ListParameters: Sendable {
     init(pages parameters: Parameters) throws {
         offset = try Self.number("offset", in: parameters, default: 0, allowed: 0...Int(Int32.max))
         limit = try Self.number("limit", in: parameters, default: 100, allowed: 1...1000)
-        query = parameters["q"].map(String.init) ?? ""
-        guard query.utf8.count <= Limits.standard.queryValueBytesMax else {
+        query = try Self.text(in: parameters)
+    }
+
+    /// Returns the parameter `q`; empty if it's absent.
+    static func text(in query: Parameters) throws -> String {
+        let text = query["q"].map(String.init) ?? ""
+        guard text.utf8.count <= Limits.standard.queryValueBytesMax else {
             throw ErrorResponse(
                 .badRequest, code: "bad-parameter",
                 "the parameter q is too long; the maximum is \(Limits.standard.queryValueBytesMax) bytes")
         }
+        return text
     }
 
     /// Returns the parameter `url`, which is required.

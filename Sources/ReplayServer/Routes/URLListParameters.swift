@@ -31,12 +31,7 @@ extension URLList.Request {
 extension URLFilter {
     fileprivate init(query: Parameters) throws {
         self.init()
-        text = query["q"].map(String.init) ?? ""
-        guard text.utf8.count <= Limits.standard.queryValueBytesMax else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
-                "the parameter q is too long; the maximum is \(Limits.standard.queryValueBytesMax) bytes")
-        }
+        text = try ListParameters.text(in: query)
         if let name = query["match"] {
             guard let wanted = Match(rawValue: String(name)) else {
                 throw URLList.Request.problem("match", "must be contains, prefix, exact or pattern", name)
@@ -72,12 +67,7 @@ extension URLFilter {
         _ name: String, _ query: Parameters, _ parse: (Substring) -> CaptureTimestamp?
     ) throws -> CaptureTimestamp? {
         guard let text = query[Substring(name)], !text.isEmpty else { return nil }
-        guard let time = parse(text) else {
-            throw ErrorResponse(
-                .badRequest, code: "bad-parameter",
-                "the parameter \(name) isn't a valid time: \"\(text.prefix(20))\"",
-                hint: "use 4 to 17 digits of YYYYMMDDhhmmssSSS")
-        }
+        guard let time = parse(text) else { throw ListParameters.invalidTime(name, in: query) }
         return time
     }
 }

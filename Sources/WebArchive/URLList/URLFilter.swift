@@ -45,18 +45,15 @@ struct URLMatcher {
     /// The index ranges that contain the matching lines.
     let ranges: [CDXJRange]
     /// Whether `ranges` are of SURT keys. Otherwise, any key can be in them, and lines can be read as they are.
-    let needsSURTs: Bool
+    var needsSURTs: Bool { captures != nil }
     private let filter: URLFilter
     private let text: URLText?
+    /// Matches keys, for `prefix` and `exact`, which find `urn:` records too.
     private let captures: CDXLineMatcher?
-    private let includesURNs: Bool
 
     init(_ filter: URLFilter) {
         self.filter = filter
-        let isKeyQuery = !filter.text.isEmpty && (filter.match == .prefix || filter.match == .exact)
-        needsSURTs = isKeyQuery
-        includesURNs = isKeyQuery
-        if isKeyQuery {
+        if !filter.text.isEmpty, filter.match == .prefix || filter.match == .exact {
             let matchType: CaptureQuery.MatchType = filter.match == .prefix ? .prefix : .exact
             let url = CaptureQuery.withScheme(filter.text)
             let matcher = CDXLineMatcher(CaptureQuery(url: url, matchType: matchType))
@@ -85,9 +82,8 @@ struct URLMatcher {
     /// Returns whether a line in `ranges` that may match does so.
     func matches(_ entry: CDXJEntry, _ line: CDXJLine, limits: Limits) -> Bool {
         guard let time = entry.captureTime, isInSpan(time), hasMembers(entry) else { return false }
-        guard includesURNs || !Self.isURN(entry.url) else { return false }
         if let captures { return captures.accepts(line, limits: limits) }
-        return text?.matches(entry.url) ?? true
+        return !Self.isURN(entry.url) && text?.matches(entry.url) ?? true
     }
 
     /// Returns whether an entry of an index that is read completely matches. `line` is its canonical line.

@@ -184,7 +184,7 @@ struct DoctorCommand: ParsableCommand {
     /// A damaged search index is deleted; the text is then indexed again.
     private func searchCheck(_ store: ArchiveStore) throws -> Check {
         let before = try store.searchIntegrityCheck()
-        if before != ["ok"] { try store.resetSearch() }
+        if before != ["ok"] { try store.resetSearch(because: "it was damaged (\(before.first ?? "unknown"))") }
         try store.jobs.queueTexts()
         let coverage = try store.searcher.coverage()
         let pending = Terminal.count(coverage.pending, "archive", "archives")
