@@ -34,7 +34,8 @@ class Capture:
 
 
 def write(file, title, captures, pages=(), index="zipnum", is_gzipped=False):
-    """Writes a WACZ of captures, which must be sorted by key. `pages` are (URL, title); the first is the main page.
+    """Writes a WACZ of captures, which must be sorted by key. `pages` are (URL, title) or (URL, title, text); the first is the
+    main page.
 
     The index is "zipnum", a "deflated" file, which can't be searched in place, or an "unsorted" file.
     """
@@ -62,7 +63,8 @@ def write(file, title, captures, pages=(), index="zipnum", is_gzipped=False):
             shuffled = list(lines)
             random.Random(11).shuffle(shuffled)
             package.add("indexes/index.cdx", b"".join(shuffled))
-        package.add("pages/pages.jsonl", page_list([{"url": url, "ts": TIME, "title": title} for url, title in pages]))
+        names = ("url", "title", "text")
+        package.add("pages/pages.jsonl", page_list([{"ts": TIME, **dict(zip(names, page))} for page in pages]))
 
 
 def record_of(capture, digest, is_gzipped):

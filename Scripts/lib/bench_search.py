@@ -1,8 +1,9 @@
 """bench_search.py FOLDER: measures full-text search beside the sqlite3 shell.
 
-Makes PAGES pages (default: 200,000) of generated text in five scripts, as HTML in one archive with a page list. Indexes them, and
-puts the same text into an FTS5 table with the sqlite3 shell. Then sends the same QUERIES queries (default: 500) over HTTP, from 8
-clients and from one, and to the shell. Prints times, sizes and ratios.
+Makes PAGES pages (default: 200,000) of generated text in five scripts, as two archives: one whose page list has the text, as
+Browsertrix writes it, and one with HTML only. Indexes them, and puts the same text into an FTS5 table with the sqlite3 shell.
+Since the shell's tokenizer doesn't split Japanese, its text has the pairs of characters that replayhost indexes. Then sends the
+same QUERIES queries (default: 500) over HTTP, from 8 clients and from one, and to the shell. Prints times, sizes and ratios.
 """
 
 import http.client
@@ -61,22 +62,34 @@ class Texts:
         return language, f"http://site{number % 500}.example/{language}/{number}", title, paragraphs
 
 
-def write_archive(path, texts):
-    """Writes the archive, and the same texts as tab-separated lines for the shell. Returns the size of the texts in bytes."""
-    size, captures, urls = 0, [], []
-    with open(path.with_suffix(".tsv"), "w", encoding="utf-8") as table:
+def split(text):
+    """Returns Japanese text as overlapping pairs of characters, which unicode61 can index; other text as it is."""
+    def pairs(match):
+        run = match[0]
+        return " ".join(run[place:place + 2] for place in range(max(1, len(run) - 1)))
+
+    return re.sub(r"[\u3040-\u9fff]+", pairs, text)
+
+
+def write_archives(folder, texts):
+    """Writes both archives, and the same texts as tab-separated lines for the shell. Returns the size of the texts in bytes."""
+    size, captures, listed, titles = 0, [], [], []
+    with open(folder / "pages.tsv", "w", encoding="utf-8") as table:
         for number in range(PAGES):
             language, url, title, paragraphs = texts.page(number)
-            size += len((title + url + " ".join(paragraphs)).encode())
-            table.write(f"{title}\t{url}\t{' '.join(paragraphs)}\n")
+            text = " ".join(paragraphs)
+            size += len((title + url + text).encode())
+            table.write(f"{split(title)}\t{url}\t{split(text)}\n")
             body = f"<!doctype html><html lang={language}><title>{title}</title><h1>{title}</h1>" + "".join(
                 f"<p>{paragraph}" for paragraph in paragraphs)
             host, _, rest = url[7:].partition("/")
             captures.append(Capture(
                 url, ",".join(reversed(host.split("."))) + f")/{rest}", body.encode()))
-            urls.append((url, ""))
+            listed.append((url, title, text))
+            titles.append((url, ""))
     captures.sort(key=lambda capture: capture.key)
-    write(path, "Generated pages", captures, urls, is_gzipped=True)
+    write(folder / "listed.wacz", "Generated pages with text", captures, listed, is_gzipped=True)
+    write(folder / "html.wacz", "Generated pages", captures, titles, is_gzipped=True)
     return size
 
 
@@ -84,9 +97,22 @@ def index_archive(store):
     """Runs the job; returns the seconds and the peak memory in bytes."""
     began = time.monotonic()
     process = subprocess.Popen([BINARY, "jobs", "run", "--store", str(store), "--quiet"])
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0
-    return time.monotonic() - began, usage.ru_maxrss * 1024
+    peak = 0
+    while process.poll() is None:
+        # The process's own peak: that of rusage includes this process's memory, of which it was a copy.
+        peak = max(peak, peak_memory(process.pid))
+        time.sleep(0.05)
+    assert process.returncode == 0
+    return time.monotonic() - began, peak
+
+
+def peak_memory(process):
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return 0
+    found = re.search(r"Name:\s+replayhost\n.*VmHWM:\s+(\d+) kB", status, re.S)
+    return int(found[1]) * 1024 if found else 0
 
 
 def shell(database, commands):
@@ -115,7 +141,7 @@ def queries(texts):
             found.append(("site:", f"{some[0]} site:{site}.example", f'"{some[0]}" url:"{site} example"'))
         else:
             word = texts.words["ja"][int(20_000 ** chooser.random())][:3]
-            found.append(("Japanese", word, f'"{word}"*'))
+            found.append(("Japanese", word, f'"{split(word)}"{"*" if len(word) == 1 else ""}'))
     return found
 
 
@@ -158,24 +184,23 @@ def show(name, times):
 def main():
     folder = Path(sys.argv[1])
     texts = Texts()
-    path = folder / "pages.wacz"
-    size = write_archive(path, texts)
-    print(f"{PAGES} pages, {size / 1e6:.0f} MB of text, archive of {path.stat().st_size / 1e6:.0f} MB", flush=True)
-
-    store = folder / "store"
-    import_file(store, path)
-    seconds, peak = index_archive(store)
-    disk = sum(file.stat().st_size for file in store.glob("search.sqlite*"))
-    print(f"indexing: {seconds:.1f} s, {PAGES / seconds:.0f} pages/s, peak memory {peak / 1e6:.0f} MB", flush=True)
-    print(f"search.sqlite: {disk / 1e6:.0f} MB, {disk / size:.2f} of the text", flush=True)
+    size = write_archives(folder, texts)
+    print(f"{PAGES} pages, {size / 1e6:.0f} MB of text", flush=True)
 
     database = folder / "shell.sqlite"
     began = time.monotonic()
     shell(database, "PRAGMA journal_mode = WAL;\nCREATE VIRTUAL TABLE t USING fts5(title, url, body);\n"
-                    f".mode tabs\n.import '{path.with_suffix('.tsv')}' t\n")
+                    f".mode tabs\n.import '{folder / 'pages.tsv'}' t\n")
     inserted = time.monotonic() - began
-    print(f"shell: {inserted:.1f} s, {PAGES / inserted:.0f} pages/s (ratio {inserted / seconds:.2f}), "
-          f"{database.stat().st_size / size:.2f} of the text", flush=True)
+    print(f"shell: {inserted:.1f} s, {PAGES / inserted:.0f} pages/s, {database.stat().st_size / size:.2f} of the text", flush=True)
+
+    for kind, name in (("HTML", "html"), ("text in the page list", "listed")):
+        store = folder / name
+        import_file(store, folder / f"{name}.wacz")
+        seconds, peak = index_archive(store)
+        disk = sum(file.stat().st_size for file in store.glob("search.sqlite*"))
+        print(f"{kind}: {seconds:.1f} s, {PAGES / seconds:.0f} pages/s (ratio {inserted / seconds:.2f}), "
+              f"peak memory {peak / 1e6:.0f} MB, search.sqlite {disk / size:.2f} of the text", flush=True)
 
     asked = queries(texts)
     print("queries:", flush=True)

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -13,9 +15,40 @@ enum LowPriority {
     static func run<Value>(_ body: () throws -> Value) throws -> Value {
         try withoutActuallyEscaping(body) { body in
             var result: Result<Value, any Error>?
-            try start { result = Result { try body() } }
+            join(try start { result = Result { try body() } })
             guard let result else { throw StoreError(.failed, "the thread ended early") }
             return try result.get()
+        }
+    }
+
+    /// Runs `body` on a new thread while the caller goes on.
+    static func start<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Running<Value> {
+        let running = Running<Value>()
+        let thread = try start { running.end(Result { try body() }) }
+        running.thread.withLock { $0 = thread }
+        return running
+    }
+
+    /// Work that goes on beside the caller's.
+    final class Running<Value: Sendable>: Sendable {
+        fileprivate let thread = Mutex<pthread_t?>(nil)
+        private let ended = Mutex<Result<Value, any Error>?>(nil)
+
+        fileprivate func end(_ result: Result<Value, any Error>) { ended.withLock { $0 = result } }
+
+        /// Waits for the work, and returns its result.
+        func result() throws -> Value {
+            wait()
+            guard let result = ended.withLock({ $0 }) else { throw StoreError(.failed, "the thread ended early") }
+            return try result.get()
+        }
+
+        /// Waits for the work.
+        func wait() {
+            thread.withLock { thread in
+                if let running = thread { join(running) }
+                thread = nil
+            }
         }
     }
 
@@ -36,35 +69,38 @@ enum LowPriority {
         }
     }
 
-    private static func start(_ body: () -> Void) throws(StoreError) {
-        try withoutActuallyEscaping(body) { (body) throws(StoreError) in
-            let work = Work(body)
-            #if canImport(Glibc)
-            var thread = pthread_t()
-            #else
-            var thread: pthread_t?
-            #endif
-            let status = pthread_create(&thread, nil, main, Unmanaged.passUnretained(work).toOpaque())
-            guard status == 0 else { throw StoreError(.failed, "can't start a thread (error \(status))") }
-            #if canImport(Glibc)
-            pthread_join(thread, nil)
-            #else
-            if let thread { pthread_join(thread, nil) }
-            #endif
-            withExtendedLifetime(work) {}
+    private static func start(_ body: @escaping () -> Void) throws(StoreError) -> pthread_t {
+        #if canImport(Glibc)
+        var thread = pthread_t()
+        #else
+        var thread: pthread_t?
+        #endif
+        let work = Unmanaged.passRetained(Work(body))
+        let status = pthread_create(&thread, nil, main, work.toOpaque())
+        guard status == 0 else {
+            work.release()
+            throw StoreError(.failed, "can't start a thread (error \(status))")
         }
+        #if canImport(Glibc)
+        return thread
+        #else
+        guard let thread else { throw StoreError(.failed, "can't start a thread") }
+        return thread
+        #endif
     }
+
+    private static func join(_ thread: pthread_t) { pthread_join(thread, nil) }
 
     #if canImport(Glibc)
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { pointer in
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
-        if let pointer { Unmanaged<Work>.fromOpaque(pointer).takeUnretainedValue().run() }
+        if let pointer { Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().run() }
         return nil
     }
     #else
     private static let main: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { pointer in
         pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0)
-        Unmanaged<Work>.fromOpaque(pointer).takeUnretainedValue().run()
+        Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().run()
         return nil
     }
     #endif

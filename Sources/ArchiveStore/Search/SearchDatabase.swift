@@ -50,6 +50,13 @@ final class SearchDatabase: Sendable {
         }
     }
 
+    /// Gives back the memory for writing.
+    func releaseMemory() throws {
+        try using { database in
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
+        }
+    }
+
     /// Deletes the file and creates an empty one.
     ///
     /// - Parameter reason: Why, for people.
@@ -99,7 +106,7 @@ final class SearchDatabase: Sendable {
 
     private func openExisting() throws -> Opened {
         do {
-            let database = try CatalogFile.openDerived(path)
+            let database = try openFile()
             let version = try database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
             if version == SearchSchema.version { return Opened(database: database, inode: try inode() ?? 0) }
             guard !isReadOnly else {
@@ -116,13 +123,20 @@ final class SearchDatabase: Sendable {
         return try create(replacing: try inode(), because: "it has another version")
     }
 
+    private func openFile() throws -> any DatabaseWriter {
+        let database = try CatalogFile.openDerived(path)
+        // Texts and URLs are found by digests and keys, which are anywhere in the file.
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_size = -\(Self.cacheKilobytes)") }
+        return database
+    }
+
     /// Replaces the file. If another process has just replaced it, uses that one.
     private func create(replacing old: ino_t?, because reason: String) throws -> Opened {
         try CatalogFile.withFolderLock(path) {
             guard try inode() == old else { return }
             for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.delete(path + suffix) }
         }
-        let database = try CatalogFile.openDerived(path)
+        let database = try openFile()
         try database.write { database in
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard version != SearchSchema.version else { return }
@@ -132,6 +146,9 @@ final class SearchDatabase: Sendable {
         }
         return Opened(database: database, inode: try inode() ?? 0)
     }
+
+    /// The most memory for writing; see `releaseMemory`.
+    private static let cacheKilobytes = 24 << 10
 
     private func inode() throws -> ino_t? {
         var status = stat()
@@ -155,7 +172,7 @@ extension DatabaseError {
 /// The tables of `search.sqlite`.
 enum SearchSchema {
     /// The version of the tables and of the rules that fold words.
-    static let version = 1 * 1000 + WordFolding.version
+    static let version = 2 * 1000 + WordFolding.version
 
     /// A document is a text at a URL; a page with much text has several. `word` has a row for each document, with the
     /// folded words of `url`, `document` and `text`. It keeps no copy of them.

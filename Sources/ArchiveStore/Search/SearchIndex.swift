@@ -152,9 +152,7 @@ struct SearchIndex: Sendable {
     /// Saves pages and the progress of an archive in one transaction.
     ///
     /// - Returns: `false` if the archive was removed meanwhile; nothing is saved.
-    func save(
-        _ pages: [(SourcePage, PageContent)], _ progress: Progress, folding: WordFolding
-    ) throws -> Bool {
+    func save(_ pages: [IndexedPage], _ progress: Progress) throws -> Bool {
         let reasons = try JSONEncoder().encode(
             Dictionary(progress.reasons.map { ($0.key.rawValue, $0.value) }) { $1 })
         return try database.writing { database in
@@ -169,8 +167,9 @@ struct SearchIndex: Sendable {
                     String(decoding: reasons, as: UTF8.self), progress.number,
                 ])
             guard database.changesCount == 1 else { return false }
-            let writer = SearchWriter(database: database, folding: folding)
-            for (page, content) in pages { try writer.add(page, content, archive: progress.number) }
+            var writer = SearchWriter(database)
+            for page in pages { try writer.add(page, archive: progress.number) }
+            try writer.finish()
             return true
         }
     }
@@ -211,10 +210,11 @@ struct SearchIndex: Sendable {
                     database, sql: "SELECT number FROM archive WHERE state = 'removed' LIMIT 1")
                 guard let next else { return true }
                 hasChanged = true
-                let writer = SearchWriter(database: database, folding: folding)
-                if try !writer.removeCaptures(of: next, limit: Self.purgeBatch) {
+                var writer = SearchWriter(database)
+                if try !writer.removeCaptures(of: next, limit: Self.purgeBatch, folding) {
                     try database.execute(sql: "DELETE FROM archive WHERE number = ?", arguments: [next])
                 }
+                try writer.finish()
                 return false
             }
             guard isDone else { continue }

@@ -101,7 +101,7 @@ package struct SearchQuery: Sendable, Hashable {
 
     /// Restricts the search to a media type, site or language. Values of one kind are alternatives.
     package mutating func restrict(sites: [String] = [], types: [String] = [], languages: [String] = []) {
-        facets.formUnion(sites.map { .site(Self.host($0)) })
+        facets.formUnion(sites.map { .site(SearchSite.host(of: $0)) })
         facets.formUnion(types.map { .type($0.lowercased()) })
         facets.formUnion(languages.map { .language($0.lowercased()) })
     }
@@ -145,7 +145,7 @@ package struct SearchQuery: Sendable, Hashable {
         let terms = groups.compactMap { $0.count == 1 && !$0[0].isInTitle ? $0[0] : nil }
         guard !terms.isEmpty, terms.count == groups.count, !terms.contains(where: \.isPrefix) else { return nil }
         let phrase = Term(words: terms.flatMap(\.words))
-        let whole = WholeText.word(for: phrase.words.joined(separator: " ")).map { "{title heading} : \"\($0)\"" }
+        let whole = WholeText.word(for: phrase.words.joined(separator: " ")).map { "\"\($0)\"" }
         return (terms.count > 1 ? [Self.expression(phrase)] : []) + [whole].compactMap { $0 }
     }
 
@@ -164,7 +164,7 @@ package struct SearchQuery: Sendable, Hashable {
     private mutating func apply(_ field: Substring, _ token: Parser.Token) -> Bool {
         let value = String(token.text)
         switch field.lowercased() {
-        case "site": add(.site(Self.host(value)), token)
+        case "site": add(.site(SearchSite.host(of: value)), token)
         case "type": add(.type(value.lowercased()), token)
         case "lang", "language": add(.language(value.lowercased()), token)
         case "in" where !token.isExcluded: archives.append(value)
@@ -182,8 +182,10 @@ package struct SearchQuery: Sendable, Hashable {
 
     private static func terms(of token: Parser.Token) -> [Term] {
         let isTitle = token.field?.lowercased() == "title"
-        let text = token.field == nil || isTitle ? String(token.text) : "\(token.field ?? ""):\(token.text)"
-        let words = Self.words(of: text)
+        var text = token.field == nil || isTitle ? token.text : "\(token.field ?? ""):\(token.text)"
+        // The index has URLs without it.
+        if text.hasPrefix("www.") { text = text.dropFirst(4) }
+        let words = Self.words(of: String(text))
         guard !words.isEmpty else { return [] }
         // The index has pairs of such characters, which begin with this one, or the character alone.
         let isPrefix = token.isPrefix || words.last.map(WordFolding.isOneCharacterOfRun) ?? false
@@ -211,16 +213,12 @@ package struct SearchQuery: Sendable, Hashable {
     }
 
     private static func expression(_ term: Term) -> String {
-        let columns = term.isInTitle ? "title" : "{title heading url body}"
-        return "\(columns) : \"\(term.words.joined(separator: " "))\"\(term.isPrefix ? "*" : "")"
+        let column = term.isInTitle ? "title : " : ""
+        return "\(column)\"\(term.words.joined(separator: " "))\"\(term.isPrefix ? "*" : "")"
     }
 
     private static func facetExpression(_ words: [String]) -> String {
-        "facet : (\(words.map { "\"\($0)\"" }.joined(separator: " OR ")))"
-    }
-
-    private static func host(_ text: String) -> String {
-        SearchWriter.host(of: text.contains("://") ? text : "http://\(text)")
+        "(\(words.map { "\"\($0)\"" }.joined(separator: " OR ")))"
     }
 
     private static func time(_ text: String) -> String? {

@@ -92,7 +92,7 @@ struct SnippetFinder {
         return matches.sorted { ($0.range.lowerBound, $0.range.count) < ($1.range.lowerBound, $1.range.count) }
     }
 
-    private func isMatch(_ word: ArraySlice<UInt8>, _ wanted: [UInt8], isLast: Bool, _ term: Int) -> Bool {
+    private func isMatch(_ word: UnsafeBufferPointer<UInt8>, _ wanted: [UInt8], isLast: Bool, _ term: Int) -> Bool {
         isLast && terms[term].isPrefix ? word.starts(with: wanted) : word.elementsEqual(wanted)
     }
 

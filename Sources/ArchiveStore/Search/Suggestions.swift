@@ -65,7 +65,7 @@ extension Searcher {
     }
 
     private func sites(startingWith text: String, _ database: Database) throws -> [Suggestion] {
-        let host = SearchWriter.host(of: text.contains("://") ? text : "http://\(text)")
+        let host = SearchSite.host(of: text)
         guard !host.isEmpty, !text.contains("/") || text.hasSuffix("://\(host)") else { return [] }
         let sql = "SELECT name FROM host WHERE name >= ? AND name < ? ORDER BY name LIMIT 2"
         return try String.fetchAll(

@@ -28,8 +28,11 @@ struct TextWork {
         progress.source = archive.summary.pageCount > 0 ? .listed : .detected
         var pages: any PageSource =
             progress.source == .listed ? ListedPages(indexed.wacz) : DetectedPages(store, archive, indexed)
-        var batch: [(SourcePage, PageContent)] = []
+        var batch: [IndexedPage] = []
         var batchBytes = 0
+        var saving: LowPriority.Running<Bool>?
+        // If the work stops, the batch that is being saved stays.
+        defer { saving?.wait() }
         while let page = try StoreError.refusingDamage({ try pages.next() }) {
             try step(pages.bytesRead, pages.bytesTotal)
             guard page.position >= progress.position else { continue }
@@ -40,15 +43,20 @@ struct TextWork {
             } else {
                 progress.withText += 1
             }
-            batch.append((page, content))
+            batch.append(try IndexedPage(page, content, folding))
             batchBytes += content.parts.reduce(500) { $0 + $1.count }
-            if batchBytes >= Self.batchBytesMax {
-                guard try store.search.save(batch, progress, folding: folding) else { return .removed }
-                (batch, batchBytes) = ([], 0)
+            guard batchBytes >= Self.batchBytesMax else { continue }
+            guard try saving?.result() ?? true else { return .removed }
+            saving = try LowPriority.start { [store, batch, progress] in
+                try store.search.save(batch, progress)
             }
+            (batch, batchBytes) = ([], 0)
         }
+        guard try saving?.result() ?? true else { return .removed }
         progress.isComplete = true
-        return try store.search.save(batch, progress, folding: folding) ? .done : .removed
+        let isSaved = try store.search.save(batch, progress)
+        try store.search.database.releaseMemory()
+        return isSaved ? .done : .removed
     }
 
     /// Larger transactions are hardly faster, and a stop loses more.

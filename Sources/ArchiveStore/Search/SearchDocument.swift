@@ -1,0 +1,162 @@
+import Foundation
+import WebArchive
+
+/// A page as the search index stores it. Computed without the database, so that another thread can write meanwhile.
+struct IndexedPage: Sendable {
+    let position: Int
+    let timestamp: String
+    let url: String
+    /// The URL's key; see `SURT.key(for:)`.
+    let key: String
+    /// The parts of the page's text; one without text if it has none.
+    let documents: [SearchDocument]
+
+    init(_ page: SourcePage, _ content: PageContent, _ folding: WordFolding) throws {
+        (position, timestamp, url, key) = (page.position, page.timestamp, page.url, SURT.key(for: page.url))
+        let title = [page.title, content.title].compactMap { $0 }.first { !$0.allSatisfy(\.isWhitespace) } ?? ""
+        let language = SearchDocument.language(content.language)
+        let parts = content.parts.isEmpty ? [nil] : content.parts.map { Optional($0) }
+        documents = try parts.map { [key] part in
+            let text = part.map(SearchText.init)
+            return SearchDocument(
+                title: title, type: content.type, language: language,
+                words: SearchDocument.words(
+                    key: key, title: title, type: content.type, language: language, text, folding),
+                text: try text.map(SearchDocument.Text.init))
+        }
+    }
+}
+
+/// A document as the search index stores it.
+struct SearchDocument: Sendable {
+    struct Text: Sendable {
+        let digest: Data
+        let headingsSize: Int
+        let size: Int
+        let compressed: Data
+
+        init(_ text: SearchText) throws {
+            (digest, headingsSize, size) = (text.digest(), text.headingsSize, text.bytes.count)
+            compressed = Data(try text.compressed())
+        }
+    }
+
+    let title: String
+    let type: String
+    /// Empty if unknown.
+    let language: String
+    /// The columns of its row of `word`.
+    let words: [String]
+    /// `nil` if there is none.
+    let text: Text?
+
+    /// Returns the columns of a row of `word`: title, heading, url, body and facet.
+    ///
+    /// The words of a document must be the same when it is added and deleted, so they depend only on what the index
+    /// stores. It stores one spelling of each URL; all spellings have the key.
+    static func words(
+        key: String, title: String, type: String, language: String, _ text: SearchText?, _ folding: WordFolding
+    ) -> [String] {
+        func folded(_ text: some Collection<UInt8>) -> String {
+            var words: [UInt8] = []
+            Array(text).withUnsafeBufferPointer { folding.append($0, to: &words) }
+            return String(decoding: words, as: UTF8.self)
+        }
+        /// Returns a word for each text as a whole, so that a heading that is what was searched for counts more.
+        func wholes(_ texts: [ArraySlice<UInt8>]) -> String {
+            Set(texts.prefix(wholesMax).compactMap { WholeText.word(for: folded($0)) }).sorted().joined(separator: " ")
+        }
+        let title = WordFolding.composed(title)
+        let headings = (text?.headings ?? []).split(separator: 0x0A)
+        let titleParts = WholeText.parts(ofTitle: title).map { Array($0.utf8)[...] }
+        let url = SearchSite.text(ofKey: key)
+        return [
+            folded(title.utf8) + wholes(titleParts), folded(text?.headings ?? []) + wholes(headings),
+            folded(WordFolding.composed(url.removingPercentEncoding ?? url).utf8), folded(text?.body ?? []),
+            SearchFacet.words(host: SearchSite.host(ofKey: key), type: type, language: language),
+        ]
+    }
+
+    /// Returns the primary subtag of a language tag in lower case, RFC 5646 §2.1; empty if there is none.
+    static func language(_ tag: String) -> String {
+        let primary = tag.prefix { $0 != "-" && $0 != "_" && !$0.isWhitespace }.lowercased()
+        let isValid = (2...3).contains(primary.utf8.count) && primary.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+        return isValid ? primary : ""
+    }
+
+    private static let wholesMax = 1000
+}
+
+/// Hosts as the search index knows them: in lower case, without `www.` and port.
+enum SearchSite {
+    /// Returns the host of a URL, or of a text that begins with one; empty for URLs without a host.
+    static func host(of text: String) -> String {
+        host(ofKey: SURT.key(for: text.contains("://") ? text : "http://\(text)"))
+    }
+
+    /// Returns the host of a key: `reef.example` for `example,reef)/a?b`.
+    static func host(ofKey key: String) -> String {
+        guard let end = endOfHost(in: key) else { return "" }
+        let host = key[..<end].prefix { $0 != ":" }
+        return host.split(separator: ",").reversed().joined(separator: ".")
+    }
+
+    /// Returns a key as people write URLs: `reef.example/a?b` for `example,reef)/a?b`.
+    static func text(ofKey key: String) -> String {
+        guard let end = endOfHost(in: key) else { return key }
+        return host(ofKey: key) + key[end...].dropFirst()
+    }
+
+    private static func endOfHost(in key: String) -> String.Index? {
+        guard let end = key.utf8.firstIndex(of: UInt8(ascii: ")")), !key.utf8[..<end].contains(UInt8(ascii: "/")) else {
+            return nil
+        }
+        return end
+    }
+}
+
+/// A word of the index that stands for a whole title or heading.
+enum WholeText {
+    /// Returns the word for folded words; `nil` if there are too many. `¦` isn't part of other words.
+    static func word(for folded: String) -> String? {
+        let words = folded.split(separator: " ")
+        guard !words.isEmpty, words.count <= wordsMax else { return nil }
+        return "¦" + words.joined(separator: "¦")
+    }
+
+    /// Returns the title and its parts, such as those of "Reefs — The Sea".
+    static func parts(ofTitle title: String) -> [Substring] {
+        [title[...]] + title.split { "—–-|·:".contains($0) }
+    }
+
+    private static let wordsMax = 8
+}
+
+/// Words of the column `facet`, which restrict a search to a site, a type or a language. `¦` isn't part of other words, so
+/// that a query doesn't have to name columns, which would make it slower.
+enum SearchFacet {
+    /// Returns the words of a document: its host and the host's parent domains, type and language.
+    static func words(host: String, type: String, language: String) -> String {
+        var words = [self.type(type)]
+        if !language.isEmpty { words.append(self.language(language)) }
+        var domain = host[...]
+        while !domain.isEmpty {
+            words.append(site(String(domain)))
+            guard let dot = domain.firstIndex(of: ".") else { break }
+            domain = domain[domain.index(after: dot)...]
+        }
+        return words.joined(separator: " ")
+    }
+
+    /// Returns the word for a host name. It has no separators, whatever the name contains.
+    static func site(_ host: String) -> String {
+        "¦¦s"
+            + host.utf8.map { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) && byte != 0x7A
+                    ? String(UnicodeScalar(byte)) : "z\(byte)z"
+            }.joined()
+    }
+
+    static func type(_ type: String) -> String { "¦¦t" + type }
+    static func language(_ language: String) -> String { "¦¦l" + language }
+}
