@@ -3,10 +3,12 @@
 Makes PAGES pages (default: 200,000) of generated text in five scripts, as two archives: one whose page list has the text, as
 Browsertrix writes it, and one with HTML only. Indexes them, and puts the same text into an FTS5 table with the sqlite3 shell.
 Since the shell's tokenizer doesn't split Japanese, its text has the pairs of characters that replayhost indexes. Then sends the
-same QUERIES queries (default: 500) over HTTP, from 8 clients and from one, and to the shell. Prints times, sizes and ratios.
+same QUERIES queries (default: 500) over HTTP, from 8 clients and from one, and to the shell. At last requests captures while an
+archive is indexed. Prints times, sizes and ratios.
 """
 
 import http.client
+import json
 import multiprocessing
 import os
 import random
@@ -17,7 +19,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from serving import BINARY, import_file, resident, serve
+from serving import BINARY, get, import_file, resident, serve
 from writers.generated import Capture, write
 
 PAGES, QUERIES = int(os.environ.get("PAGES", 200_000)), int(os.environ.get("QUERIES", 500))
@@ -72,7 +74,9 @@ def split(text):
 
 
 def write_archives(folder, texts):
-    """Writes both archives, and the same texts as tab-separated lines for the shell. Returns the size of the texts in bytes."""
+    """Writes both archives, and the same texts as tab-separated lines for the shell. Returns the texts' size in bytes, and
+    the URLs.
+    """
     size, captures, listed, titles = 0, [], [], []
     with open(folder / "pages.tsv", "w", encoding="utf-8") as table:
         for number in range(PAGES):
@@ -90,7 +94,7 @@ def write_archives(folder, texts):
     captures.sort(key=lambda capture: capture.key)
     write(folder / "listed.wacz", "Generated pages with text", captures, listed, is_gzipped=True)
     write(folder / "html.wacz", "Generated pages", captures, titles, is_gzipped=True)
-    return size
+    return size, [url for url, _ in titles]
 
 
 def index_archive(store):
@@ -145,6 +149,16 @@ def queries(texts):
     return found
 
 
+def ask_shell(database, asked):
+    """Returns the milliseconds of each query."""
+    timed = shell(database, ".timer on\n" + "".join(
+        f"SELECT rowid, snippet(t, 2, '', '', '', 20) FROM t WHERE t MATCH '{expression}' ORDER BY bm25(t, 10, 3, 1) LIMIT 20;\n"
+        for _, _, expression in asked))
+    times = [float(match) * 1000 for match in re.findall(r"Run Time: real ([\d.]+)", timed)]
+    assert len(times) == len(asked)
+    return times
+
+
 def ask(port, paths, times):
     connection = http.client.HTTPConnection("localhost", port, timeout=600)
     for path in paths:
@@ -181,10 +195,29 @@ def show(name, times):
     return times[int(len(times) * 0.95)]
 
 
+def measure_replay(folder, urls):
+    """Requests captures while the server indexes their archive, and afterwards."""
+    store = folder / "beside"
+    identifier, _, _ = import_file(store, folder / "html.wacz")
+    paths = [f"/c/{identifier}/20240101000000id_/{url}" for url in urls]
+
+    def is_indexed(port):
+        return json.loads(get(port, "/api/search?q=x")[2])["coverage"]["pending"] == 0
+
+    with serve(store) as (process, port):
+        measure(port, paths[:20], 1)
+        beside = show("replay beside indexing", measure(port, paths, 1))
+        assert not is_indexed(port), "indexing ended first; use more PAGES"
+        while not is_indexed(port):
+            time.sleep(1)
+        alone = show("replay afterwards", measure(port, paths, 1))
+        print(f"  p95 beside indexing: {beside / alone:.2f} of that afterwards", flush=True)
+
+
 def main():
     folder = Path(sys.argv[1])
     texts = Texts()
-    size = write_archives(folder, texts)
+    size, urls = write_archives(folder, texts)
     print(f"{PAGES} pages, {size / 1e6:.0f} MB of text", flush=True)
 
     database = folder / "shell.sqlite"
@@ -204,20 +237,20 @@ def main():
 
     asked = queries(texts)
     print("queries:", flush=True)
-    timed = shell(database, ".timer on\n" + "".join(
-        f"SELECT rowid, snippet(t, 2, '', '', '', 20) FROM t WHERE t MATCH '{expression}' ORDER BY bm25(t, 10, 3, 1) LIMIT 20;\n"
-        for _, _, expression in asked))
-    shell_times = [float(match) * 1000 for match in re.findall(r"Run Time: real ([\d.]+)", timed)]
-    assert len(shell_times) == len(asked)
+    shell_times = ask_shell(database, asked)
+    with multiprocessing.Pool(CLIENTS) as pool:
+        parts = pool.starmap(ask_shell, [(database, asked[number::CLIENTS]) for number in range(CLIENTS)])
+    shell_times_of_eight = [spent for part in parts for spent in part]
     with serve(store) as (process, port):
         paths = [f"/api/search?q={quote(typed)}" for _, typed, _ in asked]
         measure(port, paths[:20], 1)
         alone = measure(port, paths, 1)
         eight = measure(port, paths, CLIENTS)
         of_shell = show("shell", shell_times)
+        of_shells = show("8 shells at once", shell_times_of_eight)
         of_one = show("HTTP, 1 client", alone)
         of_eight = show("HTTP, 8 clients", eight)
-        print(f"  p95, 1 client: {of_one / of_shell:.2f} of the shell; 8 clients: {of_eight / of_shell:.2f}", flush=True)
+        print(f"  p95, 1 client: {of_one / of_shell:.2f} of the shell; 8 clients: {of_eight / of_shells:.2f} of 8 shells", flush=True)
         for kind in dict.fromkeys(kind for kind, _, _ in asked):
             one = [f"/api/search?q={quote(typed)}" for name, typed, _ in asked if name == kind]
             show(f"HTTP, 1 client, {kind}", measure(port, one, 1))
@@ -225,6 +258,7 @@ def main():
         typed = [texts.sentence("en", 1)[:length] for length in (1, 2, 3, 4) for _ in range(25)]
         show("suggestions, 8 clients", measure(port, [f"/api/suggest?q={quote(text)}" for text in typed], CLIENTS))
         print(f"server: {resident(process.pid) / 1e6:.0f} MB resident", flush=True)
+    measure_replay(folder, random.Random(3).choices(urls, k=QUERIES))
 
 
 if __name__ == "__main__":

@@ -228,7 +228,6 @@ enum SearchSchema {
                 CREATE INDEX captureByDocument ON capture (document, timestamp, archive);
                 CREATE VIRTUAL TABLE word USING fts5 (
                     title, heading, url, body, facet, content = '', tokenize = 'ascii');
-                INSERT INTO word (word, rank) VALUES ('rank', 'bm25(10.0, 5.0, 3.0, 1.0, 0.0)');
                 PRAGMA user_version = \(version);
                 """)
     }

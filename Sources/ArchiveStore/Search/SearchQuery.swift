@@ -149,11 +149,15 @@ package struct SearchQuery: Sendable, Hashable {
         return (terms.count > 1 ? [Self.expression(phrase)] : []) + [whole].compactMap { $0 }
     }
 
-    /// A query for titles in which the last word may be incomplete; `nil` if there are no words.
+    /// A query for titles in which the last word may be incomplete; `nil` if there are no words. A single letter isn't
+    /// enough: too many words begin with it.
     var titleExpression: String? {
         var terms = terms
+        if let last = terms.last {
+            terms[terms.count - 1].isPrefix = true
+            if last.words.last?.utf8.count == 1 { terms.removeLast() }
+        }
         guard !terms.isEmpty else { return nil }
-        terms[terms.count - 1].isPrefix = true
         for index in terms.indices { terms[index].isInTitle = true }
         return terms.map(Self.expression).joined(separator: " AND ")
     }

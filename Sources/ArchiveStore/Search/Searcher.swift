@@ -191,9 +191,9 @@ package struct Searcher: Sendable {
         }
         let sql = """
             SELECT found.rowid AS document, document.url FROM (
-                SELECT rowid, rank FROM word WHERE word MATCH ? AND \(scope.condition("word.rowid"))
-                ORDER BY rank LIMIT ?) AS found
-            JOIN document ON document.number = found.rowid ORDER BY found.rank, found.rowid
+                SELECT rowid, bm25(word, \(Self.weights)) AS score FROM word
+                WHERE word MATCH ? AND \(scope.condition("word.rowid")) ORDER BY score LIMIT ?) AS found
+            JOIN document ON document.number = found.rowid ORDER BY found.score, found.rowid
             """
         return try FoundDocument.fetchAll(scope.statement(sql, database), arguments: [expression, limit])
     }
@@ -296,6 +296,9 @@ package struct Searcher: Sendable {
         return offset
     }
 
+    /// What a word counts in the title, a heading, the URL, the text and a facet. The column `rank` could have these weights
+    /// too, but sorts all found words in a table of its own, which takes half as long again.
+    private static let weights = "10.0, 5.0, 3.0, 1.0, 0.0"
     package static let totalMax = 1000
     package static let facetDocumentsMax = 10_000
     private static let facetValuesMax = 50
