@@ -32,6 +32,7 @@ struct SearchIndexTests {
         try test.store.purgeRemovedTexts()
         #expect(try test.searchContents() == fresh.searchContents())
         #expect(try test.searchCounts() == fresh.searchCounts())
+        #expect(try test.searchWords() == fresh.searchWords())
         #expect(try test.store.search.database.integrityCheck() == ["ok"])
         try test.store.remove(try #require(ArchiveID("reef")))
         try test.store.purgeRemovedTexts()
@@ -40,6 +41,22 @@ struct SearchIndexTests {
         try test.store.search.database.writing { _ in }
         let file = try contents(of: test.layout.search) + ((try? contents(of: test.layout.search + "-wal")) ?? [])
         #expect(!file.isEmpty)
+    }
+
+    /// The index stores the spelling that came first. It must not delete that one's words from the other's document.
+    @Test func archiveWithAnotherSpellingOfAURLLeavesNothing() throws {
+        let test = try TestStore()
+        try test.add([Record("http://www.reef.example/a?b=1&a=2", page("Reef", "coral"))], id: "first")
+        let second = [Record("http://reef.example/a?a=2&b=1", page("Reef", "sponge"))]
+        try test.add(second, id: "second")
+        let fresh = try TestStore()
+        try fresh.add(second, id: "second")
+        try test.store.remove(try #require(ArchiveID("first")))
+        try test.store.purgeRemovedTexts()
+        #expect(try test.searchContents() == fresh.searchContents())
+        #expect(try test.searchWords() == fresh.searchWords())
+        #expect(try test.search("www.reef.example").total == 1)
+        #expect(try test.search("site:www.reef.example").total == 1)
     }
 
     @Test func interruptedIndexingContinues() throws {

@@ -53,6 +53,16 @@ extension TestStore {
         }
     }
 
+    /// The words of the search index, each with the number of its documents and occurrences in a column.
+    func searchWords() throws -> [String] {
+        try store.search.database.writing { database in
+            try database.execute(sql: "CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, word, col)")
+            defer { try? database.execute(sql: "DROP TABLE temp.words") }
+            return try String.fetchAll(
+                database, sql: "SELECT term || ' ' || col || ' ' || doc || ' ' || cnt FROM words ORDER BY 1")
+        }
+    }
+
     /// The number of rows of each table, and of different words.
     func searchCounts() throws -> [String: Int] {
         try store.search.database.reading { database in

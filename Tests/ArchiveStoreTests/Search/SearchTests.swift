@@ -162,6 +162,7 @@ struct SearchTests {
         #expect(try suggest("sea st") == ["page Sea stars"])
         #expect(try suggest("reef.ex").contains("site reef.example"))
         #expect(try suggest("http://reef.example/st") == ["url http://reef.example/star"])
+        #expect(try suggest("s").allSatisfy { !$0.hasPrefix("page") })
         #expect(try suggest("") == [])
     }
 }
