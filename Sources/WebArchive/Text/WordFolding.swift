@@ -103,7 +103,8 @@ package final class WordFolding {
     /// Whether a folded word is one character of a script that is split into pairs.
     package static func isOneCharacterOfRun(_ word: String) -> Bool {
         let scalars = word.unicodeScalars
-        return scalars.first.map(CharacterFolds.isPaired) == true && scalars.dropFirst().allSatisfy(CharacterFolds.isMark)
+        guard let first = scalars.first else { return false }
+        return CharacterFolds.isPaired(first) && scalars.dropFirst().allSatisfy(CharacterFolds.isMark)
     }
 
     /// Reads the words of a text.
