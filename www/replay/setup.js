@@ -40,7 +40,9 @@ async function checkFile() {
     } catch (error) {
         throw new SetupError("server-unavailable", error.message);
     }
-    const reason = { "archive-unavailable": "file-unavailable", "archive-changed": "file-changed" };
+    const reason = {
+        "archive-unavailable": "file-unavailable", "archive-changed": "file-changed", "another-file": "file-replaced",
+    };
     const code = answer.headers.get("Replayhost-Error");
     if (Object.hasOwn(reason, code)) throw new SetupError(reason[code]);
     if (answer.status === 404 || answer.status === 410) throw new SetupError("file-missing");

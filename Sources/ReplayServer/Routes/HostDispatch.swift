@@ -82,13 +82,14 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         request.head.path?.hasPrefix(CaptureAddress.prefix) == true
     }
 
-    /// Returns the error for the file of a replay origin's archive, if it is unavailable or changed.
+    /// Returns the error for the file of a replay origin's archive, if it is unavailable, changed or replaced.
     private func replayFileError(_ request: Request, of id: ArchiveID) async throws -> ErrorResponse? {
         guard request.uri.path == "/archives/\(id).wacz",
             try await site.blocking({ try site.store.archive(id: id) }) != nil
         else { return nil }
         let error = try await fileError(request)
-        guard [.serviceUnavailable, .conflict].contains(error.status) else { return nil }
+        let isReported = [.serviceUnavailable, .conflict].contains(error.status) || error.code == "another-file"
+        guard isReported else { return nil }
         // Not 503, for which the engine would retry for minutes.
         return ErrorResponse(
             error.status == .serviceUnavailable ? .notFound : error.status, code: error.code, error.what,

@@ -50,6 +50,7 @@ struct SearchCommand: ParsableCommand {
         for hit in results.hits { write(hit) }
         if results.hits.isEmpty { common.note(query.isEmpty ? "Nothing to search for." : "No pages found.") }
         noteOpen(results.hits.first)
+        noteURL()
         noteMore(results)
         notePending(results.coverage)
     }
@@ -69,6 +70,12 @@ struct SearchCommand: ParsableCommand {
         common.note("To open a page: replayhost open \(hit.archive) --url \(Self.quoted(hit.url))\(time)")
     }
 
+    /// Tells someone who searches for a URL how to find its captures, which may not be pages.
+    private func noteURL() {
+        guard words.count == 1, Self.isURL(words[0]) else { return }
+        common.note("To list captures of this URL: replayhost cdx \(Self.quoted(words[0]))")
+    }
+
     private func noteMore(_ results: SearchResults) {
         guard results.next != nil else { return }
         let total = results.totalIsMinimum ? "more than \(results.total)" : "\(results.total)"
@@ -80,6 +87,13 @@ struct SearchCommand: ParsableCommand {
         let archives = Terminal.count(coverage.pending, "archive isn't", "archives aren't")
         if let reason = coverage.rebuildReason { common.note("The search index is made again: \(reason).") }
         common.note("\(archives) indexed yet. A running server does that, or `replayhost jobs run`.")
+    }
+
+    /// Whether a text is a URL, with or without scheme, or a pattern of URLs, such as `*.example.org`. As in the web app.
+    private static func isURL(_ text: String) -> Bool {
+        text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\/\S+/) != nil
+            || text.wholeMatch(
+                of: /(\*\.)?([^\s.\/?#:*"]+\.)+[^\s.\/?#:*"\d][^\s.\/?#:*"]+(:\d+)?([\/?#]\S*)?/) != nil
     }
 
     /// Quotes a URL for a shell.

@@ -41,6 +41,18 @@ struct UnavailableFileTests {
         }
     }
 
+    /// For a page that was opened before the file was replaced, or before a linked file was hashed.
+    @Test func anotherVersionIsReportedAsReplaced() async throws {
+        try await withServer { server in
+            let file = try server.folder.write(GeneratedArchive().bytes(), to: "tide.wacz")
+            _ = try server.store.importLink(to: file)
+            let target = "/archives/tide.wacz?version=1-1&view=replay"
+            let answer = try await server.ask("HEAD", target, host: server.host(of: "tide"))
+            #expect(answer.status == 404)
+            #expect(answer["Replayhost-Error"] == "another-file")
+        }
+    }
+
     @Test func collectionOriginServesNoFile() async throws {
         try await withServer { server in
             // The archive `coast` was imported under the name that is the collection's id.

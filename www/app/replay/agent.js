@@ -85,7 +85,8 @@ export function createAgent(archive, chosenMode, { onProgress, onRestored, onTit
         },
         ready: ({ collection, mode: used }) => {
             if (collection !== archive.replayCollection) {
-                settle("reject", failure("file-missing"));
+                // The page was opened before the file was replaced, or before a linked file was hashed.
+                settle("reject", failure("file-replaced"));
                 return;
             }
             const rebuilt = attempt.rebuilt;

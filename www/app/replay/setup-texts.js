@@ -43,6 +43,10 @@ const failures = {
         what: "This archive's file is missing",
         hint: "It was removed from the library, or its drive isn't connected. To check, run `replayhost list`.",
     },
+    "file-replaced": {
+        what: "This archive's file was replaced",
+        hint: "Reload this page to see the new file.",
+    },
     "file-unavailable": {
         what: "Can't find this archive's file",
         hint: "Connect the drive it's on, or locate the file, then try again. Your notes and tags are safe.",

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `replayhost search`.
+struct SearchCommandTests {
+    private static func prepared() async throws -> CommandStore {
+        let store = try CommandStore()
+        try store.folder.write(try contents(of: Checkout.fixture("sample.wacz")), to: "sample.wacz")
+        #expect(try await store.run("import", "sample.wacz").code == 0)
+        return store
+    }
+
+    private static func indexed() async throws -> CommandStore {
+        let store = try await prepared()
+        #expect(try await store.run("jobs", "run").code == 0)
+        return store
+    }
+
+    @Test func resultIsALineWithASnippet() async throws {
+        let store = try await Self.indexed()
+        let result = try await store.run("search", "vulgata")
+        #expect(result.code == 0)
+        let line = try #require(result.outputLines.first)
+        #expect(result.outputLines.count == 1)
+        #expect(
+            line.hasPrefix(
+                "sample  2024-11-21  Common limpet - Tidepool Field Guide  https://fieldguide.example/species/limpet.html  "
+            ))
+        #expect(line.contains("Patella vulgata"))
+        #expect(
+            result.errors.contains(
+                "replayhost open sample --url 'https://fieldguide.example/species/limpet.html' --time 20241121090020"))
+    }
+
+    /// The members of docs/json.md.
+    @Test func jsonIsAsDocumented() async throws {
+        let store = try await Self.indexed()
+        let hits = try objects(try await store.run("search", "--json", "vulgata").outputLines)
+        let hit = try #require(hits.first)
+        #expect(
+            Set(hit.keys) == [
+                "archive", "archiveTitle", "url", "timestamp", "title", "snippet", "type", "captures", "years",
+            ])
+        #expect(hit["captures"] as? Int == 1)
+        #expect(hit["years"] as? [Int] == [2024])
+        let parts = try #require(hit["snippet"] as? [[String: Any]])
+        #expect(parts.filter { $0["match"] as? Bool == true }.map { $0["text"] as? String } == ["vulgata"])
+    }
+
+    @Test func nothingFoundIsNotAnError() async throws {
+        let store = try await Self.indexed()
+        let result = try await store.run("search", "xylophone")
+        #expect(result.code == 0 && result.output.isEmpty)
+        #expect(result.errors == "No pages found.\n")
+    }
+
+    @Test func archiveThatIsNotIndexedIsMentioned() async throws {
+        let store = try await Self.prepared()
+        let result = try await store.run("search", "limpet")
+        #expect(result.code == 0 && result.output.isEmpty)
+        #expect(
+            result.errors.contains("1 archive isn't indexed yet. A running server does that, or `replayhost jobs run`.")
+        )
+    }
+
+    @Test func unknownArchiveIsAnError() async throws {
+        let store = try await Self.indexed()
+        #expect(try await store.run("search", "limpet", "--in", "nowhere").code == 3)
+        let result = try await store.run("search", "limpet in:nowhere")
+        #expect(result.code == 3)
+        #expect(result.errors.contains("no archive or collection has the id \"nowhere\""))
+    }
+
+    @Test(arguments: [
+        ("https://fieldguide.example/tides.html", true), ("fieldguide.example/*", true), ("*.fieldguide.example", true),
+        ("limpet", false), ("3.14", false), ("limpet.", false), ("title:limpet", false),
+    ])
+    func urlLeadsToItsCaptures(text: String, isURL: Bool) async throws {
+        let store = try await Self.indexed()
+        let result = try await store.run("search", text)
+        #expect(result.code == 0)
+        #expect(
+            result.errors.contains("To list captures of this URL: replayhost cdx '\(text)'\n") == isURL, "\(text)")
+        if isURL { #expect(try await store.run("cdx", text).outputLines.isEmpty == false) }
+    }
+}
