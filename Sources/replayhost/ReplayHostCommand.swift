@@ -47,7 +47,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
     static func main() async {
         let command: any ParsableCommand
         do {
-            command = try parseAsRoot()
+            command = try parseAsRoot(SearchCommand.withExcludedWords(Array(CommandLine.arguments.dropFirst())))
         } catch {
             return exitAsParser(error)
         }

@@ -55,13 +55,46 @@ struct SearchCommandTests {
         #expect(result.errors == "No pages found.\n")
     }
 
-    @Test func archiveThatIsNotIndexedIsMentioned() async throws {
+    /// Also for programs, which must not take it for the answer.
+    @Test(arguments: [[], ["--json"], ["--quiet"]])
+    func archiveThatIsNotIndexedIsMentioned(options: [String]) async throws {
         let store = try await Self.prepared()
-        let result = try await store.run("search", "limpet")
+        let result = try await store.run(["search", "limpet"] + options)
         #expect(result.code == 0 && result.output.isEmpty)
         #expect(
-            result.errors.contains("1 archive isn't indexed yet. A running server does that, or `replayhost jobs run`.")
-        )
+            result.errors.hasSuffix(
+                "warning: 1 archive isn't indexed yet, so the text of its pages can't be found; run `replayhost jobs run`\n"
+            ))
+    }
+
+    /// The parser would take `-harbour` for options, among them `-h`.
+    @Test func wordsAreLeftOut() async throws {
+        let store = try await Self.indexed()
+        let all = try await store.run("search", "--limit", "50", "limpet").outputLines
+        let some = try await store.run("search", "limpet", "-shore", "-harbour", "--limit", "50").outputLines
+        #expect(!some.isEmpty && some.count < all.count)
+        #expect(
+            try await store.run("search", "--limit", "50", "--", "limpet", "-shore", "-harbour").outputLines == some)
+        #expect(try await store.run("search", "-h").output.hasPrefix("OVERVIEW"))
+        #expect(try await store.run("search", "limpet", "--limit", "-5").code == 2)
+    }
+
+    @Test func invalidFilterIsMentioned() async throws {
+        let store = try await Self.indexed()
+        let result = try await store.run("search", "limpet after:soon type:doc site:fieldguide.example")
+        #expect(
+            result.errorLines == [
+                "No pages found.", "\"after:soon\" isn't a valid filter, so it was searched as words.",
+                "\"type:doc\" isn't a valid filter, so it was searched as words.",
+            ])
+    }
+
+    @Test func collectionIsSearched() async throws {
+        let store = try await Self.indexed()
+        #expect(try await store.run("collection", "create", "Shores", "sample").code == 0)
+        for words in [["vulgata in:shores"], ["vulgata collection:shores"], ["vulgata", "--in", "shores"]] {
+            #expect(try await store.run(["search"] + words).outputLines.count == 1, "\(words)")
+        }
     }
 
     @Test func unknownArchiveIsAnError() async throws {
@@ -82,6 +115,7 @@ struct SearchCommandTests {
         #expect(result.code == 0)
         #expect(
             result.errors.contains("To list captures of this URL: replayhost cdx '\(text)'\n") == isURL, "\(text)")
+        if text.hasPrefix("https:") { #expect(!result.output.isEmpty) }
         if isURL { #expect(try await store.run("cdx", text).outputLines.isEmpty == false) }
     }
 }

@@ -128,7 +128,7 @@ struct URLScanTests {
                     filter.before = CaptureTimestamp(digits: "20230101000000")
                 },
                 {
-                    $0.timestamp > "20210101000000" && $0.timestamp < "20230101000000" && !$0.url.hasPrefix("urn:")
+                    $0.timestamp >= "20210101000000" && $0.timestamp < "20230101000000" && !$0.url.hasPrefix("urn:")
                 }),
             Case(
                 "several", { ($0.text, $0.types, $0.statuses) = ("/10", [.html], [200...200]) },

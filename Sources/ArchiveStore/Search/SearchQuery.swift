@@ -51,7 +51,7 @@ package struct SearchQuery: Sendable, Hashable {
     private(set) var excluded: [Term] = []
     var facets: Set<Facet> = []
     private(set) var excludedFacets: Set<Facet> = []
-    /// IDs of archives, or unique prefixes; empty for all archives.
+    /// IDs of archives or collections, or unique prefixes; empty for all archives.
     package var archives: [String] = []
     /// IDs of collections.
     package var collections: [String] = []
@@ -61,6 +61,8 @@ package struct SearchQuery: Sendable, Hashable {
     package private(set) var before: String?
     /// The text as typed.
     package let text: String
+    /// Filters whose value isn't valid, as typed. They are searched as words.
+    package private(set) var invalidFilters: [String] = []
 
     /// Whether there is nothing to search for.
     package var isEmpty: Bool {
@@ -83,7 +85,10 @@ package struct SearchQuery: Sendable, Hashable {
                 joinsNext = !groups.isEmpty
                 continue
             }
-            if let field = token.field, apply(field, token) { continue }
+            if let field = token.field {
+                if apply(field, token) { continue }
+                if field.lowercased() != "title" { invalidFilters.append("\(field):\(token.text)") }
+            }
             let terms = Self.terms(of: token)
             if token.isExcluded {
                 excluded += terms
@@ -166,15 +171,22 @@ package struct SearchQuery: Sendable, Hashable {
     var terms: [Term] { groups.flatMap { $0 } }
 
     private mutating func apply(_ field: Substring, _ token: Parser.Token) -> Bool {
-        let value = String(token.text)
+        let values = token.text.split(separator: ",").map(String.init)
+        guard !values.isEmpty else { return false }
         switch field.lowercased() {
-        case "site": add(.site(SearchSite.host(of: value)), token)
-        case "type": add(.type(value.lowercased()), token)
-        case "lang", "language": add(.language(value.lowercased()), token)
-        case "in" where !token.isExcluded: archives.append(value)
-        case "collection" where !token.isExcluded: collections.append(value)
-        case "after" where !token.isExcluded: return restrict(after: value)
-        case "before" where !token.isExcluded: return restrict(before: value)
+        case "site":
+            let hosts = values.map { SearchSite.host(of: $0) }
+            guard !hosts.contains("") else { return false }
+            for host in hosts { add(.site(host), token) }
+        case "type":
+            let types = values.map { $0.lowercased() }
+            guard Set(types).isSubset(of: Self.types) else { return false }
+            for type in types { add(.type(type), token) }
+        case "lang", "language": for value in values { add(.language(value.lowercased()), token) }
+        case "in" where !token.isExcluded: archives += values
+        case "collection" where !token.isExcluded: collections += values
+        case "after" where !token.isExcluded: return restrict(after: String(token.text))
+        case "before" where !token.isExcluded: return restrict(before: String(token.text))
         default: return false
         }
         return true
@@ -187,7 +199,10 @@ package struct SearchQuery: Sendable, Hashable {
     private static func terms(of token: Parser.Token) -> [Term] {
         let isTitle = token.field?.lowercased() == "title"
         var text = token.field == nil || isTitle ? token.text : "\(token.field ?? ""):\(token.text)"
-        // The index has URLs without it.
+        // The index has URLs without these.
+        if token.field == nil, let scheme = text.prefixMatch(of: /(?i)[a-z][a-z0-9+.\-]*:\/\//) {
+            text = text[scheme.range.upperBound...]
+        }
         if text.hasPrefix("www.") { text = text.dropFirst(4) }
         let words = Self.words(of: String(text))
         guard !words.isEmpty else { return [] }
@@ -234,6 +249,8 @@ package struct SearchQuery: Sendable, Hashable {
             ? String(digits.prefix(14)) : digits + "00000101000000".dropFirst(digits.utf8.count)
     }
 
+    /// The values of `type:`.
+    package static let types: Set<String> = ["html", "pdf", "text", "other"]
     private static let bytesMax = 8 << 10
     private static let termsMax = 64
 }

@@ -34,6 +34,8 @@ package struct SearchResults: Sendable, Encodable {
     package var coverage = SearchCoverage()
     /// IDs in `in:` and `collection:` that no archive or collection has.
     package var unknown: [String] = []
+    /// Filters that were searched as words, since their value isn't valid.
+    package var invalidFilters: [String] = []
 }
 
 /// The number of pages found, by value.
@@ -139,10 +141,11 @@ package struct Searcher: Sendable {
     /// Returns where to search, and results with the IDs that don't exist.
     private func scope(of query: SearchQuery, among all: [ArchiveName]) throws -> (SearchScope, SearchResults) {
         var results = SearchResults()
+        results.invalidFilters = query.invalidFilters
         var chosen: Set<ArchiveID>?
         for name in query.archives {
             do {
-                chosen = (chosen ?? []).union([try store.resolver.archive(matching: name).id])
+                chosen = (chosen ?? []).union(try store.resolver.replayable(matching: name).archives.map(\.id))
             } catch let error as StoreError where [.notFound, .ambiguous].contains(error.code) {
                 results.unknown.append(name)
             }

@@ -56,6 +56,11 @@ struct SearchRoutes: Sendable {
             parameters[name].map { $0.split(separator: ",").map(String.init) } ?? []
         }
         var query = try SearchQuery(String(text))
+        if let type = values("type").first(where: { !SearchQuery.types.contains($0.lowercased()) }) {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter",
+                "the parameter type must be from html, pdf, text, other: \"\(type)\"")
+        }
         query.restrict(sites: values("site"), types: values("type"), languages: values("lang"))
         query.archives += values("in")
         query.collections += values("collection")

@@ -56,18 +56,16 @@ extension URLFilter {
             statuses.append(range)
         }
         method = query["method"].flatMap { $0.isEmpty ? nil : $0.uppercased() }
-        // As in lists of captures, an incomplete time for `after` means the end of its period.
-        after = try Self.time("after", query) { CaptureTimestamp(endOf: $0) }
-        before = try Self.time("before", query) { CaptureTimestamp(digits: $0) }
+        // As in a search, an incomplete time means the start of its period.
+        after = try Self.time("after", query)
+        before = try Self.time("before", query)
     }
 
     private static func words(_ list: Substring?) -> [Substring] { list?.split(separator: ",") ?? [] }
 
-    private static func time(
-        _ name: String, _ query: Parameters, _ parse: (Substring) -> CaptureTimestamp?
-    ) throws -> CaptureTimestamp? {
+    private static func time(_ name: String, _ query: Parameters) throws -> CaptureTimestamp? {
         guard let text = query[Substring(name)], !text.isEmpty else { return nil }
-        guard let time = parse(text) else { throw ListParameters.invalidTime(name, in: query) }
+        guard let time = URLFilter.time(text) else { throw ListParameters.invalidTime(name, in: query) }
         return time
     }
 }

@@ -21,12 +21,18 @@ package struct URLFilter: Sendable, Hashable {
     package var statuses: [ClosedRange<Int>] = []
     /// The request method to include, in upper case; `nil` for all.
     package var method: String?
-    /// Only captures after this time.
+    /// Only captures at this time or later.
     package var after: CaptureTimestamp?
     /// Only captures before this time.
     package var before: CaptureTimestamp?
 
     package init() {}
+
+    /// Parses a time of 4 to 17 digits, with or without `-`; an incomplete one means the start of its period.
+    package static func time(_ text: some StringProtocol) -> CaptureTimestamp? {
+        let digits = String(text.filter { $0 != "-" })
+        return CaptureTimestamp(endOf: digits) == nil ? nil : CaptureTimestamp(digits: digits)
+    }
 
     /// Parses a status such as `404`, or `4xx` for all from 400 to 499; `nil` if it's neither.
     package static func statuses(_ text: some StringProtocol) -> ClosedRange<Int>? {
@@ -94,7 +100,7 @@ struct URLMatcher {
     }
 
     private func isInSpan(_ time: CaptureTimestamp) -> Bool {
-        (filter.after.map { time > $0 } ?? true) && (filter.before.map { time < $0 } ?? true)
+        (filter.after.map { time >= $0 } ?? true) && (filter.before.map { time < $0 } ?? true)
     }
 
     private func hasMembers(_ entry: CDXJEntry) -> Bool {

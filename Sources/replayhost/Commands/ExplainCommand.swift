@@ -6,7 +6,7 @@ import WebArchive
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Find out why a URL can't be shown, and what can be.",
+        abstract: "Find out why a URL can't be shown, and which captures can be shown instead.",
         discussion: """
             Searches only your library. Nothing is loaded from the internet.
 
@@ -20,7 +20,7 @@ struct ExplainCommand: ParsableCommand {
     @Option(
         name: .customLong("in"),
         help: ArgumentHelp(
-            "The archive or collection where it should be: its ID, or a unique prefix of it (default: the library).",
+            "The archive or collection where it should be: its ID, or a unique prefix of it (default: all archives).",
             valueName: "id"))
     var id: String?
 
@@ -53,8 +53,6 @@ struct ExplainCommand: ParsableCommand {
         guard let capture = explanation.offers.first?.capture ?? explanation.closest.first,
             let archive = capture.archiveID
         else { return }
-        common.note(
-            "Print one with `replayhost get URL \(archive) --at \(capture.timestamp)`, or open its archive with `replayhost open \(archive)`."
-        )
+        common.note(OpenCommand.hint(archive: archive.description, url: capture.url, timestamp: capture.timestamp))
     }
 }

@@ -31,7 +31,7 @@ struct OpenCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Open the capture closest to this time, as 4 to 14 digits: 20240131.", valueName: "time"))
+        help: ArgumentHelp("Open the capture closest to this time, as 4 to 17 digits: 20240131.", valueName: "time"))
     var time: String?
 
     @OptionGroup var linking: LinkOption
@@ -66,8 +66,16 @@ struct OpenCommand: ParsableCommand {
         if isolated, noBrowser { throw ValidationError("--isolated can't be combined with --no-browser") }
         if time != nil, url == nil { throw ValidationError("--time needs --url") }
         if url != nil, target == nil { throw ValidationError("--url needs an archive or a collection") }
-        if let time, CaptureTimestamp(endOf: time) == nil { throw ValidationError("--time \(time) isn't a valid time") }
+        if let time, CaptureTimestamp(endOf: time) == nil {
+            throw ValidationError("--time \"\(time)\" isn't a time; give 4 to 17 digits of YYYYMMDDhhmmss")
+        }
         if isolated, target == nil { throw ValidationError("--isolated needs a file or an ID") }
+    }
+
+    /// Returns a line that tells how to open a capture.
+    static func hint(archive: String, url: String, timestamp: String) -> String {
+        let time = timestamp.isEmpty ? "" : " --time \(timestamp)"
+        return "To open a page: replayhost open \(archive) --url \(Terminal.quoted(url))\(time)"
     }
 
     /// docs/json.md, "On the command line".
@@ -120,6 +128,7 @@ struct OpenCommand: ParsableCommand {
         common.noteStore()
         let interrupts = Interrupts(isInstalled: true)
         let (page, store) = try page(interrupts)
+        try noteMissing(page, store)
         let server = BackgroundServer(
             layout: store.layout, isReadOnly: store.isReadOnly,
             assets: assets.map { StoreLocation.absolute($0, in: FileManager.default.currentDirectoryPath) }, port: port,
@@ -131,6 +140,14 @@ struct OpenCommand: ParsableCommand {
         } else if !noBrowser {
             Browser.open(found.address + page.path + fragment)
         }
+    }
+
+    /// Tells that the URL wasn't captured. The viewer says why.
+    private func noteMissing(_ page: Page, _ store: ArchiveStore) throws {
+        guard let url, case .of(let replayable) = page else { return }
+        let request = ArchiveStore.CaptureRequest(url: url, time: time.flatMap { CaptureTimestamp(endOf: $0) })
+        guard try store.resolver.closestCapture(request, in: replayable.archives) == nil else { return }
+        Terminal.writeError("\(url) wasn't captured", label: .warning)
     }
 
     /// The part of the viewer's URL that names the capture.

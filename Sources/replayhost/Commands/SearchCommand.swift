@@ -8,22 +8,23 @@ struct SearchCommand: ParsableCommand {
         commandName: "search",
         abstract: "Search the text of all pages.",
         discussion: """
-            Finds pages with all words. Also: "a phrase", word*, one OR other, title:word, site:example.org, \
-            type:pdf, lang:de, in:ID, after:2019, before:2024-06. To leave out a word, put -- before the words: \
-            replayhost search -- coral -reef
+            Finds pages with all words. Also: '"a phrase"', word*, one OR other, -word, title:word, site:example.org, \
+            type:pdf, lang:de, in:ID, collection:ID, after:2019, before:2024-06 (docs/search.md).
 
             Examples:
-              replayhost search coral bleaching
+              replayhost search coral -bleaching
               replayhost search 'site:reef.example "sea star" after:2019'
             """)
 
     @Argument(help: "What to search for.")
     var words: [String]
 
-    @Option(name: .customLong("in"), help: "Only in this archive or collection; can be repeated.")
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Only in this archive or collection; can be repeated.", valueName: "id"))
     var archives: [String] = []
 
-    @Option(name: .long, help: "The maximum number of results.")
+    @Option(name: .long, help: ArgumentHelp("The maximum number of results.", valueName: "number"))
     var limit = 20
 
     @OptionGroup var common: CommonOptions
@@ -45,10 +46,16 @@ struct SearchCommand: ParsableCommand {
         if let name = results.unknown.first {
             throw StoreError(
                 .notFound, "no archive or collection has the id \"\(name)\"",
-                hint: "run `replayhost list` to see all archives")
+                hint: "run `replayhost list` to see all archives, or `replayhost collection list`")
         }
         for hit in results.hits { write(hit) }
-        if results.hits.isEmpty { common.note(query.isEmpty ? "Nothing to search for." : "No pages found.") }
+        if results.hits.isEmpty {
+            common.note(
+                query.isEmpty ? "Nothing to search for; give at least one word to find." : "No pages found.")
+        }
+        for filter in results.invalidFilters {
+            common.note("\"\(filter)\" isn't a valid filter, so it was searched as words.")
+        }
         noteOpen(results.hits.first)
         noteURL()
         noteMore(results)
@@ -59,21 +66,39 @@ struct SearchCommand: ParsableCommand {
         guard !common.json else { return Terminal.write(Terminal.json(hit)) }
         let date = RFC3339.text(ofTimestamp: hit.timestamp).map { String($0.prefix(10)) } ?? "no date   "
         let title = hit.title.isEmpty ? "(no title)" : hit.title
-        let start = "\(hit.archive)  \(date)  \(title)  \(hit.url)  "
+        let years = [hit.years.first, hit.years.last].compactMap { $0.map(String.init) }
+        let captures =
+            hit.captures > 1 ? "(\(hit.captures) captures, \(Set(years).sorted().joined(separator: "–")))  " : ""
+        let start = "\(hit.archive)  \(date)  \(title)  \(hit.url)  \(captures)"
         Terminal.write(parts: [(start, false)] + hit.snippet.parts.map { ($0.text, $0.isMatch) })
+    }
+
+    /// Returns the program's arguments with words to leave out, such as `-reef`, after `--`, where the parser doesn't take
+    /// them for options.
+    static func withExcludedWords(_ arguments: [String]) -> [String] {
+        guard arguments.first == "search", !arguments.contains("--") else { return arguments }
+        var (kept, words) = ([String](), [String]())
+        for argument in arguments {
+            let isWord = argument.hasPrefix("-") && !argument.hasPrefix("--") && argument.count > 1 && argument != "-h"
+            if isWord, !["--in", "--limit", "--store"].contains(kept.last) {
+                words.append(argument)
+            } else {
+                kept.append(argument)
+            }
+        }
+        return words.isEmpty ? arguments : kept + ["--"] + words
     }
 
     /// Shows how to open a result.
     private func noteOpen(_ hit: SearchHit?) {
         guard let hit, !hit.url.isEmpty else { return }
-        let time = hit.timestamp.isEmpty ? "" : " --time \(hit.timestamp)"
-        common.note("To open a page: replayhost open \(hit.archive) --url \(Self.quoted(hit.url))\(time)")
+        common.note(OpenCommand.hint(archive: hit.archive.text, url: hit.url, timestamp: hit.timestamp))
     }
 
     /// Tells someone who searches for a URL how to find its captures, which may not be pages.
     private func noteURL() {
         guard words.count == 1, Self.isURL(words[0]) else { return }
-        common.note("To list captures of this URL: replayhost cdx \(Self.quoted(words[0]))")
+        common.note("To list captures of this URL: replayhost cdx \(Terminal.quoted(words[0]))")
     }
 
     private func noteMore(_ results: SearchResults) {
@@ -85,8 +110,11 @@ struct SearchCommand: ParsableCommand {
     private func notePending(_ coverage: SearchCoverage) {
         guard coverage.pending > 0 else { return }
         let archives = Terminal.count(coverage.pending, "archive isn't", "archives aren't")
+        let pages = coverage.pending == 1 ? "its pages" : "their pages"
         if let reason = coverage.rebuildReason { common.note("The search index is made again: \(reason).") }
-        common.note("\(archives) indexed yet. A running server does that, or `replayhost jobs run`.")
+        let text = "\(archives) indexed yet, so the text of \(pages) can't be found; run `replayhost jobs run`"
+        // Programs must not take missing results for an answer.
+        Terminal.writeError(text, label: .warning)
     }
 
     /// Whether a text is a URL, with or without scheme, or a pattern of URLs, such as `*.example.org`. As in the web app.
@@ -94,10 +122,5 @@ struct SearchCommand: ParsableCommand {
         text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\/\S+/) != nil
             || text.wholeMatch(
                 of: /(\*\.)?([^\s.\/?#:*"]+\.)+[^\s.\/?#:*"\d][^\s.\/?#:*"]+(:\d+)?([\/?#]\S*)?/) != nil
-    }
-
-    /// Quotes a URL for a shell.
-    private static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

@@ -8,7 +8,8 @@ struct URLsCommand: ParsableCommand {
         commandName: "urls",
         abstract: "List every captured URL of an archive or a collection.",
         discussion: """
-            One line for each capture: time, status, type and URL, sorted by URL.
+            One line for each capture: time, status, type and URL, sorted by URL. For a collection, each line begins with \
+            the archive's ID.
 
             Example:
               replayhost urls crawl --match "*.pdf" --status 200
@@ -20,7 +21,7 @@ struct URLsCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only URLs that contain this text; with *, which matches anything, only URLs that match it completely.",
+            "Only URLs that contain this text. With *, which matches anything, the whole URL must match: \"*species/*\".",
             valueName: "text"))
     var match = ""
 
@@ -34,14 +35,18 @@ struct URLsCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Only these statuses: 200, 404, 3xx.", valueName: "statuses"))
     var status: String?
 
-    @Option(name: .long, help: ArgumentHelp("Only captures after this time (4 to 17 digits).", valueName: "timestamp"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Only captures from this time on: 2024, 2024-06 or up to 17 digits.", valueName: "timestamp")
+    )
     var after: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Only captures before this time (4 to 17 digits).", valueName: "timestamp"))
+        name: .long,
+        help: ArgumentHelp("Only captures before this time; 2024 leaves out the whole year.", valueName: "timestamp"))
     var before: String?
 
-    @Option(name: .long, help: ArgumentHelp("The maximum number of lines.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("The maximum number of lines (default: no limit).", valueName: "number"))
     var limit: Int?
 
     @OptionGroup var common: CommonOptions
@@ -82,8 +87,10 @@ struct URLsCommand: ParsableCommand {
         let time = RFC3339.text(ofTimestamp: entry.timestamp) ?? entry.timestamp
         let status = entry.status.map(String.init) ?? "-"
         let method = entry.method.map { $0 == "GET" ? "" : "  (\($0))" } ?? ""
+        let archive = item.archiveID.map { "\($0)  " } ?? ""
         return Terminal.safe(
-            "\(time)  \(padded(status, to: 3))  \(padded(item.mediaClass.rawValue, to: 6))  \(entry.url)\(method)")
+            "\(archive)\(time)  \(padded(status, to: 3))  \(padded(item.mediaClass.rawValue, to: 6))  \(entry.url)\(method)"
+        )
     }
 
     private static func padded(_ text: String, to width: Int) -> String {
@@ -108,19 +115,16 @@ struct URLsCommand: ParsableCommand {
             }
             return range
         }
-        // An incomplete time for `--after` means the end of its period.
-        filter.after = try Self.time("--after", after) { CaptureTimestamp(endOf: $0) }
-        filter.before = try Self.time("--before", before) { CaptureTimestamp(digits: $0) }
+        filter.after = try Self.time("--after", after)
+        filter.before = try Self.time("--before", before)
         return filter
     }
 
     private static func words(_ list: String?) -> [Substring] { list?.split(separator: ",") ?? [] }
 
-    private static func time(
-        _ name: String, _ text: String?, _ parse: (String) -> CaptureTimestamp?
-    ) throws -> CaptureTimestamp? {
+    private static func time(_ name: String, _ text: String?) throws -> CaptureTimestamp? {
         guard let text else { return nil }
-        guard let time = parse(text) else {
+        guard let time = URLFilter.time(text) else {
             throw ValidationError("\(name) \"\(text)\" isn't a time; give 4 to 17 digits of YYYYMMDDhhmmss")
         }
         return time

@@ -21,6 +21,7 @@ struct ExplanationText {
         let place = explanation.replayable.map { "“\($0.title)”" } ?? "your library"
         let codes = Set(explanation.reasons.map(\.code))
         if codes.contains(.captured) { return "\(explanation.url) is in \(place)." }
+        if codes == [.errorPage] { return "\(explanation.url) is in \(place), but only as an error page." }
         return codes.isDisjoint(with: [.redirectLost, .errorPage, .unreadable, .requires])
             ? "\(explanation.url) isn't in \(place)."
             : "\(explanation.url) is in \(place), but there is no page to show."

@@ -80,6 +80,11 @@ enum Terminal {
         put(start + safe(line) + "\n", to: STDERR_FILENO)
     }
 
+    /// Returns a text in single quotes, as a shell reads it.
+    static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
     /// Asks a yes-or-no question on standard error, and reads the answer from standard input.
     ///
     /// - Throws: `StoreError` `failed` when there is no input.

@@ -162,16 +162,18 @@ export function showSearch(root, firstRoute) {
     }
 
     /** Says why nothing was found, and what to try. */
-    function notFound({ hits: found, unknown }) {
+    function notFound({ hits: found, unknown, invalidFilters }) {
         if (unknown.length > 0) {
             const names = unknown.map((name) => `“${plain(name, 60)}”`).join(", ");
             return [make("div", { class: "notice warning" },
                 make("p", { text: `There is no archive or collection ${names} in your library.` }),
                 make("p", { class: "hint", text: "It may have been removed. Remove this filter to search everything." }))];
         }
+        const notes = invalidFilters.map((filter) =>
+            make("p", { class: "quiet", dir: "auto", text: `“${plain(filter, 60)}” isn't a valid filter, so it was searched as words.` }));
         if (isEmpty(search)) return [make("p", { text: "Enter words that are on the page you want to find." }), tips()];
-        if (found.length > 0) return [];
-        return [make("p", {}, "No pages match ", make("strong", { dir: "auto",
+        if (found.length > 0) return notes;
+        return [...notes, make("p", {}, "No pages match ", make("strong", { dir: "auto",
             text: plain(search.words, 100) ? `“${plain(search.words, 100)}”` : "these filters" }), "."), tips()];
     }
 
