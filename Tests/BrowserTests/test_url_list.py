@@ -80,6 +80,28 @@ def test_filters_are_in_the_url(shared_host_with_sample, page):
     expect(page.locator(".url-list .range")).to_have_text("No URLs match.")
 
 
+def test_invalid_date_is_named(shared_host_with_sample, page):
+    open_list(page, shared_host_with_sample)
+    since = page.get_by_label("Captured since")
+    since.fill("2024-06")
+    autumn = [capture for capture in CAPTURES if capture["time"] >= "2024-06"]
+    expect_urls(page, autumn)
+    since.fill("1 March 2024")
+    # Not while it's typed.
+    expect_urls(page, autumn)
+    since.press("Tab")
+    expect(page.get_by_role("alert")).to_contain_text("“1 March 2024” isn't a date.")
+    expect(urls(page)).to_have_count(0)
+    since.fill("2024")
+    expect_urls(page, CAPTURES)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_prefix_needs_a_host(shared_host_with_sample, page):
+    open_list(page, shared_host_with_sample, "&q=fieldgui&match=prefix")
+    expect(page.locator(".url-list .range")).to_have_text("No URLs match. “starts with” needs the whole host: example.org/")
+
+
 def test_types_are_counted(shared_host_with_sample, page):
     open_list(page, shared_host_with_sample)
     count = sum(1 for capture in CAPTURES if capture["url"].endswith(".pdf"))
@@ -114,6 +136,7 @@ def test_long_search_can_be_stopped_and_continued(shared_host_with_sample, page)
     open_list(page, shared_host_with_sample)
     wait_until(lambda: page.evaluate("1") and waiting, "the first part is requested")
     expect(page.get_by_text("Searching…")).to_be_visible()
+    expect(urls(page)).to_have_count(0)
     waiting[0].fulfill(json={"urls": [], "next": "a"})
     wait_until(lambda: page.evaluate("1") and len(waiting) == 2, "the next part is requested")
     page.get_by_role("button", name="Stop").click()

@@ -1,5 +1,6 @@
 extension JobRunner {
-    /// Makes the text of an archive searchable, at low priority. What was done stays when the job stops.
+    /// Makes the text of an archive searchable, and counts what its index lists, at low priority. What was done stays
+    /// when the job stops.
     ///
     /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
@@ -10,12 +11,15 @@ extension JobRunner {
         let rate = JobRate()
         do {
             let end = try LowPriority.run {
-                try TextWork(store: store, archive: archive).run { done, total in
+                let end = try TextWork(store: store, archive: archive).run { done, total in
                     if let reason = stop() { throw JobStop.requested(reason) }
                     progress(done)
                     guard let done = rate.progressToWrite(done) else { return }
                     try self.write(done, total: total, of: job, owner)
                 }
+                // Without them, the first request counts; it also reports why the index can't be read.
+                _ = try? store.resolver.counts(of: archive)
+                return end
             }
             guard end == .done else { return .notStarted(reason: "the archive has changed") }
             return .done(id, bytes: archive.size)

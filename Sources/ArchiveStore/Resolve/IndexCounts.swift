@@ -130,7 +130,7 @@ extension Resolver {
     /// Returns what an archive's index lists, counted.
     ///
     /// The first call reads the whole index: a few seconds for a million captures. The counts are kept beside the
-    /// archive's sidecar, unless the store is read-only.
+    /// archive's sidecar, unless the store is read-only. The job that indexes the archive's text makes them.
     ///
     /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
     /// - Throws: The error of opening the archive; `WebArchiveError` `cancelled`.

@@ -59,6 +59,15 @@ struct SearchIndexTests {
         #expect(try test.search("site:www.reef.example").total == 1)
     }
 
+    @Test func capturesAreCountedWithTheText() throws {
+        let test = try TestStore()
+        let archive = try test.add(Self.records(3, "reef"), id: "reef", indexes: false)
+        #expect(!test.store.resolver.hasCounts(of: archive))
+        try test.indexAll()
+        #expect(test.store.resolver.hasCounts(of: archive))
+        #expect(try test.store.resolver.counts(of: archive).captures == 3)
+    }
+
     @Test func interruptedIndexingContinues() throws {
         let test = try TestStore()
         let archive = try test.add(Self.records(40, "reef"), id: "reef", indexes: false)

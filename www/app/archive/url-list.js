@@ -29,7 +29,7 @@ export function urlSection(item) {
             load();
         }, delay);
     });
-    const range = make("p", { class: "quiet range" });
+    const range = make("span", { class: "quiet range" });
     const problems = make("div");
     const rows = make("tbody");
     const table = make("table", { class: "urls", hidden: true, "aria-label": "URLs" }, make("thead", {}, make("tr", {},
@@ -37,8 +37,8 @@ export function urlSection(item) {
     const more = make("button", { type: "button", text: "More URLs", hidden: true, on: { click: loadMore } });
     const stop = make("button", { type: "button", text: "Stop", hidden: true, on: { click: () => abort.abort() } });
     const element = make("section", { class: "url-list", "aria-labelledby": "urls-title" },
-        make("h2", { id: "urls-title", text: "URLs" }), form.element, range, problems, table,
-        make("p", { class: "pager" }, more, stop));
+        make("h2", { id: "urls-title", text: "URLs" }), form.element, make("p", {}, range, " ", stop), problems, table,
+        make("p", { class: "pager" }, more));
     if (item.kind === "archive") showCounts();
 
     /** Adds the numbers of captures to the menu of types. Without them, the list still works. */
@@ -63,6 +63,13 @@ export function urlSection(item) {
     async function read(isFirst) {
         abort = new AbortController();
         const { signal } = abort;
+        const problem = form.problem();
+        if (problem) {
+            clear();
+            problems.replaceChildren(make("p", { role: "alert", dir: "auto", text: problem }));
+            showEnd(false);
+            return false;
+        }
         const filter = form.read();
         const slow = setTimeout(() => showBusy(isFirst), slowMilliseconds);
         problems.replaceChildren();
@@ -94,7 +101,12 @@ export function urlSection(item) {
     }
 
     function showBusy(isFirst) {
-        range.textContent = isFirst ? "Searching…" : range.textContent;
+        if (isFirst) {
+            // Rows of the search before would look like its results.
+            clear();
+            table.hidden = true;
+            range.textContent = "Searching…";
+        }
         table.setAttribute("aria-busy", "true");
         more.hidden = true;
         stop.hidden = false;
@@ -106,10 +118,10 @@ export function urlSection(item) {
         more.hidden = !cursor;
         more.textContent = count === 0 ? "Continue" : "More URLs";
         stop.hidden = true;
-        const what = form.isFiltered() ? "No URLs match." : "No URLs.";
+        const what = form.emptyText();
         if (problems.hasChildNodes()) range.textContent = "";
         else if (count === 0) range.textContent = wasStopped ? "Stopped. No URLs found so far." : what;
-        else range.textContent = `${counted(count, "capture")}${cursor ? " so far" : ""}`;
+        else range.textContent = cursor ? `The first ${counted(count, "capture")}` : counted(count, "capture");
     }
 
     return {
@@ -131,12 +143,15 @@ function createForm(onChange) {
     const menu = (label, options, first) => make("select", { "aria-label": label, on: { change: () => onChange(0) } },
         first && make("option", { value: "", text: first }),
         ...Object.entries(options).map(([value, name]) => make("option", { value, text: name })));
+    // A time that isn't complete yet is no mistake before the field is left.
     const time = (label) => make("input", { type: "text", "aria-label": label, placeholder: label, inputmode: "numeric",
-        autocomplete: "off", class: "time", title: "For example 2019 or 2019-03-31",
-        on: { input: () => onChange(typingMilliseconds) } });
+        autocomplete: "off", class: "time", title: "For example 2019 or 2019-03-31", on: {
+            input: ({ target }) => !target.value.trim() || isTime(target.value) ? onChange(typingMilliseconds) : null,
+            change: ({ target }) => (isTime(target.value) ? null : onChange(0)),
+        } });
     const fields = { match: menu("How the text matches", matches), q: text, type: menu("Type", types, "All types"),
         status: menu("Status", statuses, "All statuses"), method: menu("Method", methods, "All methods"),
-        after: time("Captured after"), before: time("Captured before") };
+        after: time("Captured since"), before: time("Captured before") };
     const element = make("form", { class: "url-filters", role: "search", "aria-label": "Filter URLs", on: {
         submit: (event) => {
             event.preventDefault();
@@ -146,19 +161,30 @@ function createForm(onChange) {
 
     const values = () => Object.entries(fields).map(([name, { value }]) => {
         if (name === "match") return [name, value === "contains" ? "" : value];
-        return [name, name === "after" || name === "before" ? value.replace(/\D/g, "") : value.trim()];
+        return [name, name === "after" || name === "before" ? digits(value) : value.trim()];
     });
     return {
         element,
         read: () => Object.fromEntries(values().filter(([, value]) => value)),
-        isFiltered: () => values().some(([name, value]) => name !== "match" && value),
+
+        /** @returns {string} why the filter can't be used; empty if it can */
+        problem() {
+            const wrong = [fields.after, fields.before].find(({ value }) => value.trim() && !isTime(value));
+            return wrong ? `“${plain(wrong.value, 40)}” isn't a date. Write a year, a month or a day: 2019, 2019-03, 2019-03-31.` : "";
+        },
+
+        /** @returns {string} what to say if there are no captures */
+        emptyText() {
+            if (!values().some(([name, value]) => name !== "match" && value)) return "No URLs.";
+            const needsHost = fields.q.value && ["prefix", "exact"].includes(fields.match.value);
+            return needsHost ? `No URLs match. “${matches[fields.match.value]}” needs the whole host: example.org/` : "No URLs match.";
+        },
 
         show(filter) {
             for (const [name, field] of Object.entries(fields)) {
                 const value = filter[name] ?? (name === "match" ? "contains" : "");
-                const isTime = name === "after" || name === "before";
                 // The same time stays as it was typed, with its hyphens.
-                if (isTime && field.value.replace(/\D/g, "") === value) continue;
+                if (["after", "before"].includes(name) && digits(field.value) === value) continue;
                 if (field.tagName === "SELECT" && ![...field.options].some((option) => option.value === value)) {
                     field.append(make("option", { value, text: plain(value, 40) }));
                 }
@@ -176,6 +202,11 @@ function createForm(onChange) {
         },
     };
 }
+
+const digits = (text) => text.trim().replaceAll("-", "");
+
+/** Whether a text is the beginning of a time, 4 to 14 digits. */
+const isTime = (text) => /^\d{4}(\d\d){0,5}$/.test(digits(text));
 
 function urlRow(item, { url, timestamp, status, type, mime, method, length }) {
     const time = timeOf(timestamp);

@@ -11,6 +11,9 @@ const urlCharactersMax = 300;
 const urlText = (url) => make("span", { class: "url", dir: "ltr", text: plainURL(url, urlCharactersMax) });
 const quoted = (title, id) => make("bdi", { text: `“${plain(title, 80) || id}”` });
 
+/** Returns a URL with percent-encoding, which page lists may leave out. */
+const encoded = (url) => (URL.canParse(url) ? new URL(url).href : url);
+
 /** @returns {string} the day of 14 or 17 digits */
 function dayOf(timestamp) {
     const [year, month, date] = [timestamp.slice(0, 4), timestamp.slice(4, 6), timestamp.slice(6, 8)];
@@ -82,7 +85,7 @@ export function reasonBlocks(archive, explanation) {
 export function closestBlocks(archive, captures, pages) {
     if (captures.length === 0) return [];
     const rows = captures.map((capture) => {
-        const { title } = pages.find(({ url }) => url === capture.url) ?? {};
+        const { title } = pages.find(({ url }) => encoded(url) === encoded(capture.url)) ?? {};
         return title ? pageRow(archive, { ...capture, title }) : row(archive, capture);
     });
     return [make("h2", { text: "Closest URLs" }), make("ul", { class: "pages" }, ...rows)];

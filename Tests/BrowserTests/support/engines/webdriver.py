@@ -2,7 +2,7 @@
 
 import base64
 
-from ..waiting import SECONDS
+from ..waiting import SECONDS, wait_until
 from .engine import REPLAY_FRAME, Engine, NotThere, ScriptError
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
@@ -104,12 +104,13 @@ class WebDriverEngine(Engine):
         self.command("SwitchToWindow", handle=self.command("NewWindow", type="tab")["handle"])
 
     def resize(self, width, height):
-        """The window is larger by what is around the page. Browsers have a least width of their own."""
-        inner = self.run("() => [innerWidth, innerHeight]")
-        window = self.command("GetWindowRect")
-        around = window["height"] - inner[1]
-        self.command("SetWindowRect", width=width, height=height + around)
-        self.wait_for("height => innerHeight === height", height, what="the window has its size")
+        """The window is larger by what is around the page, which can change meanwhile. Browsers have a least width."""
+        def has_size():
+            around = self.command("GetWindowRect")["height"] - self.run("() => innerHeight")
+            self.command("SetWindowRect", width=width, height=height + around)
+            return self.run("() => innerHeight") == height
+
+        wait_until(has_size, "the window has its size")
 
     def screenshot(self, path):
         with open(path, "wb") as file:
