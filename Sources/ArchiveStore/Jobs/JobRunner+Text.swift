@@ -17,8 +17,10 @@ extension JobRunner {
                     guard let done = rate.progressToWrite(done) else { return }
                     try self.write(done, total: total, of: job, owner)
                 }
-                // Without them, the first request counts; it also reports why the index can't be read.
-                _ = try? store.resolver.counts(of: archive)
+                withoutActuallyEscaping(stop) { stop in
+                    // Without them, the first request counts; it also reports why the index can't be read.
+                    _ = try? store.resolver.counts(of: archive, isWanted: { stop() == nil })
+                }
                 return end
             }
             guard end == .done else { return .notStarted(reason: "the archive has changed") }
