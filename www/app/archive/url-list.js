@@ -37,7 +37,7 @@ export function urlSection(item) {
     const more = make("button", { type: "button", text: "More URLs", hidden: true, on: { click: loadMore } });
     const stop = make("button", { type: "button", text: "Stop", hidden: true, on: { click: () => abort.abort() } });
     const element = make("section", { class: "url-list", "aria-labelledby": "urls-title" },
-        make("h2", { id: "urls-title", text: "URLs" }), form.element, make("p", {}, range, " ", stop), problems, table,
+        make("h2", { id: "urls-title", text: "URLs" }), form.element, make("p", { class: "list-state" }, range, " ", stop), problems, table,
         make("p", { class: "pager" }, more));
     if (item.kind === "archive") showCounts();
 
