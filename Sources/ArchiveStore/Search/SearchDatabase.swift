@@ -113,7 +113,7 @@ final class SearchDatabase: Sendable {
                 throw DatabaseError(resultCode: .SQLITE_SCHEMA, message: "it has another version")
             }
             if version == 0 {
-                try database.write(SearchSchema.create)
+                try createTables(in: database)
                 return Opened(database: database, inode: try inode() ?? 0)
             }
         } catch let error as DatabaseError where error.isDamage && !isReadOnly {
@@ -121,6 +121,17 @@ final class SearchDatabase: Sendable {
                 replacing: try inode(), because: "it was damaged (\(error.message ?? error.resultCode.description))")
         }
         return try create(replacing: try inode(), because: "it has another version")
+    }
+
+    /// Creates the tables, unless another process has done that since the file was opened.
+    private func createTables(in database: any DatabaseWriter, because reason: String? = nil) throws {
+        try database.write { database in
+            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard version != SearchSchema.version else { return }
+            try SearchSchema.create(database)
+            guard let reason else { return }
+            try database.execute(sql: "INSERT OR REPLACE INTO note VALUES ('rebuilt', ?)", arguments: [reason])
+        }
     }
 
     private func openFile() throws -> any DatabaseWriter {
@@ -137,13 +148,7 @@ final class SearchDatabase: Sendable {
             for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.delete(path + suffix) }
         }
         let database = try openFile()
-        try database.write { database in
-            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            guard version != SearchSchema.version else { return }
-            try SearchSchema.create(database)
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO note VALUES ('rebuilt', ?)", arguments: [reason])
-        }
+        try createTables(in: database, because: reason)
         return Opened(database: database, inode: try inode() ?? 0)
     }
 

@@ -59,6 +59,25 @@ struct SearchIndexTests {
         #expect(try test.search("site:www.reef.example").total == 1)
     }
 
+    /// As a server and a command do.
+    @Test func severalProcessesCreateTheIndexAtOnce() async throws {
+        let folder = try TemporaryFolder()
+        for round in 0..<20 {
+            let path = folder.path("\(round).sqlite")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        try await onThread {
+                            let database = SearchDatabase(path: path, isReadOnly: false)
+                            try database.writing { try $0.execute(sql: "DELETE FROM note") }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test func capturesAreCountedWithTheText() throws {
         let test = try TestStore()
         let archive = try test.add(Self.records(3, "reef"), id: "reef", indexes: false)
