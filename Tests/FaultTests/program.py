@@ -88,7 +88,10 @@ class Store:
         archives = self.listed()
         managed = {archive["sha256"] for archive in archives.values() if archive["storage"] == "managed"}
         assert {name[:-5] for name in files if name.endswith(".wacz")} == managed
-        assert len([name for name in files if name.endswith(".json")]) == len(archives)
+        # `KEY.json`, and `KEY.counts.json` once the index was counted.
+        sidecars = {name.split(".")[0] for name in files if name.endswith(".json") and not name.endswith(".counts.json")}
+        assert len(sidecars) == len(archives)
+        assert {name.split(".")[0] for name in files if name.endswith(".counts.json")} <= sidecars
         assert [name for name in files if not name.endswith((".wacz", ".json", ".cdx.gz", ".idx"))] == []
         for key in managed:
             assert sha256(self.root / "files" / f"{key}.wacz") == key
