@@ -34,6 +34,19 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left_out)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Adds what the page shows to the report of a failed test."""
+    report = yield
+    page = getattr(item, "funcargs", {}).get("page")
+    if report.failed and report.when == "call" and page is not None:
+        try:
+            report.sections.append((f"Page {page.url}", page.locator("body").aria_snapshot(timeout=5000)))
+        except Exception as error:  # The browser may be what failed.
+            report.sections.append(("Page", f"can't be read: {error}"))
+    return report
+
+
 @pytest.fixture(scope="session")
 def playwright():
     with sync_playwright() as running:
