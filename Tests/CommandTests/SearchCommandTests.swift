@@ -4,15 +4,8 @@ import Testing
 
 /// `replayhost search`.
 struct SearchCommandTests {
-    private static func prepared() async throws -> CommandStore {
-        let store = try CommandStore()
-        try store.folder.write(try contents(of: Checkout.fixture("sample.wacz")), to: "sample.wacz")
-        #expect(try await store.run("import", "sample.wacz").code == 0)
-        return store
-    }
-
     private static func indexed() async throws -> CommandStore {
-        let store = try await prepared()
+        let store = try await CommandStore.withSample()
         #expect(try await store.run("jobs", "run").code == 0)
         return store
     }
@@ -58,7 +51,7 @@ struct SearchCommandTests {
     /// Also for programs, which must not take it for the answer.
     @Test(arguments: [[], ["--json"], ["--quiet"]])
     func archiveThatIsNotIndexedIsMentioned(options: [String]) async throws {
-        let store = try await Self.prepared()
+        let store = try await CommandStore.withSample()
         let result = try await store.run(["search", "limpet"] + options)
         #expect(result.code == 0 && result.output.isEmpty)
         #expect(

@@ -9,6 +9,14 @@ struct CommandStore: Sendable {
 
     init() throws { folder = try TemporaryFolder() }
 
+    /// A store with the sample archive.
+    static func withSample() async throws -> CommandStore {
+        let store = try CommandStore()
+        try store.folder.write(try contents(of: Checkout.fixture("sample.wacz")), to: "sample.wacz")
+        #expect(try await store.run("import", "sample.wacz").code == 0)
+        return store
+    }
+
     /// Runs a command on this store.
     func run(
         _ arguments: String..., input: String = "", environment: [String: String] = [:]

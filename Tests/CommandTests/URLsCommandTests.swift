@@ -4,15 +4,8 @@ import Testing
 
 /// `replayhost urls`.
 struct URLsCommandTests {
-    private static func prepared() async throws -> CommandStore {
-        let store = try CommandStore()
-        try store.folder.write(try contents(of: Checkout.fixture("sample.wacz")), to: "sample.wacz")
-        #expect(try await store.run("import", "sample.wacz").code == 0)
-        return store
-    }
-
     @Test func capturesAreLines() async throws {
-        let store = try await Self.prepared()
+        let store = try await CommandStore.withSample()
         let all = try await store.run("urls", "sample")
         #expect(all.code == 0)
         // Fixtures/site/sample.json describes 31 captures.
@@ -39,7 +32,7 @@ struct URLsCommandTests {
 
     /// The members of docs/json.md.
     @Test func jsonIsAsDocumented() async throws {
-        let store = try await Self.prepared()
+        let store = try await CommandStore.withSample()
         #expect(try await store.run("collection", "create", "Both", "sample").code == 0)
         for id in ["sample", "both"] {
             let lines = try objects(try await store.run("urls", id, "--json").outputLines)
@@ -57,7 +50,7 @@ struct URLsCommandTests {
     }
 
     @Test func noMatchIsNotAnError() async throws {
-        let store = try await Self.prepared()
+        let store = try await CommandStore.withSample()
         let none = try await store.run("urls", "sample", "--match", "nowhere")
         #expect(none.code == 0)
         #expect(none.output.isEmpty)
