@@ -110,12 +110,8 @@ struct IndexCounter {
 
     /// Returns the host of a SURT with its port, or the scheme of another key.
     private static func host(of urlKey: String) -> String {
-        guard SURT.isSURT(urlKey) else { return "\(shortened(urlKey.prefix { $0 != ":" })):" }
-        let host = urlKey.prefix { $0 != ")" }
-        // IPv6 addresses contain colons.
-        let labels = host.hasPrefix("[") ? host.prefix { $0 != "]" } : host.prefix { $0 != ":" }
-        let port = host[labels.endIndex...]
-        return shortened(labels.split(separator: ",").reversed().joined(separator: ".") + port)
+        guard let host = SURT.host(ofKey: urlKey) else { return "\(shortened(urlKey.prefix { $0 != ":" })):" }
+        return shortened(host.name + host.port)
     }
 
     private static func shortened(_ host: some StringProtocol) -> String {

@@ -177,7 +177,7 @@ extension DatabaseError {
 /// The tables of `search.sqlite`.
 enum SearchSchema {
     /// The version of the tables and of the rules that fold words.
-    static let version = 2 * 1000 + WordFolding.version
+    static let version = 3 * 1000 + WordFolding.version
 
     /// A document is a text at a URL; a page with much text has several. `word` has a row for each document, with the
     /// folded words of `url`, `document` and `text`. It keeps no copy of them.

@@ -94,24 +94,13 @@ enum SearchSite {
         host(ofKey: SURT.key(for: text.contains("://") ? text : "http://\(text)"))
     }
 
-    /// Returns the host of a key: `reef.example` for `example,reef)/a?b`.
-    static func host(ofKey key: String) -> String {
-        guard let end = endOfHost(in: key) else { return "" }
-        let host = key[..<end].prefix { $0 != ":" }
-        return host.split(separator: ",").reversed().joined(separator: ".")
-    }
+    /// Returns the host of a key: `reef.example` for `example,reef)/a?b`; empty for URLs without a host.
+    static func host(ofKey key: String) -> String { SURT.host(ofKey: key)?.name ?? "" }
 
     /// Returns a key as people write URLs: `reef.example/a?b` for `example,reef)/a?b`.
     static func text(ofKey key: String) -> String {
-        guard let end = endOfHost(in: key) else { return key }
-        return host(ofKey: key) + key[end...].dropFirst()
-    }
-
-    private static func endOfHost(in key: String) -> String.Index? {
-        guard let end = key.utf8.firstIndex(of: UInt8(ascii: ")")), !key.utf8[..<end].contains(UInt8(ascii: "/")) else {
-            return nil
-        }
-        return end
+        guard let host = SURT.host(ofKey: key) else { return key }
+        return host.name + host.port + key[host.port.endIndex...].dropFirst()
     }
 }
 

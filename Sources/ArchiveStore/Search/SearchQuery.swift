@@ -240,14 +240,7 @@ package struct SearchQuery: Sendable, Hashable {
         "(\(words.map { "\"\($0)\"" }.joined(separator: " OR ")))"
     }
 
-    private static func time(_ text: String) -> String? {
-        let digits = text.filter { $0 != "-" }
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), CaptureTimestamp(endOf: digits) != nil else {
-            return nil
-        }
-        return digits.utf8.count >= 14
-            ? String(digits.prefix(14)) : digits + "00000101000000".dropFirst(digits.utf8.count)
-    }
+    private static func time(_ text: String) -> String? { URLFilter.time(text)?.digits14 }
 
     /// The values of `type:`.
     package static let types: Set<String> = ["html", "pdf", "text", "other"]

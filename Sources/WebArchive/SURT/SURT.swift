@@ -114,6 +114,17 @@ public enum SURT {
             && (rest.isEmpty || rest.first == UInt8(ascii: "/") || rest.first == UInt8(ascii: "?"))
     }
 
+    /// Returns the host of a SURT, in the order of URLs, and its port with the colon, which may be empty: `example.org` and
+    /// `:8080` for `org,example:8080)/`. `nil` for other keys.
+    package static func host(ofKey key: String) -> (name: String, port: Substring)? {
+        guard isSURT(key) else { return nil }
+        let host = key.prefix { $0 != ")" }
+        // IPv6 addresses contain colons.
+        let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map(host.index(after:)) : host.firstIndex(of: ":")
+        let labels = host[..<(end ?? host.endIndex)]
+        return (labels.split(separator: ",").reversed().joined(separator: "."), host[labels.endIndex...])
+    }
+
     /// The parts of a URL that an indexer drops and keeps.
     struct Form: Hashable {
         var dropsWWW = true

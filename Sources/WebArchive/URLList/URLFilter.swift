@@ -30,8 +30,7 @@ package struct URLFilter: Sendable, Hashable {
 
     /// Parses a time of 4 to 17 digits, with or without `-`; an incomplete one means the start of its period.
     package static func time(_ text: some StringProtocol) -> CaptureTimestamp? {
-        let digits = String(text.filter { $0 != "-" })
-        return CaptureTimestamp(endOf: digits) == nil ? nil : CaptureTimestamp(digits: digits)
+        CaptureTimestamp(digits: String(text.filter { $0 != "-" }))
     }
 
     /// Parses a status such as `404`, or `4xx` for all from 400 to 499; `nil` if it's neither.

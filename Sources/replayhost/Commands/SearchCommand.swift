@@ -36,12 +36,7 @@ struct SearchCommand: ParsableCommand {
     func run() throws {
         let store = try common.openExistingStore()
         var query = try SearchQuery(words.joined(separator: " "))
-        for id in archives {
-            switch try store.resolver.replayable(matching: id) {
-            case .archive(let archive): query.archives.append(archive.id.text)
-            case .collection(let collection, _): query.collections.append(collection.id.text)
-            }
-        }
+        query.archives += try archives.map { try store.resolver.replayable(matching: $0).id.text }
         let results = try store.searcher.search(query, limit: limit)
         if let name = results.unknown.first {
             throw StoreError(

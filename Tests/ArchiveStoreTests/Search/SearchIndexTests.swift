@@ -79,6 +79,23 @@ struct SearchIndexTests {
         try await second.value
     }
 
+    @Test func hostsWithPortsAndIPv6AddressesAreFound() throws {
+        let test = try TestStore()
+        try test.add(
+            [
+                Record("http://reef.example:8080/a", page("Port", "coral")).with { $0.key = "example,reef:8080)/a" },
+                Record("http://[2001:db8::1]:81/b", page("Address", "sponge")).with { $0.key = "[2001:db8::1]:81)/b" },
+            ], id: "reef")
+        for (query, title) in [
+            ("reef.example:8080/a", "Port"), ("reef.example", "Port"), ("site:reef.example", "Port"),
+            ("site:reef.example:8080", "Port"), ("site:[2001:db8::1]", "Address"),
+            ("http://[2001:db8::1]:81/b", "Address"),
+        ] {
+            let hits = try test.search(query).hits
+            #expect(hits.map(\.title) == [title], "\(query)")
+        }
+    }
+
     @Test func capturesAreCountedWithTheText() throws {
         let test = try TestStore()
         let archive = try test.add(Self.records(3, "reef"), id: "reef", indexes: false)
