@@ -44,6 +44,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
@@ -62,6 +64,17 @@ let package = Package(
             ],
             resources: [.embedInCode("Fuzzy/fuzzy-rules.json")],
             swiftSettings: settings),
+        // Only this target uses X509 and SwiftASN1, so that the others build without them.
+        .target(
+            name: "ArchiveSignature",
+            dependencies: [
+                "WebArchive",
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "ArchiveStore",
             dependencies: [
@@ -125,6 +138,14 @@ let package = Package(
             name: "WebArchiveTests",
             dependencies: ["WebArchive", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
+        .testTarget(
+            name: "ArchiveSignatureTests",
+            dependencies: [
+                "ArchiveSignature", "WebArchive", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: ["ArchiveStore", "WebArchive", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
