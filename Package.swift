@@ -127,7 +127,8 @@ let package = Package(
             name: "ReadArchive", dependencies: ["WebArchive"], path: "Examples/ReadArchive", packageAccess: false,
             swiftSettings: settings),
         .target(
-            name: "FuzzReaders", dependencies: ["WebArchive", "ArchiveStore", "ReplayServer", "CZlib"],
+            name: "FuzzReaders",
+            dependencies: ["WebArchive", "ArchiveSignature", "ArchiveStore", "ReplayServer", "CZlib"],
             path: "Fuzz/Readers",
             swiftSettings: settings),
         .target(
@@ -144,6 +145,7 @@ let package = Package(
                 "ArchiveSignature", "WebArchive", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
+            exclude: ["Golden"],
             swiftSettings: settings
         ),
         .testTarget(

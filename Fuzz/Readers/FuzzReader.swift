@@ -31,6 +31,8 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case cdxParameters = "cdx-parameters"
     /// The `backup.json` of a backup.
     case backupManifest = "backup-manifest"
+    /// `datapackage-digest.json` with a signature, or a key, certificate or time stamp of one.
+    case signature
 
     /// Reads `bytes`, and checks properties that must be true for any input. The reader may refuse the input.
     ///
@@ -52,6 +54,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
             case .range: try Self.readRange(bytes)
             case .cdxParameters: try Self.readCDXParameters(bytes)
             case .backupManifest: try Self.readBackupManifest(bytes)
+            case .signature: try Self.readSignature(bytes)
             }
         }
     }

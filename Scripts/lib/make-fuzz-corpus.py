@@ -3,6 +3,7 @@
 Run by hand after a change here or in Fixtures. Doesn't change Fuzz/crashes with the findings.
 """
 
+import base64
 import gzip
 import json
 import shutil
@@ -91,6 +92,22 @@ def documents():
     seed("backup-manifest", "collection.json", json.dumps(manifest | {"collections": [collection]}))
     seed("backup-manifest", "empty.json", json.dumps(manifest | {"archives": []}))
     seed("backup-manifest", "other-format.json", json.dumps({"format": 9}))
+
+
+def signatures():
+    def read(name):
+        return (ROOT / "Fixtures" / "signatures" / name).read_text()
+
+    common = {"hash": read("hash.txt"), "created": read("signed-at.txt").strip(), "signature": read("p256.sig")}
+    domain = {"domain": "archive.example", "domainCert": read("p256.pem"), "timeSignature": read("p256.tsr"),
+              "timestampCert": read("stamper.pem")}
+    anonymous = {"publicKey": read("p256.pub")}
+    for name, members in [("anonymous", anonymous), ("domain", domain)]:
+        seed("signature", f"{name}.json", json.dumps({"hash": common["hash"], "signedData": common | members}))
+    seed("signature", "key.der", base64.b64decode(read("p256.pub")))
+    seed("signature", "stamp.der", base64.b64decode(read("stamps/two-signers.tsr")))
+    for name in ["below-narrow", "rsa"]:
+        seed("signature", f"{name}.der", base64.b64decode(read(f"{name}.pem").split("-----")[2]))
 
 
 def indexes():
@@ -204,7 +221,7 @@ def requests():
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     CORPUS.mkdir(parents=True)
-    for make in [indexes, documents, records, requests, packages]:
+    for make in [indexes, documents, signatures, records, requests, packages]:
         (CORPUS / "zip").mkdir(exist_ok=True)
         make()
     files = [path for path in CORPUS.rglob("*") if path.is_file()]

@@ -141,10 +141,16 @@ struct UnreadableData: Error, Sendable, Hashable {
 
     init(what: String) { self.what = what }
 
-    /// Describes an error of a library, shortened and without the place in its source.
+    /// Describes an error of swift-asn1, swift-certificates or swift-crypto. Their texts are for developers.
     init(describing error: any Error) {
-        let text = String(describing: error)
-        what = SignatureProblems.bounded(text.split(separator: " ./").first.map(String.init) ?? text)
+        what =
+            switch error {
+            case is ASN1Error: "its ASN.1 structure is damaged, or nested too deeply"
+            case let error as CertificateError where error.code == .unsupportedPublicKeyAlgorithm:
+                "its kind of key isn't supported"
+            case is CryptoKitError: "its key is invalid, or too small"
+            default: "its contents are invalid"
+            }
     }
 }
 

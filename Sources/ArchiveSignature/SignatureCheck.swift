@@ -63,7 +63,7 @@ struct SignatureCheck {
         let signature = texts["signature"].flatMap { decodedSignature($0) }
         let stamp = texts["timeSignature"].map {
             TimeStampCheck(
-                $0, certificates: texts["timestampCert"], signature: texts["signature"] ?? "", roots: trust, now: now)
+                $0, certificates: texts["timestampCert"], signature: texts["signature"], roots: trust, now: now)
         }
         guard isOfDomain else {
             let signer = checkAnonymous(signature)
@@ -74,8 +74,13 @@ struct SignatureCheck {
     }
 
     private mutating func decodedSignature(_ text: String) -> [UInt8]? {
-        guard let bytes = Data(base64Encoded: text), !bytes.isEmpty, bytes.count <= SignatureLimits.keyBytesMax else {
+        guard let bytes = Data(base64Encoded: text), !bytes.isEmpty else {
             problems.add(.unreadable, "not-base64", "The signature isn't base64.", at: "signature", .unchecked)
+            return nil
+        }
+        guard bytes.count <= SignatureLimits.keyBytesMax else {
+            let what = "The signature has \(bytes.count) bytes, \(SignatureLimits.keyBytesMax) are allowed."
+            problems.add(.unreadable, "too-large", what, at: "signature", .unchecked)
             return nil
         }
         return Array(bytes)
@@ -182,7 +187,7 @@ struct SignatureCheck {
 
     /// Step 5, and RFC 5280 §4.1.2.5, §4.2.1.3 and §4.2.1.12 for the certificate itself.
     private mutating func checkCertificate(_ leaf: ChainCertificate, domain: String, at time: CaptureTimestamp?) {
-        if !leaf.domains.contains(where: { DomainName.covers($0, domain) }) {
+        if !domain.isEmpty, !leaf.domains.contains(where: { DomainName.covers($0, domain) }) {
             problems.add(
                 .invalid, "domain-differs",
                 "The certificate of “\(leaf.name)” isn't for “\(SignatureProblems.bounded(domain))”.", at: "domain",

@@ -53,7 +53,7 @@ struct SignatureProblems {
         case .untrusted: lower(to: .untrusted)
         case .unreadable: lower(to: .unreadable)
         case .invalid: lower(to: .invalid)
-        case .valid, .none: break
+        case .valid, .unsigned: break
         }
     }
 

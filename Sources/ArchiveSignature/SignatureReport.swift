@@ -7,7 +7,7 @@ package struct SignatureReport: Sendable, Hashable, Codable {
     /// The result of a check.
     package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
         /// There is no signature.
-        case none
+        case unsigned = "none"
         /// Everything agrees. For a domain, its certificate and time stamp lead to trusted roots.
         case valid
         /// Everything agrees, but it isn't proven who signed, or when.

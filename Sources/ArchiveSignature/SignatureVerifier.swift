@@ -49,7 +49,7 @@ package struct SignatureVerifier: Sendable {
 extension SignatureReport {
     /// The report for a package without a signature.
     fileprivate static let unsigned = SignatureReport(
-        outcome: .none, signer: nil, hash: nil, created: nil, software: nil, timeStamp: nil, crossSigning: nil,
+        outcome: .unsigned, signer: nil, hash: nil, created: nil, software: nil, timeStamp: nil, crossSigning: nil,
         findings: [])
 
     init(

@@ -22,14 +22,14 @@ struct TimeStampCheck {
     /// - Parameters:
     ///   - timeSignature: A TimeStampResp in base64.
     ///   - certificates: `timestampCert`; can be missing if the token contains them.
-    ///   - signature: The stamped text: `signature`, in base64.
+    ///   - signature: The stamped text: `signature`, in base64; `nil` if it's missing.
     init(
-        _ timeSignature: String, certificates: String?, signature: String, roots: TrustRoots, now: Date
+        _ timeSignature: String, certificates: String?, signature: String?, roots: TrustRoots, now: Date
     ) {
         self.roots = roots
         guard let token = read(timeSignature) else { return }
         time = token.time
-        checkImprint(of: token, signature)
+        if let signature { checkImprint(of: token, signature) }
         if token.time.date > now.addingTimeInterval(SignatureLimits.toleranceSeconds) {
             add(.invalid, "stamp-future", "The time stamp is from the future: \(token.time).")
         }
@@ -45,6 +45,7 @@ struct TimeStampCheck {
         }
         authority = certificate
         checkSignature(signer, of: token, by: certificate)
+        checkName(token.authority, of: certificate)
         checkCertificate(certificate, at: token.time)
     }
 
@@ -132,6 +133,15 @@ struct TimeStampCheck {
         let key = certificate.certificate.publicKey
         if !key.isValidSignature(signer.signature, for: signer.signedBytes, signatureAlgorithm: algorithm) {
             add(.invalid, "stamp-forged", "The time stamp isn't signed by “\(certificate.name)”.")
+        }
+    }
+
+    /// RFC 3161 §2.4.2: the name of the authority must be one of its certificate's.
+    private mutating func checkName(_ name: GeneralName?, of certificate: ChainCertificate) {
+        guard let name else { return }
+        let names = [.directoryName(certificate.certificate.subject)] + (certificate.names ?? [])
+        if !names.contains(name) {
+            add(.invalid, "stamp-name", "The time stamp names another authority than “\(certificate.name)”.")
         }
     }
 

@@ -1,5 +1,6 @@
 import SwiftASN1
 import WebArchive
+import X509
 
 /// A response of a time stamping authority, as read, with nothing checked. RFC 3161 §2.4.2, RFC 5652 §5.
 ///
@@ -33,6 +34,8 @@ struct TimeStampToken {
     let imprint: ArraySlice<UInt8>
     /// The time of the stamp, to the second. RFC 3161 §2.4.2, genTime.
     let time: CaptureTimestamp
+    /// The name of the authority; `nil` if it's missing. RFC 3161 §2.4.2, tsa.
+    let authority: GeneralName?
     /// The encoded certificates in the token. RFC 5652 §10.2.3.
     let certificates: [[UInt8]]
     /// The signatures. RFC 3161 §2.4.2 requires exactly one.
@@ -66,7 +69,14 @@ struct TimeStampToken {
         certificates = try fields[3..<(fields.count - 1)].filter { $0.isTagged(0) }
             .flatMap { try $0.children() }.prefix(SignatureLimits.certificatesMax).map { Array($0.encodedBytes) }
         signers = try last.children().prefix(2).map { try Signer($0) }
-        (imprintAlgorithm, imprint, time) = try Self.info(content)
+        // Version, policy, imprint, serial number, time; what follows is optional.
+        let info = try DER.parse(content).children()
+        guard info.count >= 5, try Int(derEncoded: info[0]) == 1 else {
+            throw UnreadableData(what: "its version is unknown")
+        }
+        (imprintAlgorithm, imprint) = try Self.imprint(info[2])
+        time = try Self.time(info[4])
+        authority = try info[5...].first { $0.isTagged(0) }?.children().first.map { try GeneralName(derEncoded: $0) }
     }
 
     /// Returns the content of a ContentInfo or EncapsulatedContentInfo. RFC 5652 §3, §5.2.
@@ -78,26 +88,24 @@ struct TimeStampToken {
         return content
     }
 
-    /// Reads a TSTInfo. RFC 3161 §2.4.2.
-    private static func info(
-        _ bytes: [UInt8]
-    ) throws -> (ASN1ObjectIdentifier, ArraySlice<UInt8>, CaptureTimestamp) {
-        // Version, policy, imprint, serial number, time; what follows is optional.
-        let fields = try DER.parse(bytes).children()
-        guard fields.count >= 5, try Int(derEncoded: fields[0]) == 1 else {
-            throw UnreadableData(what: "its version is unknown")
-        }
-        let imprint = try fields[2].children()
-        guard imprint.count == 2, let algorithm = try imprint[0].children().first else {
+    /// Reads a MessageImprint. RFC 3161 §2.4.2.
+    private static func imprint(_ node: ASN1Node) throws -> (ASN1ObjectIdentifier, ArraySlice<UInt8>) {
+        let fields = try node.children()
+        guard fields.count == 2, let algorithm = try fields[0].children().first else {
             throw UnreadableData(what: "it has no hash of the stamped data")
         }
-        _ = try GeneralizedTime(derEncoded: fields[4])
-        guard case .primitive(let text) = fields[4].content,
+        return (
+            try ASN1ObjectIdentifier(derEncoded: algorithm), try ASN1OctetString(derEncoded: fields[1]).bytes
+        )
+    }
+
+    /// Reads a GeneralizedTime, without fractions of a second.
+    private static func time(_ node: ASN1Node) throws -> CaptureTimestamp {
+        _ = try GeneralizedTime(derEncoded: node)
+        guard case .primitive(let text) = node.content,
             let time = CaptureTimestamp(digits: String(decoding: text.prefix(14), as: UTF8.self))
         else { throw UnreadableData(what: "its time is invalid") }
-        return (
-            try ASN1ObjectIdentifier(derEncoded: algorithm), try ASN1OctetString(derEncoded: imprint[1]).bytes, time
-        )
+        return time
     }
 }
 

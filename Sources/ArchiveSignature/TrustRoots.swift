@@ -22,14 +22,14 @@ package struct TrustRoots: Sendable {
     private let bySubject: [DistinguishedName: [ChainCertificate]]
 
     /// No roots. Every signature of a domain is untrusted.
-    package static let none = TrustRoots(file: nil, certificates: [])
+    package static let empty = TrustRoots(file: nil, certificates: [])
 
     /// Returns the system's roots, or none if the system has no such file.
     package static func system() -> TrustRoots {
         for file in systemFiles {
             if let roots = try? TrustRoots(pemFile: file) { return roots }
         }
-        return .none
+        return .empty
     }
 
     /// Reads roots from a PEM file. Certificates with unsupported keys are left out.

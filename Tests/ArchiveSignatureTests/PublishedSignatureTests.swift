@@ -75,7 +75,7 @@ struct PublishedSignatureTests {
 
     @Test func noneOfThemIsTrustedWithoutRoots() throws {
         for published in PublishedSignature.all where published.domain != nil && published.outcome == .valid {
-            let report = SignatureVerifier(trust: .none).verify(try Self.digest(of: published.file))
+            let report = SignatureVerifier(trust: .empty).verify(try Self.digest(of: published.file))
             #expect(report.outcome == .untrusted)
             #expect(report.findings.map(\.code).contains("signature-no-roots"))
         }

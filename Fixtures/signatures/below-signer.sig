@@ -1,0 +1,1 @@
+MEYCIQDWtNrpvqVjFbuhUs/t6MaOCVmwonc3bL6P6ge6v3cspwIhANfPEa6A1/AWJ6NndRdoTtGjAgoQPmdfwsGy0rK6GcZV

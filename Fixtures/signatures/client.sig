@@ -1,0 +1,1 @@
+MEUCIGnaLz9YpSYkp5woVLrLNg2zuLe1AyjKY9Yi2n3eKGMeAiEAkb6ilbGerWdrqv9X/wIlOsr6gDKdZsp+Trc6TseDrfI=

@@ -1,0 +1,1 @@
+MEQCIHd1nKBk8Vvceu5OPbYlmJjc45ea+uN8BR+Y/oJO0ugoAiA4MKvOgVwUJcir8vgeOgDURZ4+QTUSxxe7014udA3z9g==

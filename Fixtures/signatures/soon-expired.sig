@@ -1,0 +1,1 @@
+MEUCIBKX/fgFdwd2Dtnv4t/+E6RW/xtPyNV5n5gbof3JekvjAiEA/baYEBJlQJluZxImV39R2qOj12KHhCOqPslnct31Wi8=
