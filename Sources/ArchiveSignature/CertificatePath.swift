@@ -65,7 +65,7 @@ struct CertificatePath {
     /// Returns whether a path that starts with these certificates reaches a root. Tries roots first.
     private mutating func reachesRoot(_ path: [ChainCertificate]) -> Bool {
         guard let tip = path.last else { return false }
-        if roots.contains(tip) { return true }
+        if roots.contains(tip, for: purpose) { return true }
         guard path.count < SignatureLimits.pathLengthMax else {
             return fail(
                 path, "More than \(SignatureLimits.pathLengthMax) certificates are needed for a path to a root.")

@@ -114,15 +114,23 @@ struct ChainCertificate: Sendable, Hashable {
 
     /// Returns the SubjectPublicKeyInfo of a certificate. RFC 5280 §4.1.
     private static func publicKeyInfo(_ root: ASN1Node) throws -> ASN1Node {
-        guard var fields = try root.children().first?.children() else {
-            throw UnreadableData(what: "it has no contents")
+        let parts = try root.children(.sequence)
+        guard parts.count == 3 else { throw UnreadableData(what: "its contents are incomplete") }
+        // A signature has whole bytes: none of its last bits are unused. RFC 5280 §4.1.1.3.
+        guard case .primitive(let signature) = parts[2].content, signature.first == 0 else {
+            throw UnreadableData(what: "its signature has unused bits")
         }
+        var fields = try parts[0].children(.sequence)
         // The version is optional.
         if fields.first?.identifier == ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific) {
             fields.removeFirst()
         }
         // Before it: serial number, signature algorithm, issuer, validity, subject.
         guard fields.count > 5 else { throw UnreadableData(what: "it has no public key") }
+        // The algorithm is named twice, only once in the signed part. RFC 5280 §4.1.1.2.
+        guard fields[1].encodedBytes == parts[1].encodedBytes else {
+            throw UnreadableData(what: "it names two signature algorithms")
+        }
         return fields[5]
     }
 
@@ -162,9 +170,9 @@ func sha256Text(of bytes: some Sequence<UInt8>) -> String {
 extension ASN1Node {
     /// Returns the nodes in a constructed node.
     ///
-    /// - Throws: `UnreadableData` if it's primitive.
-    func children() throws(UnreadableData) -> [ASN1Node] {
-        guard case .constructed(let nodes) = content else {
+    /// - Throws: `UnreadableData` if it's primitive, or has another tag.
+    func children(_ tag: ASN1Identifier) throws(UnreadableData) -> [ASN1Node] {
+        guard identifier == tag, case .constructed(let nodes) = content else {
             throw UnreadableData(what: "an ASN.1 structure is missing")
         }
         return Array(nodes)

@@ -18,8 +18,9 @@ struct SignatureProblems {
 
     /// The number of findings to keep.
     static let findingsMax = 50
-    /// The number of characters to keep of a text from a file.
+    /// The number of bytes of a text from a file, and of a sentence with several of them, above which it's shortened.
     static let textMax = 200
+    static let sentenceMax = 1500
 
     private(set) var outcome = SignatureReport.Outcome.valid
     private(set) var findings: [Finding] = []
@@ -42,7 +43,7 @@ struct SignatureProblems {
             }
         findings.append(
             Finding(
-                severity: severity, code: "signature-\(code)", what: what,
+                severity: severity, code: "signature-\(code)", what: Self.bounded(what, max: Self.sentenceMax),
                 location: "\(SignatureVerifier.file) \(member)", consequence: consequence.rawValue))
     }
 
@@ -63,8 +64,10 @@ struct SignatureProblems {
     }
 
     /// Shortens a text from a file, which can be arbitrarily long.
-    static func bounded(_ text: String) -> String {
-        text.utf8.count > textMax ? text.prefix(textMax) + "…" : text
+    static func bounded(_ text: String) -> String { bounded(text, max: textMax) }
+
+    private static func bounded(_ text: String, max: Int) -> String {
+        text.utf8.count > max ? text.prefix(max / 2) + "…" : text
     }
 
     /// A proof that something is wrong counts more than a part that can't be read, and this more than a lack of trust.

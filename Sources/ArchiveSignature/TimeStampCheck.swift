@@ -111,6 +111,9 @@ struct TimeStampCheck {
                 .unreadable, "stamp-unreadable",
                 "The time stamp is signed with \(signer.signatureAlgorithm) and \(signer.digestAlgorithm).")
         }
+        if !token.digestAlgorithms.contains(signer.digestAlgorithm) {
+            add(.invalid, "stamp-attributes", "The time stamp doesn't list the algorithm that it is signed with.")
+        }
         // Required if the content isn't plain data.
         guard let attributes = signer.attributes else {
             return add(.invalid, "stamp-attributes", "The time stamp has no signed attributes.")
@@ -137,10 +140,13 @@ struct TimeStampCheck {
     }
 
     /// RFC 3161 §2.4.2: the name of the authority must be one of its certificate's.
+    ///
+    /// Compares the names as text, as the same name can be encoded in several ways. RFC 5280 §7.1.
     private mutating func checkName(_ name: GeneralName?, of certificate: ChainCertificate) {
         guard let name else { return }
         let names = [.directoryName(certificate.certificate.subject)] + (certificate.names ?? [])
-        if !names.contains(name) {
+        let text = String(describing: name).lowercased()
+        if !names.contains(where: { String(describing: $0).lowercased() == text }) {
             add(.invalid, "stamp-name", "The time stamp names another authority than “\(certificate.name)”.")
         }
     }
@@ -197,8 +203,8 @@ extension TimeStampToken.Signer {
         if let new {
             // ESSCertIDv2: the hash algorithm, unless it's SHA-256; the hash; issuer and serial number.
             let hasAlgorithm = new.first?.identifier == .sequence
-            let identifier = try hasAlgorithm ? new.first?.children().first : nil
-            let algorithm = try identifier.map { HashAlgorithm(try ASN1ObjectIdentifier(derEncoded: $0)) } ?? .sha256
+            let identifier = try hasAlgorithm ? new.first.map { try ASN1ObjectIdentifier(algorithm: $0) } : nil
+            let algorithm = identifier.map { HashAlgorithm($0) } ?? .sha256
             guard let algorithm, let hash = new.dropFirst(hasAlgorithm ? 1 : 0).first,
                 try Self.octets(hash) == algorithm.hash(certificate.der)
             else { return false }
@@ -208,7 +214,7 @@ extension TimeStampToken.Signer {
 
     /// Returns the fields of the first identifier in a SigningCertificate or SigningCertificateV2. RFC 5035 §3, §5.
     private static func firstCertificate(_ node: ASN1Node) throws -> [ASN1Node] {
-        try node.children().first?.children().first?.children() ?? []
+        try node.children(.sequence).first?.children(.sequence).first?.children(.sequence) ?? []
     }
 
     private static func octets(_ node: ASN1Node) throws -> [UInt8] {

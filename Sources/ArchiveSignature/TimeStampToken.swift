@@ -27,6 +27,8 @@ struct TimeStampToken {
 
     /// The status. RFC 3161 §2.4.2: 0 is granted, 1 granted with modifications; others come without a token.
     let status: Int
+    /// The digest algorithms of all signatures. RFC 5652 §5.1.
+    let digestAlgorithms: [ASN1ObjectIdentifier]
     /// The encoded TSTInfo, over which the message digest is calculated. RFC 5652 §5.4.
     let content: [UInt8]
     /// The algorithm and the hash of the stamped data. RFC 3161 §2.4.2, MessageImprint.
@@ -49,53 +51,53 @@ struct TimeStampToken {
             throw UnreadableData(
                 what: "it has \(response.count) bytes, \(SignatureLimits.timeStampBytesMax) are allowed")
         }
-        let response = try DER.parse(response).children()
-        guard let statusNode = try response.first?.children().first else {
+        let response = try DER.parse(response).children(.sequence)
+        guard let statusNode = try response.first?.children(.sequence).first else {
             throw UnreadableData(what: "it has no status")
         }
         status = try Int(derEncoded: statusNode)
         guard status == 0 || status == 1 else { throw RefusedStamp(status: status) }
         guard response.count > 1 else { throw UnreadableData(what: "it contains no token") }
         let signedData = try Self.content(of: response[1], type: .signedData)
-        let fields = try signedData.children()
+        let fields = try signedData.children(.sequence)
         // Version, digest algorithms, content, certificates [0], revocation lists [1], signers.
         guard fields.count >= 4, let last = fields.last else {
             throw UnreadableData(what: "its signed data is incomplete")
         }
-        guard case .primitive(let bytes) = try Self.content(of: fields[2], type: .timeStampInfo).content else {
-            throw UnreadableData(what: "its contents are in several parts")
-        }
-        content = Array(bytes)
+        digestAlgorithms = try fields[1].children(.set).map { try ASN1ObjectIdentifier(algorithm: $0) }
+        content = Array(try ASN1OctetString(derEncoded: Self.content(of: fields[2], type: .timeStampInfo)).bytes)
         certificates = try fields[3..<(fields.count - 1)].filter { $0.isTagged(0) }
-            .flatMap { try $0.children() }.prefix(SignatureLimits.certificatesMax).map { Array($0.encodedBytes) }
-        signers = try last.children().prefix(2).map { try Signer($0) }
+            .flatMap { try $0.children($0.identifier) }.prefix(SignatureLimits.certificatesMax).map {
+                Array($0.encodedBytes)
+            }
+        signers = try last.children(.set).prefix(2).map { try Signer($0) }
         // Version, policy, imprint, serial number, time; what follows is optional.
-        let info = try DER.parse(content).children()
+        let info = try DER.parse(content).children(.sequence)
         guard info.count >= 5, try Int(derEncoded: info[0]) == 1 else {
             throw UnreadableData(what: "its version is unknown")
         }
         (imprintAlgorithm, imprint) = try Self.imprint(info[2])
         time = try Self.time(info[4])
-        authority = try info[5...].first { $0.isTagged(0) }?.children().first.map { try GeneralName(derEncoded: $0) }
+        authority = try info[5...].first { $0.isTagged(0) }.flatMap { try $0.children($0.identifier).first }.map {
+            try GeneralName(derEncoded: $0)
+        }
     }
 
     /// Returns the content of a ContentInfo or EncapsulatedContentInfo. RFC 5652 §3, §5.2.
     private static func content(of node: ASN1Node, type: ASN1ObjectIdentifier) throws -> ASN1Node {
-        let fields = try node.children()
+        let fields = try node.children(.sequence)
         guard fields.count == 2, try ASN1ObjectIdentifier(derEncoded: fields[0]) == type, fields[1].isTagged(0),
-            let content = try fields[1].children().first
+            let content = try fields[1].children(fields[1].identifier).first
         else { throw UnreadableData(what: "it isn't a time stamp token") }
         return content
     }
 
     /// Reads a MessageImprint. RFC 3161 §2.4.2.
     private static func imprint(_ node: ASN1Node) throws -> (ASN1ObjectIdentifier, ArraySlice<UInt8>) {
-        let fields = try node.children()
-        guard fields.count == 2, let algorithm = try fields[0].children().first else {
-            throw UnreadableData(what: "it has no hash of the stamped data")
-        }
+        let fields = try node.children(.sequence)
+        guard fields.count == 2 else { throw UnreadableData(what: "it has no hash of the stamped data") }
         return (
-            try ASN1ObjectIdentifier(derEncoded: algorithm), try ASN1OctetString(derEncoded: fields[1]).bytes
+            try ASN1ObjectIdentifier(algorithm: fields[0]), try ASN1OctetString(derEncoded: fields[1]).bytes
         )
     }
 
@@ -118,14 +120,14 @@ struct RefusedStamp: Error {
 extension TimeStampToken.Signer {
     /// Reads a SignerInfo. RFC 5652 §5.3.
     init(_ node: ASN1Node) throws {
-        var fields = try node.children()[...]
+        var fields = try node.children(.sequence)[...]
         func next() throws -> ASN1Node {
             guard let field = fields.popFirst() else { throw UnreadableData(what: "its signature is incomplete") }
             return field
         }
-        _ = try next()
+        _ = try Int(derEncoded: next())
         identifier = try Self.identifier(next())
-        digestAlgorithm = try Self.algorithm(next())
+        digestAlgorithm = try ASN1ObjectIdentifier(algorithm: next())
         if let set = fields.first, set.isTagged(0) {
             fields.removeFirst()
             attributes = try Self.attributes(set)
@@ -135,19 +137,15 @@ extension TimeStampToken.Signer {
             attributes = nil
             signedBytes = []
         }
-        signatureAlgorithm = try Self.algorithm(next())
+        signatureAlgorithm = try ASN1ObjectIdentifier(algorithm: next())
         signature = try ASN1OctetString(derEncoded: next()).bytes
-    }
-
-    private static func algorithm(_ node: ASN1Node) throws -> ASN1ObjectIdentifier {
-        guard let first = try node.children().first else { throw UnreadableData(what: "an algorithm is missing") }
-        return try ASN1ObjectIdentifier(derEncoded: first)
     }
 
     private static func identifier(_ node: ASN1Node) throws -> Identifier {
         if node.isTagged(0), case .primitive(let bytes) = node.content { return .subjectKey(bytes) }
-        let fields = try node.children()
-        guard fields.count == 2, case .primitive(let serial) = fields[1].content else {
+        let fields = try node.children(.sequence)
+        guard fields.count == 2, fields[1].identifier == .integer, case .primitive(let serial) = fields[1].content
+        else {
             throw UnreadableData(what: "its signer isn't named")
         }
         return .issuerAndSerial(issuer: fields[0], serial: serial)
@@ -156,11 +154,11 @@ extension TimeStampToken.Signer {
     /// Reads attributes, each of which must occur once. RFC 5652 §11.
     private static func attributes(_ set: ASN1Node) throws -> [ASN1ObjectIdentifier: [ASN1Node]] {
         var attributes: [ASN1ObjectIdentifier: [ASN1Node]] = [:]
-        for attribute in try set.children() {
-            let fields = try attribute.children()
+        for attribute in try set.children(set.identifier) {
+            let fields = try attribute.children(.sequence)
             guard fields.count == 2 else { throw UnreadableData(what: "a signed attribute is damaged") }
             let type = try ASN1ObjectIdentifier(derEncoded: fields[0])
-            guard attributes.updateValue(try fields[1].children(), forKey: type) == nil else {
+            guard attributes.updateValue(try fields[1].children(.set), forKey: type) == nil else {
                 throw UnreadableData(what: "a signed attribute occurs twice")
             }
         }
@@ -176,6 +174,14 @@ extension ASN1Node {
 }
 
 extension ASN1ObjectIdentifier {
+    /// Reads the algorithm of an AlgorithmIdentifier, without its parameters. RFC 5280 §4.1.1.2.
+    init(algorithm node: ASN1Node) throws {
+        guard let first = try node.children(.sequence).first else {
+            throw UnreadableData(what: "an algorithm is missing")
+        }
+        self = try ASN1ObjectIdentifier(derEncoded: first)
+    }
+
     /// RFC 5652 §5.1.
     static let signedData: Self = [1, 2, 840, 113549, 1, 7, 2]
     /// RFC 3161 §2.4.2, id-ct-TSTInfo.

@@ -17,19 +17,27 @@ package struct TrustRoots: Sendable {
         "/etc/ssl/cert.pem",  // macOS, Alpine
     ]
 
+    /// The SHA-256 of roots that `system()` adds for time stamps: Root CA of freetsa.org, until 2041.
+    ///
+    /// Systems have roots for web servers, which this authority isn't. "WACZ Signing and Verification" 0.1.0 names it, and
+    /// authsign trusts it. Its certificate is part of these time stamps.
+    private static let stampRoots: Set = ["a6379e7cecc05faa3cbf076013d745e327bbbaa38c0b9af22469d4701d18aabc"]
+
     /// The file that they were read from; `nil` if there is none.
     package let file: String?
     private let bySubject: [DistinguishedName: [ChainCertificate]]
+    /// The SHA-256 of further roots, which are only for time stamps.
+    private var stampRoots: Set<String> = []
 
     /// No roots. Every signature of a domain is untrusted.
     package static let empty = TrustRoots(file: nil, certificates: [])
 
-    /// Returns the system's roots, or none if the system has no such file.
+    /// Returns the system's roots, or none if the system has no such file. For time stamps, freetsa.org is trusted too.
     package static func system() -> TrustRoots {
-        for file in systemFiles {
-            if let roots = try? TrustRoots(pemFile: file) { return roots }
-        }
-        return .empty
+        var roots = TrustRoots.empty
+        for file in systemFiles where roots.isEmpty { roots = (try? TrustRoots(pemFile: file)) ?? .empty }
+        roots.stampRoots = stampRoots
+        return roots
     }
 
     /// Reads roots from a PEM file. Certificates with unsupported keys are left out.
@@ -72,8 +80,9 @@ package struct TrustRoots: Sendable {
     /// Whether there are no roots.
     package var isEmpty: Bool { bySubject.isEmpty }
 
-    func contains(_ certificate: ChainCertificate) -> Bool {
+    func contains(_ certificate: ChainCertificate, for purpose: CertificatePath.Purpose) -> Bool {
         certificates(of: certificate.certificate.subject).contains(certificate)
+            || purpose == .timeStamping && !stampRoots.isEmpty && stampRoots.contains(sha256Text(of: certificate.der))
     }
 
     func certificates(of subject: DistinguishedName) -> [ChainCertificate] { bySubject[subject] ?? [] }

@@ -81,6 +81,15 @@ struct PublishedSignatureTests {
         }
     }
 
+    /// The roots of web servers don't include freetsa.org.
+    @Test(.enabled(if: !TrustRoots.system().isEmpty, "the system has no roots"))
+    func freeTSAIsTrustedByDefault() throws {
+        let file = "webrecorder__py-wacz/tests/fixtures/invalid_signed_example_1.wacz"
+        #expect(SignatureVerifier(trust: .system()).verify(try Self.digest(of: file)).timeStamp?.outcome == .valid)
+        let others = try TrustRoots(pemFile: Checkout.fixture("signatures/roots/test.pem"))
+        #expect(SignatureVerifier(trust: others).verify(try Self.digest(of: file)).timeStamp?.outcome == .untrusted)
+    }
+
     /// The hash is compared by the caller, so a package whose `datapackage.json` was changed has a valid signature.
     @Test func detailsAreThoseOfTheCertificates() throws {
         let file = "starlinglab__integrity-preprocessor/tests/assets/wacz/good/domain-sig.wacz"
