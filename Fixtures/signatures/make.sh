@@ -15,6 +15,18 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 mkdir keys new stamps roots
 
+key() { # NAME KIND
+    [ -f "keys/$1.key" ] && return
+    case $2 in
+        rsa*) openssl genpkey -algorithm RSA -pkeyopt "rsa_keygen_bits:${2#rsa}" -out "keys/$1.key" 2>/dev/null ;;
+        *) openssl genpkey -algorithm EC -pkeyopt "ec_paramgen_curve:$2" -out "keys/$1.key" ;;
+    esac
+}
+
+# Large keys first: all time stamps must be within ten minutes of signed-at.txt.
+key rsa8192 rsa8192
+key rsa16384 rsa16384
+
 now=$(date -u +%s)
 at() { date -u -d "@$((now + $1))" +%Y%m%d%H%M%SZ; } # seconds from now
 day=86400
@@ -55,13 +67,6 @@ END
 : >index.txt
 echo 1000 >serial
 echo 01 >tsserial
-
-key() { # NAME KIND
-    case $2 in
-        rsa*) openssl genpkey -algorithm RSA -pkeyopt "rsa_keygen_bits:${2#rsa}" -out "keys/$1.key" 2>/dev/null ;;
-        *) openssl genpkey -algorithm EC -pkeyopt "ec_paramgen_curve:$2" -out "keys/$1.key" ;;
-    esac
-}
 
 # certificate NAME COMMON-NAME ISSUER FROM UNTIL EXTENSIONS [DIGEST]: ISSUER may be NAME itself
 certificate() {

@@ -94,6 +94,7 @@ struct CertificatePath {
                 return true
             }
         }
+        guard tip.certificate.subject != issuer else { return fail(path, "“\(tip.name)” isn't a trusted root.") }
         return fail(path, "“\(tip.issuerName)”, which issued the certificate of “\(tip.name)”, isn't trusted.")
     }
 

@@ -48,7 +48,7 @@ struct SignatureCheck {
             let other = data.packageHash.map { "“\(SignatureProblems.bounded($0))”" } ?? "missing"
             problems.add(
                 .invalid, "hash-differs",
-                "The signed hash is “\(SignatureProblems.bounded(signed))”, that of the package is \(other).",
+                "The signed hash is “\(SignatureProblems.bounded(signed))”, but the hash of the package is \(other).",
                 at: "hash", .content)
         }
     }
@@ -58,7 +58,8 @@ struct SignatureCheck {
         let isOfDomain = texts["domain"] != nil || texts["domainCert"] != nil
         if isOfDomain, texts["publicKey"] != nil {
             problems.add(
-                .invalid, "two-signers", "The signature is both anonymous and of a domain.", at: "publicKey", .signer)
+                .invalid, "two-signers", "The signature has both an anonymous key and a domain.", at: "publicKey",
+                .signer)
         }
         let signature = texts["signature"].flatMap { decodedSignature($0) }
         let stamp = texts["timeSignature"].map {
@@ -91,7 +92,7 @@ struct SignatureCheck {
         guard let signature, let hash = texts["hash"] else { return }
         if !key.isValid(signature, of: hash) {
             problems.add(
-                .invalid, "mismatch", "The signature isn't that of the hash by this key.", at: "signature", .content)
+                .invalid, "mismatch", "The signature doesn't match the hash and the key.", at: "signature", .content)
         }
     }
 
@@ -166,7 +167,7 @@ struct SignatureCheck {
         {
             problems.add(
                 .invalid, "created-differs",
-                "The claimed time, \(created), is more than 10 minutes from that of the time stamp, \(time).",
+                "The claimed time, \(created), is more than 10 minutes away from the time stamp, \(time).",
                 at: "created", .time)
         }
         return stamp.time ?? created
@@ -181,22 +182,26 @@ struct SignatureCheck {
             check(signature, by: try SigningKey(leaf.certificate.publicKey))
         } catch {
             problems.add(
-                .unreadable, "key-unreadable", "The key can't be used: \(error.what).", at: "domainCert", .unchecked)
+                .unreadable, "key-unreadable", "The key of the certificate can't be used: \(error.what).",
+                at: "domainCert", .unchecked)
         }
     }
 
     /// Step 5, and RFC 5280 §4.1.2.5, §4.2.1.3 and §4.2.1.12 for the certificate itself.
     private mutating func checkCertificate(_ leaf: ChainCertificate, domain: String, at time: CaptureTimestamp?) {
         if !domain.isEmpty, !leaf.domains.contains(where: { DomainName.covers($0, domain) }) {
-            problems.add(
-                .invalid, "domain-differs",
-                "The certificate of “\(leaf.name)” isn't for “\(SignatureProblems.bounded(domain))”.", at: "domain",
-                .signer)
+            let domains = leaf.domains.prefix(3).map { "“\(SignatureProblems.bounded($0))”" }
+            let what =
+                domains.isEmpty
+                ? "The certificate doesn't name a domain."
+                : "The certificate is for \(domains.joined(separator: ", ")), not for “\(SignatureProblems.bounded(domain))”."
+            problems.add(.invalid, "domain-differs", what, at: "domain", .signer)
         }
         if let time, !leaf.isValid(at: time.date) {
             problems.add(
                 .invalid, "certificate-expired",
-                "The certificate is valid from \(leaf.validity), the signature is of \(time).", at: "domainCert",
+                "The certificate is valid from \(leaf.validity), but the archive was signed at \(time).",
+                at: "domainCert",
                 .signer)
         }
         if !leaf.isForServers || !leaf.allowsSignatures {
@@ -222,7 +227,7 @@ struct SignatureCheck {
         if let problem { problems.add(.untrusted, "untrusted", problem, at: "domainCert", .signer) }
     }
 
-    /// Step 10: a second certificate can take the place of one that isn't trusted.
+    /// Step 10: a cross-signed certificate can replace one that isn't trusted.
     ///
     /// It must be for the same key, and for the domain: otherwise, anybody with a trusted certificate could use it for
     /// another domain. That it leads to no trusted root doesn't matter, as it's usually of a private authority.
@@ -236,14 +241,14 @@ struct SignatureCheck {
         var cross = CrossSigningCheck(pem: pem)
         cross.check(for: leaf, domain: domain, roots: trust, at: time?.date ?? now)
         if cross.problems.outcome == .untrusted {
-            problems.add(findingsOf: cross.problems)
+            problems.add(notesOf: cross.problems)
         } else {
             problems.add(cross.problems)
         }
         if trustOfDomain.outcome != .valid, cross.problems.outcome == .valid {
-            problems.add(findingsOf: trustOfDomain)
+            problems.add(notesOf: trustOfDomain)
             problems.add(
-                .note, "cross-used", "The second certificate is trusted, and takes the place of the first.",
+                .note, "cross-used", "The cross-signed certificate is trusted, and replaces that of the domain.",
                 at: "crossSignedCert", .none)
         } else {
             problems.add(trustOfDomain)

@@ -9,7 +9,7 @@ struct SignatureProblems {
 
     /// What a problem means for the archive.
     enum Consequence: String {
-        case none = "The result of the check is the same."
+        case none = "It doesn't affect the result."
         case content = "The archive may have been changed since it was signed."
         case signer = "It isn't proven who signed the archive."
         case time = "It isn't proven when the archive was signed."
@@ -49,7 +49,7 @@ struct SignatureProblems {
 
     /// Adds the problems of another part, and its effect on the outcome.
     mutating func add(_ part: SignatureProblems) {
-        add(findingsOf: part)
+        findings += part.findings.prefix(max(0, Self.findingsMax - findings.count))
         switch part.outcome {
         case .untrusted: lower(to: .untrusted)
         case .unreadable: lower(to: .unreadable)
@@ -58,9 +58,14 @@ struct SignatureProblems {
         }
     }
 
-    /// Adds the findings of another part without its effect on the outcome.
-    mutating func add(findingsOf part: SignatureProblems) {
-        findings += part.findings.prefix(max(0, Self.findingsMax - findings.count))
+    /// Adds the findings of another part as notices, without its effect on the outcome.
+    mutating func add(notesOf part: SignatureProblems) {
+        for finding in part.findings.prefix(max(0, Self.findingsMax - findings.count)) {
+            findings.append(
+                Finding(
+                    severity: .notice, code: finding.code, what: finding.what, location: finding.location,
+                    consequence: Consequence.none.rawValue))
+        }
     }
 
     /// Shortens a text from a file, which can be arbitrarily long.

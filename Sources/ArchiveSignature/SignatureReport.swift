@@ -60,7 +60,7 @@ package struct SignatureReport: Sendable, Hashable, Codable {
     package let software: String?
     /// The time stamp; `nil` if there is none.
     package let timeStamp: TimeStamp?
-    /// The second certificate; `nil` if there is none.
+    /// The cross-signed certificate; `nil` if there is none.
     package let crossSigning: CrossSigning?
     /// What was found, in the order of the checks.
     package let findings: [Finding]

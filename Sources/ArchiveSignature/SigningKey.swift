@@ -40,7 +40,7 @@ enum SigningKey: Sendable {
         } else if key.description.hasPrefix("RSA") {
             self = .rsa(key)
         } else {
-            throw UnreadableData(what: "keys of the kind \(key) aren't supported")
+            throw UnreadableData(what: "its kind of key isn't supported")
         }
     }
 

@@ -35,7 +35,7 @@ struct TimeStampCheck {
         }
         guard token.signers.count == 1, let signer = token.signers.first else {
             let count = token.signers.isEmpty ? "no signature" : "more than one signature"
-            add(.invalid, "stamp-signers", "The time stamp has \(count), exactly one is required.")
+            add(.invalid, "stamp-signers", "The time stamp has \(count), but must have exactly one.")
             return
         }
         chain = readCertificates(certificates, token)
@@ -78,10 +78,10 @@ struct TimeStampCheck {
     private mutating func checkImprint(of token: TimeStampToken, _ signature: String) {
         guard let algorithm = HashAlgorithm(token.imprintAlgorithm) else {
             return add(
-                .unreadable, "stamp-unreadable", "The time stamp uses the hash algorithm \(token.imprintAlgorithm).")
+                .unreadable, "stamp-unreadable", "The hash algorithm \(token.imprintAlgorithm) isn't supported.")
         }
         if algorithm.hash(signature.utf8) != Array(token.imprint) {
-            add(.invalid, "stamp-mismatch", "The time stamp is of another signature.")
+            add(.invalid, "stamp-mismatch", "The time stamp is for another signature.")
         }
     }
 
@@ -109,7 +109,7 @@ struct TimeStampCheck {
         else {
             return add(
                 .unreadable, "stamp-unreadable",
-                "The time stamp is signed with \(signer.signatureAlgorithm) and \(signer.digestAlgorithm).")
+                "The algorithms \(signer.signatureAlgorithm) and \(signer.digestAlgorithm) aren't supported.")
         }
         if !token.digestAlgorithms.contains(signer.digestAlgorithm) {
             add(.invalid, "stamp-attributes", "The time stamp doesn't list the algorithm that it is signed with.")
@@ -163,7 +163,7 @@ struct TimeStampCheck {
         if !certificate.isValid(at: time.date) {
             add(
                 .invalid, "stamp-expired",
-                "“\(certificate.name)” has a certificate valid from \(certificate.validity), the stamp is of \(time)."
+                "The certificate is valid from \(certificate.validity), but the time stamp is from \(time)."
             )
         }
         let before = chain

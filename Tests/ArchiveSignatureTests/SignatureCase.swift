@@ -151,16 +151,17 @@ struct SignatureCase: Sendable, CustomTestStringConvertible {
 
     static let crossSigned = [
         SignatureCase(
-            "second certificate trusted", SignedDigest(signer: "self-signed"), .valid, ["untrusted", "cross-used"]
+            "cross-signed certificate trusted", SignedDigest(signer: "self-signed"), .valid,
+            ["untrusted", "cross-used"]
         ) { $0["crossSignedCert"] = SignedDigest.part("cross.pem") },
-        SignatureCase("second certificate unknown", p256, .valid, ["cross-untrusted"]) {
+        SignatureCase("cross-signed certificate unknown", p256, .valid, ["cross-untrusted"]) {
             $0["crossSignedCert"] = SignedDigest.part("cross-unknown.pem")
         },
-        SignatureCase("second certificate for another key", p256, .invalid, ["cross-key"]) {
+        SignatureCase("cross-signed certificate for another key", p256, .invalid, ["cross-key"]) {
             $0["crossSignedCert"] = SignedDigest.part("cross.pem")
         },
         SignatureCase(
-            "second certificate for another domain", SignedDigest(signer: "self-signed"), .invalid,
+            "cross-signed certificate for another domain", SignedDigest(signer: "self-signed"), .invalid,
             ["untrusted", "cross-domain"]
         ) { $0["crossSignedCert"] = SignedDigest.part("cross-other.pem") },
     ]

@@ -15,6 +15,17 @@ struct SignatureVerifierTests {
         #expect(report.signer?.domain == signature.digest["domain"])
     }
 
+    @Test func messagesAreThoseRecorded() throws {
+        let texts = SignatureCase.all.map { signature in
+            let report = signature.digest.verify()
+            let findings = report.findings.map { "    \($0.severity) \($0.code): \($0.what) \($0.consequence)" }
+            return (["\(signature.name): \(report.outcome.rawValue)"] + findings).joined(separator: "\n")
+        }
+        let golden = Checkout.path("Tests/ArchiveSignatureTests/Golden/findings.txt")
+        let difference = try Golden.difference(texts.joined(separator: "\n") + "\n", file: golden)
+        #expect(difference == nil)
+    }
+
     @Test func stampFromTheFutureIsInvalid() {
         let before = SignedDigest.later.addingTimeInterval(-86_400 - 700)
         let report = SignedDigest(signer: "p256").verify(now: before)
