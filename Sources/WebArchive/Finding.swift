@@ -54,7 +54,7 @@ extension Finding {
 }
 
 /// Collects findings. Keeps only the first few of each code, so that a damaged index can't exhaust memory.
-struct FindingLog: Sendable {
+struct FindingLog: Sendable, Hashable, Codable {
     private let perCodeMax: Int
     private var kept: [Finding] = []
     private var counts: [String: Int] = [:]
@@ -73,6 +73,25 @@ struct FindingLog: Sendable {
         _ severity: Finding.Severity, _ code: String, _ what: String, at location: String, consequence: String
     ) {
         add(Finding(severity: severity, code: code, what: what, location: location, consequence: consequence))
+    }
+
+    /// Adds a finding that is only made if it's kept.
+    mutating func add(_ code: String, _ make: () -> Finding) {
+        if counts[code, default: 0] < perCodeMax { add(make()) } else { counts[code, default: 0] += 1 }
+    }
+
+    /// Adds the findings of another log, and those that it only counted.
+    mutating func add(_ other: FindingLog) {
+        for finding in other.kept { add(finding) }
+        for (code, count) in other.counts where count > other.perCodeMax {
+            counts[code, default: 0] += count - other.perCodeMax
+        }
+    }
+
+    /// Removes all findings, and returns them.
+    mutating func taken() -> FindingLog {
+        defer { self = FindingLog(perCodeMax: perCodeMax) }
+        return self
     }
 
     /// The findings kept, and for each code with more, a finding with their number.

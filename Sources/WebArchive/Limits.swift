@@ -80,6 +80,8 @@ public struct Limits: Sendable, Hashable {
     /// They're decompressed for each access: at 300 MB/s, this takes about 15 seconds. Crawlers write WARC files of
     /// about 1 GB, and a ZIP without zip64 can't contain files larger than this.
     public var deflatedBytesBeforeRecordMax: UInt64 = 4 << 30
+    /// The decompressed size of a WARC file that verification allows with any ratio; beyond, `inflationRatioMax` holds.
+    public var recordBytesAlwaysAllowed: UInt64 = 1 << 30
     /// The maximum size of a WARC record's header.
     public var warcHeaderBytesMax = 1 << 20
     /// The maximum size of an HTTP message's head.
@@ -104,6 +106,11 @@ public struct Limits: Sendable, Hashable {
     /// Returns the number of lines or records that is allowed for `compressed` bytes.
     func linesMax(compressed: UInt64) -> UInt64 {
         max(compressed / max(compressedBytesPerLineMin, 1), linesAlwaysAllowed)
+    }
+
+    /// Returns the decompressed size that is allowed for a WARC file.
+    func recordBytesMax(compressed: UInt64) -> UInt64 {
+        max(inflatedBytesMax(compressed: compressed), recordBytesAlwaysAllowed)
     }
 
     private func inflatedBytesMax(_ compressed: UInt64, ratio: UInt64) -> UInt64 {

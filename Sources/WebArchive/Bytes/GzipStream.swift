@@ -32,10 +32,21 @@ final class GzipMember: ByteStream {
     }
 
     /// Inflates the rest of the member and discards it.
-    func drain() throws(WebArchiveError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    ///
+    /// - Throws: `badGzip` if more than `limit` bytes are left.
+    func drain(limit: Int) throws(WebArchiveError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
         defer { buffer.deallocate() }
-        while try read(into: buffer) > 0 {}
+        var total = 0
+        while case let count = try read(into: buffer), count > 0 {
+            total += count
+            guard total <= limit else {
+                throw WebArchiveError(
+                    code: .badGzip, problem: "more than \(limit) bytes follow the record in its gzip member",
+                    file: name,
+                    offset: input.offset)
+            }
+        }
     }
 
     /// Returns whether `bytes` begin with the header of a gzip member that this type can inflate. RFC 1952 §2.3.1.

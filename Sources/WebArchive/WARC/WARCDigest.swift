@@ -17,6 +17,9 @@ public struct WARCDigest: Sendable, Hashable {
         /// Creates an algorithm from a label such as `sha-256` or `SHA256`; `nil` for others.
         init?(label: String) { self.init(rawValue: label.lowercased().replacing("-", with: "")) }
 
+        /// The name for people, such as `SHA-256`.
+        var name: String { rawValue.uppercased().replacing("SHA", with: "SHA-") }
+
         var byteCount: Int {
             switch self {
             case .md5: 16
@@ -34,6 +37,10 @@ public struct WARCDigest: Sendable, Hashable {
 
     /// The hash in lower-case hexadecimal digits.
     public var hex: String { bytes.hexadecimal }
+
+    init(algorithm: Algorithm, bytes: [UInt8]) {
+        (self.algorithm, self.bytes) = (algorithm, bytes)
+    }
 
     /// Parses any of the five spellings; `nil` for anything else.
     public init?(_ text: String) {

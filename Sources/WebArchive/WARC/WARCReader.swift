@@ -58,8 +58,11 @@ public struct WARCReader: Sendable {
     }
 
     /// Returns a scanner over all records.
-    public func makeScanner() throws(WebArchiveError) -> WARCScanner {
-        WARCScanner(self, try input(at: 0, length: size))
+    public func makeScanner() throws(WebArchiveError) -> WARCScanner { try makeScanner(0..<size) }
+
+    /// Returns a scanner over the records in a range, which begins at a record.
+    func makeScanner(_ range: Range<UInt64>) throws(WebArchiveError) -> WARCScanner {
+        WARCScanner(self, try input(at: range.lowerBound, length: range.upperBound - range.lowerBound))
     }
 
     /// The byte source of the file, unless it's compressed in the ZIP.

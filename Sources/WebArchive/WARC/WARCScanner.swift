@@ -1,3 +1,9 @@
+/// Receives the blocks of the records that a scanner reads. A block may turn out to be damaged while it's received.
+protocol WARCBlockReceiver: AnyObject {
+    func begin(_ record: WARCRecord)
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(WebArchiveError)
+}
+
 /// Reads a WARC file once, record by record, skipping damaged ones.
 public final class WARCScanner {
     /// A record that was read to its end.
@@ -12,15 +18,23 @@ public final class WARCScanner {
 
     /// The findings in the part read so far.
     public var findings: [Finding] { log.findings }
+    /// The offset in the WARC file up to which it was read.
+    var offset: UInt64 { input.offset }
+    private(set) var log: FindingLog
     private let reader: WARCReader
     private let input: BufferedInput
-    private var log: FindingLog
+    private let receiver: (any WARCBlockReceiver)?
 
-    init(_ reader: WARCReader, _ input: BufferedInput) {
+    /// - Parameter receiver: Receives all blocks. Items have no HTTP head then.
+    init(_ reader: WARCReader, _ input: BufferedInput, receiver: (any WARCBlockReceiver)? = nil) {
         self.reader = reader
         self.input = input
+        self.receiver = receiver
         log = FindingLog(perCodeMax: reader.limits.findingsPerCodeMax)
     }
+
+    /// Removes the findings so far, and returns them.
+    func takeFindings() -> FindingLog { log.taken() }
 
     /// Returns the next complete record, or `nil` at the end. Damaged records are skipped with a finding.
     ///
@@ -46,7 +60,7 @@ public final class WARCScanner {
         let record = try reader.record(from: content, at: offset, window: nil, isCompressed: true)
         let head = try httpHead(of: record, content)
         try finish(record, content, at: offset)
-        try member.drain()
+        try member.drain(limit: Self.bytesAfterBlockMax)
         return Item(record: record, length: input.offset - offset, httpHead: head)
     }
 
@@ -57,23 +71,28 @@ public final class WARCScanner {
         return Item(record: record, length: input.offset - offset, httpHead: head)
     }
 
-    /// Skips the rest of the block, up to its declared end.
+    /// Reads the block up to its declared end.
     private func finish(_ record: WARCRecord, _ content: BufferedInput, at offset: UInt64) throws(WebArchiveError) {
-        let base = record.isCompressed ? 0 : offset
-        let done = content.offset - base - record.headerLength
-        let left = record.contentLength - min(done, record.contentLength)
-        let skipped = try content.skip(left)
-        guard skipped == left else {
+        var left = record.contentLength
+        receiver?.begin(record)
+        while left > 0, try !content.isAtEnd() {
+            let bytes = UnsafeRawBufferPointer(rebasing: content.unread.prefix(Int(clamping: left)))
+            try receiver?.receive(bytes)
+            content.consume(bytes.count)
+            left -= UInt64(bytes.count)
+        }
+        guard left == 0 else {
             throw WebArchiveError(
                 code: .truncated,
-                problem: "the WARC record needs \(record.contentLength) bytes, but has only \(done + skipped)",
+                problem:
+                    "the WARC record needs \(record.contentLength) bytes, but has only \(record.contentLength - left)",
                 file: reader.name, offset: offset)
         }
     }
 
     /// Returns the HTTP head if it's inside the block.
     private func httpHead(of record: WARCRecord, _ content: BufferedInput) throws(WebArchiveError) -> HTTPMessageHead? {
-        guard record.holdsHTTP, ["response", "revisit"].contains(record.type) else { return nil }
+        guard receiver == nil, record.holdsHTTP, ["response", "revisit"].contains(record.type) else { return nil }
         let wanted = Int(min(record.contentLength, 32 << 10))
         let bytes = try content.peek(wanted)
         let block = BufferedInput(SourceStream(MemoryByteSource(bytes, name: reader.name)), capacity: 32 << 10)
@@ -104,6 +123,9 @@ public final class WARCScanner {
             if try !input.fill() { return false }
         }
     }
+
+    /// The maximum number of bytes in a gzip member after its record. There are four, CR LF CR LF.
+    private static let bytesAfterBlockMax = 1 << 20
 
     private func note(_ error: WebArchiveError, at offset: UInt64) {
         log.add(

@@ -270,7 +270,8 @@ private struct ZIPDirectoryParser {
             compressedSize: sizes.compressed, uncompressedSize: sizes.uncompressed, crc32: bytes.uint32(at: start + 16),
             localHeaderOffset: offset, isDirectory: isDirectory, isSymlink: isSymlink,
             isUnsafe: isSymlink || ZIPEntry.isUnsafeName(rawName),
-            centralExtraLength: Int(bytes.uint16(at: start + 30)))
+            centralExtraLength: Int(bytes.uint16(at: start + 30)), versionNeeded: bytes.uint16(at: start + 6),
+            modified: bytes.uint32(at: start + 12))
         guard !overflow, offset < end.directoryOffset || offset < UInt64.max - end.directorySize else {
             throw corrupt("entry \(index + 1) has an impossible offset", entry: entry)
         }

@@ -44,6 +44,9 @@ public struct ZIPEntry: Sendable, Hashable {
     public let isUnsafe: Bool
     /// The size of the extra field in the central directory, which may differ from that in the local header.
     let centralExtraLength: Int
+    /// The version needed to extract, and the time of the last change in MS-DOS format, of the central header.
+    let versionNeeded: UInt16
+    let modified: UInt32
 
     /// The stored bytes of the name.
     public var rawName: [UInt8] { otherRawName ?? Array(name.utf8) }
@@ -62,7 +65,7 @@ public struct ZIPEntry: Sendable, Hashable {
     init(
         index: Int, rawName: [UInt8], flags: UInt16, method: Method, compressedSize: UInt64, uncompressedSize: UInt64,
         crc32: UInt32, localHeaderOffset: UInt64, isDirectory: Bool, isSymlink: Bool, isUnsafe: Bool,
-        centralExtraLength: Int
+        centralExtraLength: Int, versionNeeded: UInt16, modified: UInt32
     ) {
         self.index = index
         name = String(decoding: rawName, as: UTF8.self)
@@ -77,6 +80,8 @@ public struct ZIPEntry: Sendable, Hashable {
         self.isSymlink = isSymlink
         self.isUnsafe = isUnsafe
         self.centralExtraLength = centralExtraLength
+        self.versionNeeded = versionNeeded
+        self.modified = modified
     }
 
     /// Returns whether a path could lead outside its folder or can't be displayed.

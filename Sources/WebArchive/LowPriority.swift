@@ -10,19 +10,20 @@ import Darwin
 ///
 /// Linux has a priority for each thread, and an unprivileged one can't get its former priority back: the work runs on a
 /// thread of its own.
-enum LowPriority {
+package enum LowPriority {
     /// Runs `body` on a new thread, and waits for it.
-    static func run<Value>(_ body: () throws -> Value) throws -> Value {
+    package static func run<Value>(_ body: () throws -> Value) throws -> Value {
         try withoutActuallyEscaping(body) { body in
             var result: Result<Value, any Error>?
             join(try start { result = Result { try body() } })
-            guard let result else { throw StoreError(.failed, "the thread ended early") }
+            guard let result else { throw failure("the thread ended early") }
             return try result.get()
         }
     }
 
     /// Runs `body` on a new thread while the caller goes on.
-    static func start<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Running<Value> {
+    package static func start<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Running<Value>
+    {
         let running = Running<Value>()
         let thread = try start { running.end(Result { try body() }) }
         running.thread.withLock { $0 = thread }
@@ -30,21 +31,21 @@ enum LowPriority {
     }
 
     /// Work that goes on beside the caller's.
-    final class Running<Value: Sendable>: Sendable {
+    package final class Running<Value: Sendable>: Sendable {
         fileprivate let thread = Mutex<pthread_t?>(nil)
         private let ended = Mutex<Result<Value, any Error>?>(nil)
 
         fileprivate func end(_ result: Result<Value, any Error>) { ended.withLock { $0 = result } }
 
         /// Waits for the work, and returns its result.
-        func result() throws -> Value {
+        package func result() throws -> Value {
             wait()
-            guard let result = ended.withLock({ $0 }) else { throw StoreError(.failed, "the thread ended early") }
+            guard let result = ended.withLock({ $0 }) else { throw failure("the thread ended early") }
             return try result.get()
         }
 
         /// Waits for the work.
-        func wait() {
+        package func wait() {
             thread.withLock { thread in
                 if let running = thread { join(running) }
                 thread = nil
@@ -69,7 +70,7 @@ enum LowPriority {
         }
     }
 
-    private static func start(_ body: @escaping () -> Void) throws(StoreError) -> pthread_t {
+    private static func start(_ body: @escaping () -> Void) throws(WebArchiveError) -> pthread_t {
         #if canImport(Glibc)
         var thread = pthread_t()
         #else
@@ -79,14 +80,18 @@ enum LowPriority {
         let status = pthread_create(&thread, nil, main, work.toOpaque())
         guard status == 0 else {
             work.release()
-            throw StoreError(.failed, "can't start a thread (error \(status))")
+            throw failure("a thread can't be started (error \(status))")
         }
         #if canImport(Glibc)
         return thread
         #else
-        guard let thread else { throw StoreError(.failed, "can't start a thread") }
+        guard let thread else { throw failure("a thread can't be started") }
         return thread
         #endif
+    }
+
+    private static func failure(_ problem: String) -> WebArchiveError {
+        WebArchiveError(code: .io, problem: problem, file: "this computer")
     }
 
     private static func join(_ thread: pthread_t) { pthread_join(thread, nil) }

@@ -1,0 +1,159 @@
+package import ArchiveSignature
+import Foundation
+import WebArchive
+
+/// The verifications of a store's archives.
+package struct Verifications: Sendable {
+    let store: ArchiveStore
+
+    private var layout: StoreLayout { store.layout }
+
+    /// Returns an archive's last verification; `nil` if there was none of this file.
+    package func last(of archive: Archive) -> VerificationReport? { read(VerificationReport.self, .verified, archive) }
+
+    /// Verifies an archive and its signature, continuing where an interrupted verification ended.
+    ///
+    /// - Parameters:
+    ///   - trust: The roots that the signature must lead to.
+    ///   - step: Called often with the number of bytes of the file that were read; throws to stop.
+    /// - Returns: The report; `nil` if the archive was removed or replaced meanwhile.
+    /// - Throws: What `step` throws; `StoreError` if the file can't be read.
+    package func verify(
+        _ archive: Archive, trust: TrustRoots, step: (_ done: UInt64) throws -> Void
+    ) throws -> VerificationReport? {
+        try withoutActuallyEscaping(step) { step in
+            let saved = read(VerificationProgress.self, .verifying, archive) ?? VerificationProgress()
+            var latest: VerificationProgress?
+            var savedAt = ContinuousClock.now
+            // What was done since is lost if it can't be saved, and only that.
+            defer { if let latest { try? write(latest, .verifying, archive) } }
+            let before = last(of: archive)
+            let result = try StoreError.refusingDamage {
+                let file = try archive.openFile(in: layout).bytes(named: "\(archive.id).wacz")
+                let wacz: WACZFile
+                let lookups: StoreLookups
+                do {
+                    wacz = try WACZFile.open(file)
+                    lookups = StoreLookups(store, try store.openArchives.lookups(archive))
+                } catch let error as WebArchiveError where error.code != .io {
+                    return CheckedArchive(unreadable: error)
+                }
+                let verifier = ArchiveVerifier(
+                    wacz, continuing: saved, lookups: lookups,
+                    wholeFile: before == nil ? nil : archive.sha256
+                ) { done, progress in
+                    latest = progress ?? latest
+                    if progress != nil, savedAt.duration(to: .now) > Self.saveInterval {
+                        try write(latest, .verifying, archive)
+                        (latest, savedAt) = (nil, .now)
+                    }
+                    try step(done)
+                }
+                return try CheckedArchive(verifier, wacz, trust)
+            }
+            latest = nil
+            return try finish(VerificationReport(result, after: before), archive)
+        }
+    }
+
+    /// Verifies a file that isn't in a store.
+    ///
+    /// - Throws: What `step` throws; `StoreError` if the file can't be read.
+    package static func verify(
+        fileAt path: String, trust: TrustRoots, step: (_ done: UInt64) throws -> Void
+    ) throws -> VerificationReport {
+        try withoutActuallyEscaping(step) { step in
+            let result = try StoreError.refusingDamage {
+                let wacz = try WACZFile.open(path: path)
+                let verifier = ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { done, _ in try step(done) }
+                return try CheckedArchive(verifier, wacz, trust)
+            }
+            return VerificationReport(result, after: nil)
+        }
+    }
+
+    /// Stores a report, and deletes the progress.
+    private func finish(_ report: VerificationReport, _ archive: Archive) throws -> VerificationReport? {
+        guard !store.isReadOnly else { return report }
+        return try layout.withCommitLock {
+            // A linked file may have got its SHA-256, and with it another key.
+            guard let now = try store.catalog.archive(id: archive.id), stamp(of: now) == stamp(of: archive) else {
+                return nil
+            }
+            try write(report, .verified, now)
+            for key in Set([archive.key, now.key]) { try Folder.delete(layout.derived(.verifying, key: key)) }
+            _ = try store.catalog.setVerification(report.summary, findings: report.result.findings, key: now.key)
+            return report
+        }
+    }
+
+    /// Adds the last verification to the catalog, which was rebuilt.
+    func restore(_ archive: Archive) throws {
+        guard let report = last(of: archive) else { return }
+        _ = try store.catalog.setVerification(report.summary, findings: report.result.findings, key: archive.key)
+    }
+
+    /// Queues the verification of archives whose last one is older than `days`, or that were never verified.
+    package func queueAudit(days: Int) throws {
+        let due = Date(timeIntervalSinceNow: -Double(days) * 86_400)
+        for archive in try store.catalog.allArchives() where (archive.verified?.verifiedAt ?? .distantPast) < due {
+            try store.jobs.queueVerification(of: archive)
+        }
+    }
+
+    private func read<Value: Codable>(_ type: Value.Type, _ file: DerivedFile, _ archive: Archive) -> Value? {
+        let path = layout.derived(file, key: archive.key)
+        let document = try? StoreDocument.read(Stamped<Value>.self, at: path, bytesMax: Self.bytesMax)
+        return document?.stamp == stamp(of: archive) ? document?.content : nil
+    }
+
+    private func write(_ value: some Codable, _ file: DerivedFile, _ archive: Archive) throws {
+        guard !store.isReadOnly else { return }
+        try StoreDocument.write(
+            Stamped(stamp: stamp(of: archive), content: value), to: layout.derived(file, key: archive.key),
+            bytesMax: Self.bytesMax)
+    }
+
+    /// Identifies the format and the file. The key isn't part of it, since that of a linked file changes.
+    private func stamp(of archive: Archive) -> String {
+        let modifiedAt = archive.storage.linkedFile.map { "-\($0.modifiedAtNanoseconds)" } ?? ""
+        return "1-\(archive.size)\(modifiedAt)"
+    }
+
+    private struct Stamped<Content: Codable>: Codable {
+        let stamp: String
+        let content: Content
+    }
+
+    /// What a killed process may lose.
+    private static let saveInterval = Duration.seconds(5)
+    private static let bytesMax = 32 << 20
+}
+
+/// Looks captures up as replay does.
+private struct StoreLookups: VerificationLookups {
+    private let resolver: Resolver
+    private let indexed: IndexedArchive
+    private let check = CancellationCheck()
+
+    init(_ store: ArchiveStore, _ indexed: IndexedArchive) {
+        (resolver, self.indexed) = (store.resolver, indexed)
+    }
+
+    func isCaptured(_ page: Page) throws -> Bool {
+        let request = ArchiveStore.CaptureRequest(url: page.url, time: page.captureTime)
+        return try indexed.closestCapture(CaptureLookup(request, check)) != nil
+    }
+
+    func isResolvable(_ revisit: CDXJEntry) throws -> Bool {
+        do {
+            let record = try indexed.wacz.content(of: revisit, check).record
+            _ = try resolver.revisitPayload(of: record, revisit, in: indexed, collection: [], check)
+            return true
+        } catch let error as StoreError where error.code == .payloadMissing {
+            return false
+        } catch let error as WebArchiveError where error.code != .io {
+            return false
+        }
+    }
+}

@@ -1,0 +1,206 @@
+extension ArchiveVerifier {
+    /// Compares the index with the records that were read.
+    func checkIndex() throws {
+        var sums = now.spans.map { RecordSpan(file: $0.file, start: $0.start, end: $0.end) }
+        let places = SpanPlaces(now.spans)
+        let isRead = try forEachCapture { entry, _ in
+            now.result.captures.checked += 1
+            if entry.isRevisit { now.result.revisits.checked += 1 }
+            // Lines that point outside all files are findings of the inspection.
+            guard let place = places.span(of: entry, in: wacz) else { return }
+            sums[place].add(
+                now.hasher.hash(
+                    file: now.spans[place].file, offset: entry.offset, length: entry.length, url: entry.url,
+                    time: entry.captureTime, isRevisit: entry.isRevisit))
+        }
+        guard isRead else { return }
+        let differing = now.spans.indices.filter { !now.spans[$0].agrees(with: sums[$0]) }
+        for start in stride(from: 0, to: differing.count, by: Self.spansAtOnce) {
+            try compareOneByOne(Set(differing[start...].prefix(Self.spansAtOnce)), places)
+        }
+        try checkRevisits()
+    }
+
+    /// Calls `body` with each line of the index.
+    ///
+    /// - Returns: `false` if the archive has no index.
+    private func forEachCapture(_ body: (CDXJEntry, IndexLocation) throws -> Void) throws -> Bool {
+        let reader = wacz.makeCaptureReader()
+        var count = 0
+        while let (entry, location) = try reader.next() {
+            guard !reader.isReadingRecords else { return false }
+            count += 1
+            if count.isMultiple(of: 1024) { try step(wacz.size, nil) }
+            try body(entry, location)
+        }
+        return true
+    }
+
+    private static let spansAtOnce = 8
+
+    // Differences -------------------------------------------------------------------------------------------------
+
+    /// Reads the records of some spans again, and compares each with the lines that point to it.
+    private func compareOneByOne(_ spans: Set<Int>, _ places: SpanPlaces) throws {
+        var records = try Dictionary(uniqueKeysWithValues: spans.map { ($0, try recordList(of: now.spans[$0])) })
+        _ = try forEachCapture { entry, location in
+            guard let place = places.span(of: entry, in: wacz), spans.contains(place) else { return }
+            try compare(entry, at: location, with: &records[place, default: []])
+        }
+        for place in spans.sorted() {
+            for record in records[place] ?? [] where record.isCapture && !record.isIndexed {
+                now.result.captures.without += 1
+                let file = now.spans[place].file
+                now.log.add("record-unindexed") {
+                    let url = try? WARCReader(
+                        entry: wacz.directory.entry(named: file) ?? wacz.warcEntries[0], of: wacz.directory
+                    ).record(at: record.offset).targetURI
+                    return Finding(
+                        severity: .warning, code: "record-unindexed",
+                        what: "The index doesn't list a capture: \((url ?? "unknown URL").prefix(500))",
+                        location: "\(file) byte \(record.offset)", consequence: "This capture can't be found.")
+                }
+            }
+        }
+    }
+
+    /// A record as an index line must have it.
+    private struct ListedRecord {
+        let offset: UInt64
+        let length: UInt64
+        let url: UInt64
+        let time: CaptureTimestamp?
+        let isCapture: Bool
+        let isRevisit: Bool
+        var isIndexed = false
+    }
+
+    private func recordList(of span: RecordSpan) throws -> [ListedRecord] {
+        guard let entry = wacz.directory.entry(named: span.file) else { return [] }
+        let scanner = try WARCReader(entry: entry, of: wacz.directory).makeScanner(span.start..<span.end)
+        var list: [ListedRecord] = []
+        while let item = try scanner.next() {
+            if list.count.isMultiple(of: 256) { try step(wacz.size, nil) }
+            list.append(
+                ListedRecord(
+                    offset: item.record.offset, length: item.length, url: urlHash(item.record.targetURI ?? ""),
+                    time: item.record.timestamp, isCapture: item.isCapture,
+                    isRevisit: item.record.isRevisit))
+        }
+        return list
+    }
+
+    /// The same for all spellings of a URL.
+    private func urlHash(_ url: String) -> UInt64 { now.hasher.hash(SURT.key(for: url)) }
+
+    private func compare(_ entry: CDXJEntry, at location: IndexLocation, with records: inout [ListedRecord]) throws {
+        guard let place = records.firstIndex(ofOffset: entry.offset, \.offset) else {
+            now.result.captures.failed += 1
+            now.log.add(
+                .error, "index-no-record", "The index points to a place where no record begins that can be read.",
+                at: location.description, consequence: "This capture can't be replayed.")
+            return
+        }
+        records[place].isIndexed = true
+        let record = records[place]
+        let isSameTime = record.time?.digits14 == entry.captureTime?.digits14
+        if record.url != urlHash(entry.url) || !isSameTime {
+            now.result.captures.failed += 1
+            now.log.add("index-other-record") {
+                let found = try? wacz.record(of: entry)
+                let url = (found?.targetURI ?? "unknown URL").prefix(300)
+                return Finding(
+                    severity: .error, code: "index-other-record",
+                    what: "The index lists \(entry.url.prefix(300)) of \(entry.timestamp), but the record there is "
+                        + "\(url) of \(found?.timestamp?.digits14 ?? "an unknown time").",
+                    location: location.description, consequence: "Replay shows a different capture than the one listed."
+                )
+            }
+        } else if let length = entry.length, length < record.length {
+            now.result.captures.failed += 1
+            now.log.add(
+                .error, "index-short-length",
+                "The index gives \(length) bytes for a record that has \(record.length).", at: location.description,
+                consequence: "Replay may show only a part of this capture.")
+        } else if record.isRevisit, !entry.isRevisit {
+            now.result.revisits.checked += 1
+            try checkRevisit(entry, at: location)
+        }
+    }
+
+    // Revisits ----------------------------------------------------------------------------------------------------
+
+    /// Checks that the payload of each revisit is there: in a capture with the same digest, else where replay finds it.
+    private func checkRevisits() throws {
+        guard now.result.revisits.checked > 0 else { return }
+        let parts = UInt64(now.result.captures.checked / Self.digestsAtOnce + 1)
+        for part in 0..<parts {
+            var originals: Set<UInt64> = []
+            var revisits: Set<UInt64> = []
+            _ = try forEachCapture { entry, _ in
+                let hash = digestHash(entry)
+                guard hash % parts == part else { return }
+                if entry.isRevisit { revisits.insert(hash) } else { originals.insert(hash) }
+            }
+            revisits.subtract(originals)
+            if part == 0 { revisits.insert(noDigest) }
+            guard !revisits.isEmpty else { continue }
+            _ = try forEachCapture { entry, location in
+                guard entry.isRevisit, revisits.contains(digestHash(entry)) else { return }
+                try checkRevisit(entry, at: location)
+            }
+        }
+    }
+
+    private func checkRevisit(_ entry: CDXJEntry, at location: IndexLocation) throws {
+        guard try !lookups.isResolvable(entry) else { return }
+        now.result.revisits.failed += 1
+        now.log.add(
+            .error, "revisit-unresolved",
+            "A capture refers to the payload of another one, which isn't there: \(entry.url.prefix(500))",
+            at: location.description,
+            consequence: "This capture can't be replayed, unless the archive with the payload is in the library.")
+    }
+
+    private var noDigest: UInt64 { 0 }
+
+    private func digestHash(_ entry: CDXJEntry) -> UInt64 {
+        entry.digest.flatMap { WARCDigest($0) }.map { now.hasher.hash($0.hex) | 1 } ?? noDigest
+    }
+
+    private static let digestsAtOnce = 1_000_000
+}
+
+/// Finds the span of an index line.
+private struct SpanPlaces {
+    private var starts: [String: [(start: UInt64, place: Int)]] = [:]
+
+    init(_ spans: [RecordSpan]) {
+        for (place, span) in spans.enumerated() { starts[span.file, default: []].append((span.start, place)) }
+    }
+
+    func span(of entry: CDXJEntry, in wacz: WACZFile) -> Int? {
+        guard let warc = wacz.warcEntry(named: entry.filename), let spans = starts[warc.name],
+            entry.offset < warc.uncompressedSize
+        else { return nil }
+        return spans[spans.partition { $0.start > entry.offset } - 1].place
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// Returns the first index whose element fulfils a condition that all later elements fulfil too.
+    fileprivate func partition(_ isLater: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if isLater(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// Returns the index of the element with an offset, in a list sorted by it.
+    fileprivate func firstIndex(ofOffset offset: UInt64, _ path: KeyPath<Element, UInt64>) -> Int? {
+        let place = partition { $0[keyPath: path] >= offset }
+        return place < endIndex && self[place][keyPath: path] == offset ? place : nil
+    }
+}

@@ -1,0 +1,254 @@
+/// Reads a WACZ once, in the order of its bytes, and compares everything with its digests.
+///
+/// Hashing, decompressing and comparing overlap. Memory is bounded, and nothing is written.
+package final class ArchiveVerifier {
+    /// The number of bytes of the file that were read, and the progress if it can be stored at this point.
+    package typealias Step = (_ bytesRead: UInt64, _ progress: VerificationProgress?) throws -> Void
+
+    let wacz: WACZFile
+    let lookups: any VerificationLookups
+    let step: Step
+    private let wholeFile: String?
+    private let checkpointInterval: Duration
+    var now: VerificationProgress
+    /// All files in the ZIP, in the order of their bytes.
+    private let entries: [ZIPEntry]
+    private let hashes: [String: WARCDigest]
+    private var clock = ContinuousClock.now
+    /// What `step` threw while a stream was read, which only passes on errors of its own.
+    private var stopError: (any Error)?
+
+    /// - Parameters:
+    ///   - progress: Where to continue; of a file with the same bytes.
+    ///   - wholeFile: The SHA-256 of the file in hexadecimal digits, to be compared too; `nil` not to.
+    ///   - checkpointInterval: The time between two states within a WARC file that can be stored.
+    ///   - step: Called often; throws to stop.
+    package init(
+        _ wacz: WACZFile, continuing progress: VerificationProgress = VerificationProgress(),
+        lookups: any VerificationLookups, wholeFile: String? = nil,
+        checkpointInterval: Duration = .seconds(2), step: @escaping Step = { _, _ in }
+    ) {
+        (self.wacz, self.lookups, self.wholeFile, self.step) = (wacz, lookups, wholeFile, step)
+        self.checkpointInterval = checkpointInterval
+        now = progress
+        entries = wacz.directory.entries.filter { !$0.isDirectory && !$0.isSymlink }
+            .sorted { $0.localHeaderOffset < $1.localHeaderOffset }
+        let listed = wacz.dataPackage?.resources ?? []
+        hashes = Dictionary(listed.compactMap { item in item.hash.map { (item.path, $0) } }) { first, _ in first }
+    }
+
+    /// Reads the file.
+    ///
+    /// - Throws: What `step` and `lookups` throw; `io` if the file can't be read.
+    package func run() throws -> Verification {
+        let file = try wholeFile.map { try FileComparison(wacz.source, sha256: $0) }
+        if now.phase == .files {
+            if now.entriesDone == 0, now.recordsEnd == 0 { try inspect() }
+            while now.entriesDone < entries.count { try checkNextEntry() }
+            now.phase = .index
+            try report()
+        }
+        if now.phase == .index {
+            try checkIndex()
+            now.phase = .pages
+            try report()
+        }
+        try checkPages()
+        if let file, try !file.agrees() {
+            now.log.add(
+                .error, "file-hash", "The file isn't the one that was imported: its SHA-256 differs.", at: wacz.name,
+                consequence: "It was changed or damaged in the store. Import the original again, or restore a backup.")
+        }
+        var result = now.result
+        result.add(now.log.findings)
+        return result
+    }
+
+    /// Reports progress that can be stored.
+    private func report() throws {
+        clock = .now
+        let bytes = now.entriesDone < entries.count ? entries[now.entriesDone].localHeaderOffset : wacz.size
+        try step(bytes + now.recordsEnd, now)
+    }
+
+    private func inspect() throws {
+        let inspection = try wacz.inspect { [step] _, _ in try step(0, nil) }
+        for finding in inspection.findings { now.log.add(finding) }
+        try wacz.directory.compareLocalHeaders(&now.log)
+        now.result.uncheckedFiles = (wacz.dataPackage?.resources ?? []).count { resource in
+            resource.unknownHash != nil || resource.hash != nil && wacz.directory.entry(named: resource.path) == nil
+        }
+        if wacz.dataPackage != nil, wacz.digest?.hash == nil {
+            now.log.add(
+                .notice, "package-hash-missing", "Nothing protects datapackage.json, which lists the hashes.",
+                at: "datapackage-digest.json",
+                consequence: "Replay isn't affected, but who changes a file can change its hash too.")
+        }
+    }
+
+    // Files -------------------------------------------------------------------------------------------------------
+
+    private func checkNextEntry() throws {
+        let entry = entries[now.entriesDone]
+        let expected = entry.isDescription ? wacz.digest?.hash.flatMap { WARCDigest($0) } : hashes[entry.name]
+        do {
+            let stream = HashedStream(
+                try wacz.directory.stream(of: entry), expected?.algorithm ?? (entry.isDescription ? .sha256 : nil)
+            ) { [unowned self] count throws(WebArchiveError) in
+                // A compressed file has more bytes than its part of the ZIP.
+                try stopping { try self.step(entry.localHeaderOffset + min(count, entry.compressedSize), nil) }
+            }
+            if wacz.warcEntries.contains(entry) { try readRecords(of: entry, from: stream) }
+            compare(entry, try stream.finish(), expected)
+        } catch {
+            if let stopError { throw stopError }
+            guard let error = error as? WebArchiveError, error.code != .io else { throw error }
+            count(entry, expected, agrees: false)
+            now.log.add(
+                .error, "entry-damaged", "A file in the package can't be read: \(error.problem).", at: entry.name,
+                consequence: "Its contents are lost from there on.")
+        }
+        now.entriesDone += 1
+        now.recordsEnd = 0
+        try report()
+    }
+
+    private func stopping(_ body: () throws -> Void) throws(WebArchiveError) {
+        do {
+            try body()
+        } catch {
+            stopError = error
+            throw WebArchiveError(code: .cancelled, problem: "stopped", file: wacz.name)
+        }
+    }
+
+    private func compare(_ entry: ZIPEntry, _ found: HashedStream.Sums, _ expected: WARCDigest?) {
+        if found.crc != entry.crc32 {
+            now.log.add(
+                .error, "crc-differs", "A file doesn't match its CRC-32 in the ZIP.", at: entry.name,
+                consequence: "It was damaged after the archive was packed, and may differ from what was captured.")
+        }
+        if entry.isDescription { now.result.packageHash = found.digest.map { "\($0.algorithm):\($0.hex)" } }
+        let agrees = expected == nil || found.digest == expected
+        count(entry, expected, agrees: agrees)
+        guard !agrees, let expected else { return }
+        if entry.isDescription {
+            now.log.add(
+                .error, "package-hash", "datapackage.json doesn't match its hash in datapackage-digest.json.",
+                at: entry.name,
+                consequence: "The list of files and hashes was changed after the archive was packed or signed.")
+        } else {
+            let name = expected.algorithm.name
+            now.log.add(
+                .error, "resource-hash", "A file doesn't match its hash (\(name)) in datapackage.json.", at: entry.name,
+                consequence: "It was changed or damaged after the archive was packed.")
+        }
+    }
+
+    private func count(_ entry: ZIPEntry, _ expected: WARCDigest?, agrees: Bool) {
+        if entry.isDescription {
+            now.result.dataPackage.count(hasDigest: expected != nil, agrees: agrees)
+        } else if entry.name != "datapackage-digest.json" {
+            now.result.files.count(hasDigest: expected != nil, agrees: agrees)
+            guard wacz.warcEntries.contains(entry) else { return }
+            now.result.warcFiles.count(hasDigest: expected != nil, agrees: agrees)
+        }
+    }
+
+    // Records -----------------------------------------------------------------------------------------------------
+
+    private func readRecords(of entry: ZIPEntry, from stream: HashedStream) throws {
+        guard try stream.skip(now.recordsEnd) else { return }
+        let reader = try WARCReader(entry: entry, of: wacz.directory)
+        let digests = RecordDigests(bytesMax: wacz.limits.recordBytesMax(compressed: entry.compressedSize), entry.name)
+        let scanner = WARCScanner(reader, BufferedInput(stream, offset: now.recordsEnd), receiver: digests)
+        while let item = try scanner.next() {
+            try digests.end()
+            add(item, of: entry)
+            guard clock.duration(to: .now) >= checkpointInterval else { continue }
+            try addResults(entry, scanner, digests)
+            now.recordsEnd = scanner.offset
+            try report()
+        }
+        try addResults(entry, scanner, digests)
+        endSpan(of: entry)
+    }
+
+    /// Adds a record to its span.
+    private func add(_ item: WARCScanner.Item, of entry: ZIPEntry) {
+        let (start, end) = (item.record.offset, item.record.offset + item.length)
+        let last = now.spans.indices.last
+        let isFull =
+            last.map { now.spans[$0].file != entry.name || now.spans[$0].count >= RecordSpan.capturesMax } ?? true
+        if isFull {
+            let isFirst = last.map { now.spans[$0].file != entry.name } ?? true
+            now.spans.append(RecordSpan(file: entry.name, start: isFirst ? 0 : start, end: end))
+        }
+        guard item.isCapture, let url = item.record.targetURI else { return }
+        now.spans[now.spans.count - 1].add(
+            now.hasher.hash(
+                file: entry.name, offset: start, length: item.indexedLength, url: url, time: item.record.timestamp,
+                isRevisit: item.record.isRevisit))
+    }
+
+    private func endSpan(of entry: ZIPEntry) {
+        guard let last = now.spans.last, last.file == entry.name else {
+            now.spans.append(RecordSpan(file: entry.name, start: 0, end: entry.uncompressedSize))
+            return
+        }
+        now.spans[now.spans.count - 1].end = entry.uncompressedSize
+    }
+
+    /// Waits for the comparison of the records so far, and adds the results.
+    private func addResults(_ entry: ZIPEntry, _ scanner: WARCScanner, _ digests: RecordDigests) throws {
+        now.log.add(scanner.takeFindings())
+        let results = try digests.takeResults()
+        now.result.records.checked += results.withDigest
+        now.result.records.without += results.withoutDigest
+        for mismatch in results.mismatches where try !isDecodedPayload(mismatch, of: entry) {
+            now.result.records.failed += 1
+            let part = mismatch.part == .block ? "block" : "payload"
+            now.log.add(
+                .error, "\(part)-digest", "The \(part) of a WARC record doesn't match its digest.",
+                at: "\(entry.name) byte \(mismatch.offset)",
+                consequence: "The capture was changed or damaged after it was recorded.")
+        }
+    }
+
+    /// Whether a digest is that of the payload without its transfer coding, as WARC 1.1 §5.9 means it. Few writers do.
+    private func isDecodedPayload(_ mismatch: RecordDigests.Mismatch, of entry: ZIPEntry) throws -> Bool {
+        guard mismatch.part == .payload, entry.method == .stored else { return false }
+        var hasher = DigestHasher(mismatch.expected.algorithm)
+        do {
+            let message = try WARCReader(entry: entry, of: wacz.directory).record(at: mismatch.offset).openHTTPMessage()
+            guard message.head.isChunked else { return false }
+            try message.forEachChunk {
+                hasher.update($0)
+                return true
+            }
+        } catch let error as WebArchiveError where error.isDamage {
+            return false
+        }
+        return hasher.digest == mismatch.expected
+    }
+
+    // Pages -------------------------------------------------------------------------------------------------------
+
+    private func checkPages() throws {
+        let reader = wacz.makePageReader()
+        while let page = try reader.next() {
+            try step(wacz.size, nil)
+            let isCaptured = try lookups.isCaptured(page)
+            now.result.pages.count(hasDigest: true, agrees: isCaptured)
+            guard !isCaptured else { continue }
+            now.log.add(
+                .warning, "page-uncaptured", "A page of the page list isn't in the index: \(page.url.prefix(500))",
+                at: page.list == .pages ? "pages/pages.jsonl" : "pages/extraPages.jsonl",
+                consequence: "This page can't be opened.")
+        }
+    }
+}
+
+extension ZIPEntry {
+    fileprivate var isDescription: Bool { name == "datapackage.json" }
+}
