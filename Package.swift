@@ -78,7 +78,8 @@ let package = Package(
         .target(
             name: "ArchiveStore",
             dependencies: [
-                "WebArchive", "CZlib", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+                "ArchiveSignature", "WebArchive", "CZlib",
+                .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -113,7 +114,7 @@ let package = Package(
         .executableTarget(
             name: "replayhost",
             dependencies: [
-                "ReplayHostKit", "ReplayServer", "ArchiveStore", "WebArchive", "CLinux",
+                "ReplayHostKit", "ReplayServer", "ArchiveStore", "ArchiveSignature", "WebArchive", "CLinux",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -31,6 +31,7 @@ package struct ArchiveStore: Sendable {
     package var ports: Ports { Ports(store: self) }
     package var resolver: Resolver { Resolver(store: self) }
     package var searcher: Searcher { Searcher(store: self) }
+    package var verifications: Verifications { Verifications(store: self) }
     var committer: Committer { Committer(store: self) }
 
     /// Whether the store is read-only. Its archives can be listed and replayed.

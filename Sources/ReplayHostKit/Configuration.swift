@@ -17,6 +17,8 @@ extension ReplayHost {
         public var allowedUsers: AllowedUsers
         /// The logger. Opened URLs are logged at `debug` and below only.
         public var logger: Logger
+        /// After how many days archives are verified again in the background; `nil` for never.
+        public var auditDays: Int?
         /// Listening sockets to use at the first start instead of `port`.
         package var inheritedSockets: [Int32] = []
 

@@ -89,7 +89,9 @@ public final class ReplayHost: Sendable {
             let port = try openPort(former)
             let server = ReplayServer(
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
-                version: Self.version, users: configuration.allowedUsers.identifiers, logger: configuration.logger)
+                version: Self.version, auditDays: configuration.auditDays,
+                users: configuration.allowedUsers.identifiers,
+                logger: configuration.logger)
             let number = port.number
             if !store.isReadOnly, configuration.origins != .names { try store.ports.reserveForLibrary(number) }
             try serverFile?.write(

@@ -23,21 +23,25 @@ package struct ReplayServer: Sendable {
     private let running = Running()
     private let limits: ReplayPorts.Limits
     private let users: Set<UInt32>?
+    private let auditDays: Int?
 
     /// - Parameters:
     ///   - port: The port of the library.
     ///   - origins: How archives are isolated from each other in the browser.
     ///   - token: `nil` for a random one.
     ///   - limits: The limits for replay ports.
+    ///   - auditDays: After how many days archives are verified again; `nil` for never.
     ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
         version: String,
-        limits: ReplayPorts.Limits = ReplayPorts.Limits(), users: Set<UInt32>? = [], logger: Logger
+        limits: ReplayPorts.Limits = ReplayPorts.Limits(), auditDays: Int? = nil,
+        users: Set<UInt32>? = [], logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
         self.logger = logger
         self.limits = limits
+        self.auditDays = auditDays
         self.users = users
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
@@ -62,7 +66,8 @@ package struct ReplayServer: Sendable {
             return try await listen(on: port, Dispatch(site: site.on(hosts), control: nil), clients)
         }
         let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
-        let background = BackgroundWork(store: site.store, events: events, stop: stopSignal, logger: logger)
+        let background = BackgroundWork(
+            store: site.store, events: events, stop: stopSignal, auditDays: auditDays, logger: logger)
         await running.start(
             listener, ports, [ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() }])
         if site.hosts.origins != .names { await ports.reopen() }

@@ -21,7 +21,8 @@ struct ReplayHostCommand: AsyncParsableCommand {
         subcommands: [
             OpenCommand.self, StopCommand.self, ImportCommand.self, ServeCommand.self, ListCommand.self,
             InfoCommand.self, SearchCommand.self, PagesCommand.self, URLsCommand.self,
-            CDXCommand.self, GetCommand.self, ExplainCommand.self, EditCommand.self, CollectionCommand.self,
+            CDXCommand.self, GetCommand.self, ExplainCommand.self, VerifyCommand.self,
+            EditCommand.self, CollectionCommand.self,
             GroupCommand.self,
             JobsCommand.self, RemoveCommand.self,
             BackupCommand.self, RestoreCommand.self, DoctorCommand.self,

@@ -20,6 +20,8 @@ package struct Archive: Sendable, Hashable {
     package var isExamined = true
     package var entry: LibraryEntry
     package var summary: ArchiveSummary
+    /// The result of the last verification; `nil` before the first.
+    package var verified: VerificationSummary?
 
     package subscript<Value>(dynamicMember member: WritableKeyPath<LibraryEntry, Value>) -> Value {
         get { entry[keyPath: member] }
@@ -57,7 +59,7 @@ package struct Archive: Sendable, Hashable {
 extension Archive: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, title, sha256, size, originalName, importedAt, createdAt, description, software, waczVersion
-        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, findingCounts,
+        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, verifiedAt, findingCounts,
             replayCollection, file
         case lookups, lookupsReason, tags, notes, storage, linkedPath
     }
@@ -88,8 +90,8 @@ extension Archive: Encodable {
         try container.encodeIfPresent(summary.firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(summary.lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
         try container.encodeIfPresent(mainPage, forKey: .mainPage)
-        // This version never stores the result of checking the hashes inside the package.
-        try container.encode("not-yet-verified", forKey: .verification)
+        try container.encode(verified?.outcome.rawValue ?? "not-yet-verified", forKey: .verification)
+        try container.encodeIfPresent(verified.map { RFC3339.text(of: $0.verifiedAt) }, forKey: .verifiedAt)
         try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(replayCollection, forKey: .replayCollection)
         try container.encode(filePath, forKey: .file)
@@ -127,9 +129,12 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
     package let collections: [ArchiveID]
     /// What can be searched; `nil` before indexing has started.
     package let text: IndexedText?
+    /// The last verification; `nil` before the first.
+    package let verification: VerificationReport?
 
     private enum CodingKeys: String, CodingKey {
         case availability, findings, collections, text
+        case verification = "verificationReport"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -139,6 +144,7 @@ package struct ArchiveDetails: Sendable, Hashable, Encodable {
         try container.encode(findings, forKey: .findings)
         try container.encode(collections.map(\.text), forKey: .collections)
         try container.encodeIfPresent(text, forKey: .text)
+        try container.encodeIfPresent(verification, forKey: .verification)
     }
 }
 

@@ -143,20 +143,40 @@ struct Catalog: Sendable {
         try writing { database in
             for key in oldKeys { try database.execute(sql: "DELETE FROM archive WHERE key = ?", arguments: [key]) }
             try ArchiveRecord(archive, sidecarStamp: sidecarStamp).insert(database)
-            let finding = try database.makeStatement(
-                sql: "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?)")
-            for (position, item) in findings.enumerated() {
-                try finding.execute(arguments: [
-                    archive.key, position, item.severity.rawValue, item.code, item.what, item.location,
-                    item.consequence,
-                ])
-            }
+            try Self.insert(findings, key: archive.key, database)
             let page = try database.makeStatement(sql: "INSERT INTO page VALUES (?, ?, ?, ?, ?, ?)")
             try eachPage { item in
                 try page.execute(arguments: [
                     archive.key, item.position, item.list, item.url, item.timestamp, item.title,
                 ])
             }
+        }
+    }
+
+    private static func insert(_ findings: [Finding], key: String, _ database: Database) throws {
+        let finding = try database.makeStatement(sql: "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?)")
+        for (position, item) in findings.enumerated() {
+            try finding.execute(arguments: [
+                key, position, item.severity.rawValue, item.code, item.what, item.location, item.consequence,
+            ])
+        }
+    }
+
+    /// Replaces an archive's findings by those of a verification, which include them.
+    ///
+    /// - Returns: `false` if there is no archive with that key.
+    func setVerification(_ summary: VerificationSummary, findings: [Finding], key: String) throws -> Bool {
+        try writing { database in
+            let row = try ArchiveRecord.fetchOne(
+                database, sql: "SELECT * FROM archive WHERE key = ?", arguments: [key])
+            guard let row else { return false }
+            var archive = row.archive
+            archive.verified = summary
+            archive.summary.findingCounts = FindingCounts(findings)
+            try ArchiveRecord(archive, sidecarStamp: row.sidecarStamp).update(database)
+            try database.execute(sql: "DELETE FROM finding WHERE archiveKey = ?", arguments: [key])
+            try Self.insert(findings, key: key, database)
+            return true
         }
     }
 

@@ -14,6 +14,13 @@ enum CatalogMigrations {
         migrator.registerMigration("7 archives without text") {
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN indexesText INTEGER NOT NULL DEFAULT 1")
         }
+        migrator.registerMigration("8 verification") {
+            try $0.execute(
+                sql: """
+                    ALTER TABLE archive ADD COLUMN verification TEXT;
+                    ALTER TABLE archive ADD COLUMN verifiedAt TEXT;
+                    """)
+        }
         return migrator
     }
 

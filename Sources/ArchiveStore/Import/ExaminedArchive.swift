@@ -1,6 +1,4 @@
-import Crypto
 import Foundation
-import Synchronization
 import WebArchive
 
 /// A file that was read and can be replayed, with its findings.
@@ -13,7 +11,7 @@ struct ExaminedArchive {
     ///
     /// - Parameters:
     ///   - opened: A file with the same content that is already open, so that its structure isn't read again.
-    ///   - isStrict: Whether to check the hashes inside the package, and to refuse the file for any warning or error.
+    ///   - isStrict: Whether to verify the file, and to refuse it for any warning or error.
     ///   - progress: Called with the bytes of index and page lists that were read, and their total; throws to stop.
     /// - Throws: `StoreError` `refused` if the file can't be replayed.
     init(
@@ -29,7 +27,11 @@ struct ExaminedArchive {
             findings = inspection.findings
             return
         }
-        findings = try inspection.findings + ResourceHashes(wacz: wacz).findings { try progress(0, 0) }
+        findings = try withoutActuallyEscaping(progress) { [wacz] progress in
+            try StoreError.refusingDamage {
+                try ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { done, _ in try progress(done, wacz.size) }.run()
+            }
+        }.findings
         if let worst = findings.filter({ $0.severity > .notice }).max(by: { $0.severity < $1.severity }) {
             throw StoreError(
                 .refused, "not added because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",
@@ -115,48 +117,5 @@ extension String {
         var size = utf8.count
         while size > limit - 3, let last = scalars.popLast() { size -= UTF8.width(last) }
         return String(String.UnicodeScalarView(scalars)) + "…"
-    }
-}
-
-/// Checks the SHA-256 of every resource that the package lists. WACZ 1.1.1 §5.2, `hash`.
-struct ResourceHashes {
-    let wacz: WACZFile
-
-    /// - Parameter checkCancellation: Called after every chunk; throws to stop.
-    func findings(checkCancellation: () throws -> Void) throws -> [Finding] {
-        var findings: [Finding] = []
-        for resource in wacz.dataPackage?.resources ?? [] {
-            guard let expected = resource.hash, let entry = wacz.directory.entry(named: resource.path) else { continue }
-            guard expected.algorithm == .sha256 else {
-                findings.append(unchecked(resource.path))
-                continue
-            }
-            var hash = SHA256()
-            do {
-                try wacz.directory.stream(of: entry).forEachChunk(chunkBytesMax: 1 << 20) {
-                    try checkCancellation()
-                    hash.update(bufferPointer: $0)
-                    return true
-                }
-            } catch let error as WebArchiveError {
-                throw StoreError.refused(error)
-            }
-            if hash.finalize().hexadecimal != expected.hex { findings.append(mismatch(resource.path)) }
-        }
-        return findings
-    }
-
-    private func mismatch(_ path: String) -> Finding {
-        Finding(
-            severity: .error, code: "resource-hash",
-            what: "\(path) doesn't match its SHA-256 in datapackage.json",
-            location: path, consequence: "it was changed or damaged after the archive was created")
-    }
-
-    private func unchecked(_ path: String) -> Finding {
-        Finding(
-            severity: .notice, code: "resource-hash-unchecked",
-            what: "\(path) has a hash that isn't SHA-256",
-            location: path, consequence: "its content wasn't checked")
     }
 }

@@ -154,7 +154,7 @@ struct Importer {
         let details = ArchiveDetails(
             archive: linked, availability: .available, findings: try catalog.findings(key: linked.key),
             collections: try store.collections.collections(of: linked.id).map(\.id),
-            text: try store.searcher.indexedText(of: linked))
+            text: try store.searcher.indexedText(of: linked), verification: store.verifications.last(of: linked))
         return ImportOutcome(details: details, kind: .duplicate)
     }
 

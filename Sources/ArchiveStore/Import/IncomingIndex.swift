@@ -43,18 +43,18 @@ final class IncomingIndex {
     }
 
     deinit {
-        for file in IndexFile.allCases { unlink(stem + file.suffix) }
+        for file in DerivedFile.allCases { unlink(stem + file.suffix) }
     }
 
     /// Moves the files into `files/`, and deletes those there that the archive doesn't need.
     ///
     /// Call this before moving the archive's file, so that the file is never without its index.
     func move() throws(StoreError) {
-        for file in IndexFile.allCases {
+        for file in DerivedFile.allCases where file.isOfIndex {
             if lookups.files.contains(file) {
-                try Folder.move(stem + file.suffix, to: layout.index(file, key: key))
+                try Folder.move(stem + file.suffix, to: layout.derived(file, key: key))
             } else {
-                try Folder.delete(layout.index(file, key: key))
+                try Folder.delete(layout.derived(file, key: key))
             }
         }
     }
@@ -62,7 +62,7 @@ final class IncomingIndex {
     private func copyIDX(of wacz: WACZFile) throws {
         guard let entry = wacz.compressedIDX else { return }
         try layout.checkSpace(for: entry.uncompressedSize, what: "a copy of \(entry.name)")
-        let target = try Descriptor(path: stem + IndexFile.idx.suffix, flags: O_WRONLY | O_CREAT | O_EXCL)
+        let target = try Descriptor(path: stem + DerivedFile.idx.suffix, flags: O_WRONLY | O_CREAT | O_EXCL)
         do {
             try wacz.directory.stream(of: entry).forEachChunk {
                 try target.append($0)
@@ -84,7 +84,7 @@ final class IncomingIndex {
         let name = String(stem.dropFirst(layout.incoming.count + 1))
         do {
             _ = try ZipNumWriter.write(
-                from: wacz, to: layout.incoming, stem: name, blocksName: key + IndexFile.blocks.suffix
+                from: wacz, to: layout.incoming, stem: name, blocksName: key + DerivedFile.blocks.suffix
             ) { try progress(min($0, total), total) }
         } catch let error as WebArchiveError {
             throw StoreError.refused(error)

@@ -9,6 +9,8 @@ package struct Job: Sendable, Hashable {
         case hash
         /// Makes the text of an archive searchable.
         case text
+        /// Verifies an archive.
+        case verify
     }
 
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {

@@ -1,3 +1,5 @@
+import WebArchive
+
 extension JobRunner {
     /// Makes the text of an archive searchable, and counts what its index lists, at low priority. What was done stays
     /// when the job stops.
@@ -5,11 +7,8 @@ extension JobRunner {
     /// - Returns: How the job ended; `nil` if it was paused or cancelled.
     /// - Throws: What the catalog throws.
     func indexText(_ job: Job, _ owner: JobOwner, stop: () -> String?, progress: (UInt64) -> Void) throws -> JobEnd? {
-        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id) else {
-            return .cancelled(reason: "the archive was removed")
-        }
-        let rate = JobRate()
-        do {
+        try runOnArchive(job) { archive in
+            let rate = JobRate()
             let end = try LowPriority.run {
                 let end = try TextWork(store: store, archive: archive).run { done, total in
                     if let reason = stop() { throw JobStop.requested(reason) }
@@ -23,8 +22,17 @@ extension JobRunner {
                 }
                 return end
             }
-            guard end == .done else { return .notStarted(reason: "the archive has changed") }
-            return .done(id, bytes: archive.size)
+            return end == .done ? .done(archive.id, bytes: archive.size) : .notStarted(reason: Self.archiveChanged)
+        }
+    }
+
+    /// Runs a job that reads an archive, and returns how it ended.
+    func runOnArchive(_ job: Job, _ body: (Archive) throws -> JobEnd) throws -> JobEnd? {
+        guard let id = job.archiveID, let archive = try store.catalog.archive(id: id) else {
+            return .cancelled(reason: "the archive was removed")
+        }
+        do {
+            return try body(archive)
         } catch JobStop.catalogFailed(let error) {
             throw error
         } catch JobStop.noLongerOwned {
@@ -36,11 +44,13 @@ extension JobRunner {
         }
     }
 
+    static let archiveChanged = "the archive has changed"
+
     private func failed(_ archive: Archive, _ error: any Error) throws -> JobEnd {
         guard let current = try store.catalog.archive(id: archive.id) else {
             return .cancelled(reason: "the archive was removed")
         }
-        if current.key != archive.key { return .notStarted(reason: "the archive has changed") }
+        if current.key != archive.key { return .notStarted(reason: Self.archiveChanged) }
         guard current.availability(in: store.layout) != .unavailable else {
             return .notStarted(reason: Self.fileUnavailable)
         }

@@ -1,17 +1,24 @@
+package import ArchiveSignature
 import Synchronization
 
 /// Runs queued jobs one after the other. Several runners, in one or more processes, share the work.
 package final class JobRunner: Sendable {
     let store: ArchiveStore
     private let kinds: Set<Job.Kind>
+    /// The roots for signatures.
+    let trust: TrustRoots?
     /// Partial hashes by job, so that a paused job continues where it stopped.
     private let partialHashes = Mutex<[Int64: HashingWork]>([:])
     /// The owner of the running job, until its end is recorded.
     private let current = Mutex<JobOwner?>(nil)
 
-    /// - Parameter kinds: The kinds of jobs to run.
-    package init(_ store: ArchiveStore, kinds: Set<Job.Kind> = Set(Job.Kind.allCases)) {
-        (self.store, self.kinds) = (store, kinds)
+    /// - Parameters:
+    ///   - kinds: The kinds of jobs to run.
+    ///   - trust: The roots that signatures must lead to; `nil` for the system's.
+    package init(
+        _ store: ArchiveStore, kinds: Set<Job.Kind> = Set(Job.Kind.allCases), trust: TrustRoots? = nil
+    ) {
+        (self.store, self.kinds, self.trust) = (store, kinds, trust)
     }
 
     /// Runs the next job that can run, until it ends or is stopped. Not reentrant.
@@ -33,6 +40,7 @@ package final class JobRunner: Sendable {
         switch job.kind {
         case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
         case .text: end = try indexText(job, owner, stop: stop) { progress(job, $0) }
+        case .verify: end = try verify(job, owner, stop: stop) { progress(job, $0) }
         case .import: end = try repeatImport(job, owner, stop: stop) { progress(job, $0) }
         }
         if let end { try store.jobs.end(job.id, owner: owner.name, end) }

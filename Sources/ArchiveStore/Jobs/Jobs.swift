@@ -50,15 +50,43 @@ package struct Jobs: Sendable {
         try store.search.keepOnly(Set(archives.map(\.key)))
         let complete = try store.search.completeKeys()
         if archives.allSatisfy({ complete.contains($0.key) }) { try store.search.forgetRebuild() }
-        let ended = try catalog.reading { database in
-            let sql = """
-                SELECT json_extract(options, '$.key') FROM job WHERE kind = 'text' AND state IN ('failed', 'cancelled')
-                """
-            return try String.fetchSet(database, sql: sql)
-        }
+        let ended = try endedKeys(.text)
         for archive in archives.reversed() where !complete.contains(archive.key) && !ended.contains(archive.key) {
             try queue(.text, archive, total: nil)
         }
+    }
+
+    /// Adds jobs for archives that were never verified.
+    ///
+    /// As for texts, people decide about those whose job failed or was cancelled.
+    package func queueVerifications() throws {
+        guard !store.isReadOnly else { return }
+        let ended = try endedKeys(.verify)
+        for archive in try catalog.allArchives().reversed()
+        where archive.verified == nil && !ended.contains(archive.key) {
+            try queueVerification(of: archive)
+        }
+    }
+
+    /// Returns the keys of archives with a job of a kind that failed or was cancelled.
+    private func endedKeys(_ kind: Job.Kind) throws -> Set<String> {
+        try catalog.reading { database in
+            let sql = """
+                SELECT json_extract(options, '$.key') FROM job WHERE kind = ? AND state IN ('failed', 'cancelled')
+                """
+            return try String.fetchSet(database, sql: sql, arguments: [kind.rawValue])
+        }
+    }
+
+    /// Adds a job that verifies an archive, unless there is one that hasn't finished.
+    ///
+    /// - Returns: The new or the existing job; `nil` if it ended already.
+    @discardableResult
+    package func queueVerification(of archive: Archive) throws -> Job? {
+        try queue(.verify, archive, total: archive.size)
+        return try jobs(
+            "WHERE kind = 'verify' AND archiveID = ? AND state IN ('waiting', 'running', 'paused')", [archive.id.text]
+        ).first
     }
 
     /// Adds a job for an archive, unless there is one of that kind that hasn't finished.

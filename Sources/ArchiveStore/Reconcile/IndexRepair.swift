@@ -40,7 +40,7 @@ struct IndexRepair {
     static func hasIndexFiles(
         _ lookups: ArchiveLookups, of examined: ExaminedArchive, key: String, _ layout: StoreLayout
     ) throws -> Bool {
-        guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: key)) }) else { return false }
+        guard lookups.files.allSatisfy({ Folder.exists(layout.derived($0, key: key)) }) else { return false }
         return try isIntact {
             try lookups.open(examined.wacz, key: key, layout: layout).checkLookups()
         }
@@ -49,7 +49,7 @@ struct IndexRepair {
     private func areLookupsIntact(_ archive: Archive) throws -> Bool {
         guard let lookups = archive.lookups else { return false }
         guard lookups.usesSidecar else { return true }
-        guard lookups.files.allSatisfy({ Folder.exists(layout.index($0, key: archive.key)) }) else { return false }
+        guard lookups.files.allSatisfy({ Folder.exists(layout.derived($0, key: archive.key)) }) else { return false }
         return try Self.isIntact {
             let wacz = try WACZFile.open(path: archive.path(in: layout), displayName: "\(archive.id).wacz")
             try lookups.open(wacz, key: archive.key, layout: layout).checkLookups(progress: checkCancellation)

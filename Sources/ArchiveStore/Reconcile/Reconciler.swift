@@ -163,15 +163,16 @@ struct Reconciler {
 
     /// Deletes index files that no archive needs. Keeps those of archives that haven't been prepared for lookups.
     private mutating func sweepIndexFiles() throws {
-        var needed: [String: [IndexFile]?] = [:]
+        var needed: [String: [DerivedFile]?] = [:]
         for archive in try catalog.allArchives() { needed[archive.key] = .some(archive.lookups?.files) }
-        for file in IndexFile.allCases {
+        for file in DerivedFile.allCases {
             for key in FileInventory.keys(of: inventory.names, ending: file.suffix)
-            where Folder.exists(layout.index(file, key: key)) {
+            where Folder.exists(layout.derived(file, key: key)) {
                 let isNeeded =
-                    needed[key].map { file == .counts || $0?.contains(file) ?? true } ?? inventory.files.contains(key)
+                    needed[key].map { !file.isForLookups || $0?.contains(file) ?? true }
+                    ?? inventory.files.contains(key)
                 if isNeeded { continue }
-                try Folder.delete(layout.index(file, key: key))
+                try Folder.delete(layout.derived(file, key: key))
                 report.sweptSidecars += 1
             }
         }

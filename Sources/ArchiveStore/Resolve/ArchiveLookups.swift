@@ -41,7 +41,7 @@ package struct ArchiveLookups: Sendable, Hashable {
     package var usesSidecar: Bool { !files.isEmpty }
 
     /// The index files in the store that lookups use.
-    var files: [IndexFile] {
+    var files: [DerivedFile] {
         switch strategy {
         case .inPlace, .empty: []
         case .idxCopy: [.idx]
@@ -50,14 +50,18 @@ package struct ArchiveLookups: Sendable, Hashable {
     }
 }
 
-/// A file in `files/` that is made from an archive's index. It's deleted with the archive and when the index changes.
-enum IndexFile: CaseIterable {
+/// A file in `files/` that is made from an archive. It's deleted with the archive.
+enum DerivedFile: CaseIterable {
     /// The gzipped index, in blocks.
     case blocks
     /// The first key of each block.
     case idx
     /// What the index lists, counted; see `IndexCounts`. Made on demand.
     case counts
+    /// The last verification; see `VerificationReport`.
+    case verified
+    /// How far the current verification is.
+    case verifying
 
     /// The suffix of its name in `files/` and `incoming/`; for the ZipNum pair, as in `ZipNumWriter`.
     var suffix: String {
@@ -65,6 +69,13 @@ enum IndexFile: CaseIterable {
         case .blocks: ".cdx.gz"
         case .idx: ".idx"
         case .counts: ".counts.json"
+        case .verified: ".verified.json"
+        case .verifying: ".verifying.json"
         }
     }
+
+    /// Whether it's made from the index, so that it changes with it.
+    var isOfIndex: Bool { [.blocks, .idx, .counts].contains(self) }
+    /// Whether lookups use it.
+    var isForLookups: Bool { [.blocks, .idx].contains(self) }
 }

@@ -164,7 +164,7 @@ private struct CountsDocument: Codable {
 
     /// Returns the counts that were kept for an archive; `nil` if there are none, or if they're damaged or outdated.
     static func counts(of archive: Archive, in layout: StoreLayout) -> IndexCounts? {
-        let path = layout.index(.counts, key: archive.key)
+        let path = layout.derived(.counts, key: archive.key)
         guard let document = try? StoreDocument.read(CountsDocument.self, at: path, bytesMax: bytesMax) else {
             return nil
         }
@@ -178,7 +178,7 @@ private struct CountsDocument: Codable {
         try store.layout.withCommitLock {
             guard try store.catalog.archive(key: archive.key) != nil else { return }
             try StoreDocument.write(
-                document, to: store.layout.index(.counts, key: archive.key), bytesMax: bytesMax)
+                document, to: store.layout.derived(.counts, key: archive.key), bytesMax: bytesMax)
         }
     }
 

@@ -45,11 +45,11 @@ extension ArchiveLookups {
         case .inPlace: return wacz
         case .empty: return try wacz.using(indexes: [])
         case .idxCopy:
-            let idx = try FileByteSource(path: layout.index(.idx, key: key))
+            let idx = try FileByteSource(path: layout.derived(.idx, key: key))
             return try wacz.using(plainIDX: idx)
         case .sortedCopy:
-            let idx = try FileByteSource(path: layout.index(.idx, key: key))
-            let blocks = try FileByteSource(path: layout.index(.blocks, key: key))
+            let idx = try FileByteSource(path: layout.derived(.idx, key: key))
+            let blocks = try FileByteSource(path: layout.derived(.blocks, key: key))
             return try wacz.using(indexes: [.zipNum(try ZipNumIndex(idx: idx, blocks: blocks))])
         }
     }

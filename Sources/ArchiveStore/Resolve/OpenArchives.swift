@@ -85,7 +85,7 @@ package final class OpenArchives: Sendable {
 
         init(_ archive: Archive, _ layout: StoreLayout) {
             (storage, lookups) = (archive.storage, archive.lookups)
-            indexFiles = (lookups?.files ?? []).map { StoreDocument.stamp(of: layout.index($0, key: archive.key)) }
+            indexFiles = (lookups?.files ?? []).map { StoreDocument.stamp(of: layout.derived($0, key: archive.key)) }
         }
     }
     /// The state of a package that is kept after closing it. The lock is held while opening it.

@@ -87,6 +87,6 @@ package struct Resolver: Sendable {
         return ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
             collections: try store.collections.collections(of: archive.id).map(\.id),
-            text: try store.searcher.indexedText(of: archive))
+            text: try store.searcher.indexedText(of: archive), verification: store.verifications.last(of: archive))
     }
 }

@@ -113,6 +113,8 @@ struct Committer {
         ) { add in
             try examined.forEachPage { try add($0) }
         }
+        // When the catalog is rebuilt, the file has been verified already.
+        try store.verifications.restore(archive)
     }
 
     /// Writes an archive's sidecar, then its row in the catalog.
@@ -131,8 +133,8 @@ struct Committer {
 
     /// Completes the change of a key after the new sidecar was written. Idempotent.
     func finishRekeying(_ archive: Archive, from provisionalKey: String) throws {
-        for file in IndexFile.allCases where Folder.exists(layout.index(file, key: provisionalKey)) {
-            try Folder.move(layout.index(file, key: provisionalKey), to: layout.index(file, key: archive.key))
+        for file in DerivedFile.allCases where Folder.exists(layout.derived(file, key: provisionalKey)) {
+            try Folder.move(layout.derived(file, key: provisionalKey), to: layout.derived(file, key: archive.key))
         }
         try catalog.update(
             archive, from: provisionalKey, sidecarStamp: StoreDocument.stamp(of: layout.sidecar(archive.key)))
@@ -165,7 +167,7 @@ struct Committer {
 
     /// Deletes the sidecar and the index files of an archive.
     func deleteSidecars(key: String) throws {
-        for file in IndexFile.allCases { try Folder.delete(layout.index(file, key: key)) }
+        for file in DerivedFile.allCases { try Folder.delete(layout.derived(file, key: key)) }
         try Folder.delete(layout.sidecar(key))
     }
 

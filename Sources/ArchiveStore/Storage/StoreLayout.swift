@@ -6,7 +6,8 @@ import Foundation
 ///     search.sqlite    the text of pages; can be rebuilt from files/
 ///     files/           SHA256.wacz, immutable; SHA256.json, its sidecar. If its index can't be searched in place:
 ///                      SHA256.cdx.gz and SHA256.idx, a sorted copy; or SHA256.idx alone, a copy of a compressed `.idx`.
-///                      SHA256.counts.json: what the index lists, counted
+///                      SHA256.counts.json: what the index lists, counted. SHA256.verified.json: the last verification;
+///                      SHA256.verifying.json: how far the current one is
 ///                      ref-UUID.json: the sidecar of a linked file until its SHA-256 is known
 ///     collections/     ID.json: archives that replay together
 ///     incoming/        imports and removals in progress, and a file for each process that runs jobs
@@ -39,8 +40,8 @@ package struct StoreLayout: Sendable, Hashable {
     /// The document of a collection.
     package func collection(_ id: ArchiveID) -> String { "\(collections)/\(id)\(Self.sidecarSuffix)" }
 
-    /// An index file of an archive.
-    func index(_ file: IndexFile, key: String) -> String { "\(files)/\(key)\(file.suffix)" }
+    /// A file that was made from an archive.
+    func derived(_ file: DerivedFile, key: String) -> String { "\(files)/\(key)\(file.suffix)" }
 
     /// A copy in progress. `name` is random. Its index files and sorted runs have the same name with a suffix.
     package func incomingCopy(_ name: String) -> String { "\(incoming)/\(Self.copyPrefix)\(name)" }

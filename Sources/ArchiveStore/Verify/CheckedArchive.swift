@@ -40,7 +40,7 @@ extension WACZFile {
         guard let entry = directory.entry(named: "datapackage-digest.json") else { return nil }
         do throws(WebArchiveError) {
             return try directory.contents(of: entry, limit: Limits.standard.digestBytesMax)
-        } catch where error.code != .io {
+        } catch  where error.code != .io {
             return nil
         }
     }

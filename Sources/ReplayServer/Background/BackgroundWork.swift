@@ -9,6 +9,8 @@ struct BackgroundWork: Sendable {
     let blocking = BlockingWork()
     let events: EventHub
     let stop: StopSignal
+    /// After how many days archives are verified again; `nil` for never.
+    let auditDays: Int?
     let logger: Logger
 
     /// Runs until the task is cancelled.
@@ -17,7 +19,9 @@ struct BackgroundWork: Sendable {
             group.addTask { await runJobs([.import, .hash]) }
             // Indexing a large archive takes hours, in which other jobs go on.
             group.addTask { await runJobs([.text]) }
-            group.addTask { await prepareTexts() }
+            group.addTask { await runJobs([.verify]) }
+            group.addTask { await audit() }
+            group.addTask { await queueJobs() }
             group.addTask { await maintainStore() }
             group.addTask { await announceChanges() }
         }
@@ -45,10 +49,10 @@ struct BackgroundWork: Sendable {
         withExtendedLifetime(runner) {}
     }
 
-    /// Queues the indexing of new archives, and deletes the text of removed ones.
-    private func prepareTexts() async {
+    /// Queues the indexing and the verification of new archives, and deletes the text of removed ones.
+    private func queueJobs() async {
         guard !store.isReadOnly else { return }
-        var errors = ErrorThrottle(logger: logger, what: "can't update the search index")
+        var errors = ErrorThrottle(logger: logger, what: "can't queue jobs")
         var seen = -1
         while await keepsRunning(after: .milliseconds(500)) {
             do {
@@ -56,6 +60,7 @@ struct BackgroundWork: Sendable {
                 guard revision != seen else { continue }
                 try await blocking.long {
                     try store.jobs.queueTexts()
+                    try store.jobs.queueVerifications()
                     try store.purgeRemovedTexts { stop.isRaised }
                 }
                 seen = revision
@@ -71,7 +76,32 @@ struct BackgroundWork: Sendable {
             var metadata: Logger.Metadata = ["job": "\(job.id)", "kind": "\(job.kind.rawValue)"]
             if let reason = job.reason { metadata["reason"] = "\(reason)" }
             logger.info("job is \(job.state.rawValue)", metadata: metadata)
+            if job.kind == .verify, job.state == .done { try logVerification(job) }
         }
+    }
+
+    /// Logs what a verification found that the one before didn't.
+    private func logVerification(_ job: Job) throws {
+        guard let id = job.archiveID, let archive = try store.archive(id: id),
+            let report = store.verifications.last(of: archive), report.hasChanged, let before = report.previous
+        else { return }
+        logger.warning(
+            "verification of \(id): \(report.summary.outcome), before: \(before.outcome)",
+            metadata: ["new": "\(report.newFindings.joined(separator: " "))"])
+    }
+
+    /// Queues verifications that are due, once an hour.
+    private func audit() async {
+        guard let auditDays, !store.isReadOnly else { return }
+        var errors = ErrorThrottle(logger: logger, what: "can't queue verifications")
+        repeat {
+            do {
+                try await blocking.long { try store.verifications.queueAudit(days: auditDays) }
+                errors.reset()
+            } catch {
+                errors.log(error)
+            }
+        } while await keepsRunning(after: .seconds(3600))
     }
 
     private func maintainStore() async {

@@ -28,6 +28,7 @@ struct ArchiveRoutes: Sendable {
             }
             .add(middleware: ChangesNeedToken(site: site))
             .post { request, _ in try await importUpload(request) }
+            .post(":id/verify") { _, context in try await verify(context.name()) }
             .patch(":id") { request, context in try await edit(context.name(), request) }
             .delete(":id") { _, context in try await remove(context.name()) }
     }
@@ -130,6 +131,12 @@ struct ArchiveRoutes: Sendable {
             try site.store.details(of: site.store.edit(try archive(id: id).id, metadata))
         }
         return try Responses.json(site.resource(details))
+    }
+
+    /// Queues a verification.
+    private func verify(_ id: String) async throws -> Response {
+        let job = try await site.blocking.long { try site.store.jobs.queueVerification(of: try archive(id: id)) }
+        return try Responses.json(["job": job], status: .accepted)
     }
 
     private func remove(_ id: String) async throws -> Response {

@@ -36,7 +36,7 @@ struct InfoCommand: ParsableCommand {
             ("file", "\(archive.originalName), \(archive.size) bytes"),
             ("sha256", archive.sha256 ?? "not calculated yet"),
             ("location", archive.storage.linkedFile?.path),
-            ("verification", "not verified"),
+            ("verification", verification(details)),
             ("added", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
             ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),
             ("WACZ version", archive.waczVersion),
@@ -47,6 +47,14 @@ struct InfoCommand: ParsableCommand {
             ("search", search(details.text, archive)),
         ]
         return facts.compactMap { label, value in value.map { (label, $0) } }
+    }
+
+    /// Describes the last verification.
+    private static func verification(_ details: ArchiveDetails) -> String {
+        guard let report = details.verification else {
+            return "not verified; run `replayhost verify \(details.archive.id)`"
+        }
+        return "\(VerdictText.verdict(report.result)) (\(RFC3339.text(of: report.summary.verifiedAt)))"
     }
 
     /// Describes how much of the text can be searched.

@@ -20,6 +20,7 @@ struct JobsRunCommand: ParsableCommand {
         let store = try common.openStoreToChange()
         let interrupts = Interrupts(isInstalled: true)
         try store.jobs.queueTexts()
+        try store.jobs.queueVerifications()
         try store.purgeRemovedTexts { interrupts.wereReceived }
         let runner = JobRunner(store)
         var statuses: [ExitStatus] = []

@@ -13,16 +13,16 @@ struct ListCommand: ParsableCommand {
               replayhost list --sort size
             """)
 
-    @Option(name: .long, help: "Sort by date added, title, size, last capture or number of pages.")
+    @Option(name: .long, help: "Sort by date added, title, size, last capture, number of pages, or verification.")
     var sort = Order.added
 
     @Option(
         name: .long, help: ArgumentHelp("Only archives with this tag (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    /// Newest, largest or latest first; titles in alphabetical order.
+    /// Newest, largest or latest first; titles in alphabetical order. Verification: failed, incomplete, none, then verified.
     enum Order: String, ExpressibleByArgument, CaseIterable {
-        case added, title, size, captured, pages
+        case added, title, size, captured, pages, verified
 
         /// The column with the sorted values.
         fileprivate var column: String { rawValue.uppercased() }
@@ -34,6 +34,7 @@ struct ListCommand: ParsableCommand {
             case .size: one.size > other.size
             case .captured: (one.lastCapture ?? "") > (other.lastCapture ?? "")
             case .pages: one.pageCount > other.pageCount
+            case .verified: ListCommand.urgency(of: one) < ListCommand.urgency(of: other)
             }
         }
     }
@@ -51,20 +52,39 @@ struct ListCommand: ParsableCommand {
         }
         if archives.isEmpty { return common.note(reasonForNone(of: all.map(\.archive))) }
         // The column with the sorted values is hidden last.
-        let hideable = ["ADDED", "CAPTURED", "CAPTURES", "PAGES", "SIZE"]
+        let hideable = ["ADDED", "CAPTURED", "CAPTURES", "PAGES", "SIZE", "VERIFIED"]
         let sorted = hideable.filter { $0 == sort.column }
         var table = Table(
-            ["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "ISSUES"],
+            ["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "VERIFIED", "ISSUES"],
             hideable: hideable.filter { $0 != sort.column } + sorted, truncatable: ["TITLE"])
         for listed in archives {
             let archive = listed.archive
             table.add([
                 archive.id.text, String(Terminal.safe(archive.title).prefix(40)), "\(archive.pageCount)",
                 "\(archive.captureCount)", Terminal.size(archive.size), Self.span(archive),
-                String(RFC3339.text(of: archive.importedAt).prefix(10)), Self.state(listed),
+                String(RFC3339.text(of: archive.importedAt).prefix(10)),
+                Self.verification(archive), Self.state(listed),
             ])
         }
         for line in table.lines() { Terminal.write(line) }
+    }
+
+    private static func verification(_ archive: Archive) -> String {
+        switch archive.verified?.outcome {
+        case .verified: "yes"
+        case .incomplete: "partly"
+        case .failed: "failed"
+        case nil: "no"
+        }
+    }
+
+    fileprivate static func urgency(of archive: Archive) -> Int {
+        switch archive.verified?.outcome {
+        case .failed: 0
+        case .incomplete: 1
+        case nil: 2
+        case .verified: 3
+        }
     }
 
     private func reasonForNone(of all: [Archive]) -> String {

@@ -27,6 +27,12 @@ struct ServeCommand: AsyncParsableCommand {
         ))
     var origins = Origins.auto
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Verify each archive again in the background when its last verification is this old.", valueName: "days"))
+    var audit: Int?
+
     @Flag(name: .long, help: "Open the library in the browser.")
     var open = false
 
@@ -61,6 +67,9 @@ struct ServeCommand: AsyncParsableCommand {
         guard (0...65_535).contains(port) else {
             throw ValidationError("--port \(port) is out of range; use 0 to 65535")
         }
+        guard audit.map({ (1...36_500).contains($0) }) ?? true else {
+            throw ValidationError("--audit needs a number of days from 1 to 36500")
+        }
     }
 
     private struct Serving: Encodable {
@@ -91,6 +100,7 @@ struct ServeCommand: AsyncParsableCommand {
             port: port == 0 ? .any : .fixed(port), origins: origins.kit,
             allowedUsers: users.users(ProcessInfo.processInfo.environment), logger: logger)
         configuration.inheritedSockets = sockets
+        configuration.auditDays = audit
         let host = ReplayHost(configuration: configuration, store: store)
         try await host.serveUntilSignal { addresses in
             let address = addresses.library.absoluteString

@@ -29,7 +29,8 @@ struct VerifyCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A PEM file with the certificates that signatures must lead to, instead of the system's.", valueName: "path"))
+            "A PEM file with the certificates that signatures must lead to, instead of the system's.", valueName: "path"
+        ))
     var trust: String?
 
     @OptionGroup var common: CommonOptions

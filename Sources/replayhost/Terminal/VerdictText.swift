@@ -33,7 +33,9 @@ enum VerdictText {
         let isOfThisFile = !report.result.findings.contains { $0.code == "signature-other-file" }
         let key = signature.signer?.keySHA256.map { "key: SHA-256 \($0)" }
         let when = signature.timeStamp.flatMap { stamp in
-            stamp.time.map { "time stamp: \($0) by \(stamp.authority ?? "an unknown authority"), \(stamp.outcome.rawValue)" }
+            stamp.time.map {
+                "time stamp: \($0) by \(stamp.authority ?? "an unknown authority"), \(stamp.outcome.rawValue)"
+            }
         }
         let claimed = signature.created.map { "created, as the signer says: \($0)" }
         let certificate = signature.signer?.chain.first.map {
