@@ -14,6 +14,7 @@ import { memberSection } from "./members.js";
 import { metadataSection } from "./metadata.js";
 import { pageSection } from "./page-list.js";
 import { urlSection } from "./url-list.js";
+import { verificationSection } from "./verification.js";
 
 // Findings that repeat the notice above them.
 const repeatedFindings = ["file-unavailable", "file-changed", "file-missing"];
@@ -21,8 +22,8 @@ const repeatedFindings = ["file-unavailable", "file-changed", "file-missing"];
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item a collection with its members as archives
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {{element: HTMLElement, show: (route: import("../core/routes.js").TargetRoute) => boolean}} `show` shows the
- *   list of pages or of URLs, and returns whether the other one was shown before
+ * @returns {{element: HTMLElement, show: (route: import("../core/routes.js").TargetRoute) => boolean,
+ *   close: () => void}} `show` shows the list of pages or of URLs, and returns whether the other one was shown before
  */
 export function createArchivePage(item, onChanged) {
     const title = plain(item.title) || item.id;
@@ -30,6 +31,7 @@ export function createArchivePage(item, onChanged) {
     const findings = (item.findings ?? []).filter(({ code }) => !repeatedFindings.includes(code));
     const isCollection = item.kind === "collection";
     const lists = createLists(item);
+    const verification = isCollection ? null : verificationSection(item, onChanged);
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
             make("span", { class: "current", "aria-current": "page", text: title })], targetSearchBox(item)),
@@ -46,13 +48,14 @@ export function createArchivePage(item, onChanged) {
             !isUnavailable(item) && urlForm(item),
             !isUnavailable(item) && isolationHelp(item),
             isCollection && memberSection(item, onChanged),
+            verification?.element,
             findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
                 make("h2", { id: "findings-title", text: "Issues found in this file" }),
                 findingList(findings)),
             lists.element,
             isCollection && removeSection(item)));
     queueMicrotask(showBanners);
-    return { element, show: lists.show };
+    return { element, show: lists.show, close: () => verification?.close() };
 }
 
 /** Returns the tabs for the list of pages and the list of URLs, and the list that is chosen. */
@@ -103,8 +106,6 @@ function factList(item) {
 function archiveFacts(archive) {
     const created = [archive.createdAt && moment(archive.createdAt), plain(archive.software, 120)].filter(Boolean);
     const version = archive.waczVersion ? `WACZ ${plain(archive.waczVersion, 20)}, ` : "";
-    const verification = archive.verification === "not-yet-verified"
-        ? "Not verified" : plain(archive.verification);
     return [
         ["Created", created.join(", with ")],
         ["Added", [archive.importedAt && moment(archive.importedAt),
@@ -113,7 +114,6 @@ function archiveFacts(archive) {
         ["Location", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
         ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
             : archive.linkedPath && "Not calculated yet"],
-        ["Verification", verification],
         ["Collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
             make("a", { href: pagesURL({ kind: "collection", id }), text: id })])],
     ];

@@ -90,6 +90,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             viewer = null;
         }
         archive = now;
+        page.close();
         const next = createArchivePage(archive, change);
         next.show(readRoute(location));
         page.element.replaceWith(next.element);
@@ -128,6 +129,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         } catch (error) {
             replayPort.close();
             replayPort = null;
+            page?.close();
             page = null;
             if (open) showUnknown(error);
             shown.reject(error);
@@ -160,6 +162,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             open = false;
             shown.reject(new Error("another archive or view was opened before this one loaded"));
             viewer?.close();
+            page?.close();
             replayPort?.close();
             root.replaceChildren();
         },

@@ -11,10 +11,10 @@ const proofs = {
     valid: "A hash is a fingerprint of a file. The hashes in this file agree with its contents, so nothing in it was damaged since "
         + "it was packed. The signature shows who vouched for that, and when.",
     anonymous: "A hash is a fingerprint of a file. The hashes in this file agree with its contents, and they were signed with the "
-        + "key above. Nobody without that key can have changed anything since. The file doesn't show whose key it is: compare its "
+        + "key above. Without that key, nothing can have been changed since. The file doesn't show whose key it is: compare its "
         + "fingerprint with one that you know.",
     none: "A hash is a fingerprint of a file. The hashes in this file agree with its contents, so it wasn't damaged. Without a "
-        + "signature, it isn't shown who made the file: whoever changes a file can also change its hashes.",
+        + "signature, it isn't shown who made the file: a person who changes a file can also change its hashes.",
 };
 const limits = "No check can show that a web server really sent these pages: a signature only shows who says so.";
 

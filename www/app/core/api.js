@@ -14,7 +14,12 @@ import { encoded } from "./routes.js";
  *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
- *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string}} Archive
+ *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string,
+ *   verificationReport?: Report}} Archive
+ * @typedef {{checked: number, failed: number, without: number}} Tally
+ * @typedef {{summary: {outcome: string, verifiedAt: string}, previous?: {outcome: string, verifiedAt: string},
+ *   newFindings: string[], result: {outcome: string, files: Tally, dataPackage: Tally, records: Tally, captures: Tally,
+ *   revisits: Tally, pages: Tally}, signature?: Object<string, any>}} Report
  * @typedef {{kind: "collection", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   members: (string|Archive)[], availability?: "available"|"partly"|"unavailable", pageCount?: number, captureCount?: number,
  *   replayCollection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},
@@ -32,7 +37,7 @@ import { encoded } from "./routes.js";
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
  *   length?: number, archive?: string}} ListedURL
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
- * @typedef {{id: number, kind: "import"|"hash"|"text", subject: string, archive?: string, reason?: string, done?: number,
+ * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  */
@@ -291,6 +296,14 @@ export const jobs = async () => (await read("/api/jobs")).jobs;
  * @returns {Promise<Response>}
  */
 export const controlJob = (id, command) => change("POST", `/api/jobs/${id}/${command}`);
+
+/**
+ * Queues a verification.
+ *
+ * @param {Archive} archive
+ * @returns {Promise<Response>} with the job
+ */
+export const verify = ({ id }) => change("POST", `${path({ kind: "archive", id })}/verify`);
 
 /**
  * Removes a finished job from the server's list.

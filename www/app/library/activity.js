@@ -18,7 +18,7 @@ const rereadingCommands = new Set(["pause", "resume", "retry"]);
 // Errors that a retry can't fix: the file isn't a readable archive.
 const permanentErrors = new Set(["archive-refused"]);
 const labels = { pause: "Pause", resume: "Resume", cancel: "Cancel", retry: "Retry", dismiss: "Dismiss" };
-const kinds = { import: "Import of", hash: "Checksum of", text: "Indexing of" };
+const kinds = { import: "Import of", hash: "Checksum of", text: "Indexing of", verify: "Verification of" };
 const endings = { done: "finished", failed: "failed", cancelled: "was cancelled" };
 
 /**

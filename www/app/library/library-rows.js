@@ -72,6 +72,18 @@ function facts(item) {
     ];
 }
 
+const verificationMarks = {
+    verified: ["Verified", "mark", "Everything in this file agrees with its hashes."],
+    incomplete: ["Partly verified", "mark", "Nothing disagrees, but not everything could be checked."],
+    failed: ["Not intact", "mark error", "Something in this file is damaged or was changed."],
+    "not-yet-verified": ["Not verified", "mark", "The hashes in this file haven't been checked yet."],
+};
+
+function verificationMark({ verification }) {
+    const [text, style, title] = verificationMarks[verification] ?? [];
+    return text && make("span", { class: style, text, title });
+}
+
 function marks(item) {
     const unavailable = unavailabilityMark(item);
     const findings = findingSummary(item.findingCounts);
@@ -82,6 +94,5 @@ function marks(item) {
             text: unavailable, title: unavailabilityText(item).replaceAll("`", "") }),
         findings && make("a", { class: `mark ${worstFinding(item.findingCounts)}`, href: pagesURL(item),
             text: findings }),
-        item.verification === "not-yet-verified" && make("span", { class: "mark", text: "Not verified",
-            title: "The hashes in this file haven't been checked yet." }));
+        verificationMark(item));
 }
