@@ -155,7 +155,7 @@ extension ArchiveStore {
     }
 }
 
-extension IndexFile {
+extension DerivedFile {
     /// The files that lookups use. Counts are only made on demand.
-    static let zipNum: [IndexFile] = [.blocks, .idx]
+    static let zipNum: [DerivedFile] = [.blocks, .idx]
 }

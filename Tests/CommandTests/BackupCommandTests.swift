@@ -178,6 +178,16 @@ struct BackupCommandTests {
             try await store.run("list", "--json"), try await store.run("list", "--json", "--store", "again-last")
         )
         #expect(lists.0.outputLines.count == 10)
-        #expect(lists.0.output == lists.1.output)
+        // A backup has no verifications: its files have been compared with their hashes just now.
+        let all = try [lists.0, lists.1].map { list in
+            try objects(list.outputLines).map { archive in
+                try JSONSerialization.data(
+                    withJSONObject: archive.filter {
+                        !["verification", "verifiedAt", "findingCounts"].contains($0.key)
+                    },
+                    options: .sortedKeys)
+            }
+        }
+        #expect(all[0] == all[1])
     }
 }

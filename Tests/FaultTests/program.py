@@ -88,10 +88,11 @@ class Store:
         archives = self.listed()
         managed = {archive["sha256"] for archive in archives.values() if archive["storage"] == "managed"}
         assert {name[:-5] for name in files if name.endswith(".wacz")} == managed
-        # `KEY.json`, and `KEY.counts.json` once the index was counted.
-        sidecars = {name.split(".")[0] for name in files if name.endswith(".json") and not name.endswith(".counts.json")}
+        # `KEY.json`, and what was made from the archive since.
+        derived = (".counts.json", ".verified.json", ".verifying.json")
+        sidecars = {name.split(".")[0] for name in files if name.endswith(".json") and not name.endswith(derived)}
         assert len(sidecars) == len(archives)
-        assert {name.split(".")[0] for name in files if name.endswith(".counts.json")} <= sidecars
+        assert {name.split(".")[0] for name in files if name.endswith(derived)} <= sidecars
         assert [name for name in files if not name.endswith((".wacz", ".json", ".cdx.gz", ".idx"))] == []
         for key in managed:
             assert sha256(self.root / "files" / f"{key}.wacz") == key

@@ -27,8 +27,8 @@ struct IndexRepairTests {
         let (test, archive) = try filled()
         try test.store.catalog.remove(key: archive.key)
         try FileManager.default.removeItem(atPath: test.layout.file(archive.key))
-        if steps < 3 { try FileManager.default.removeItem(atPath: test.layout.index(.idx, key: archive.key)) }
-        if steps < 2 { try FileManager.default.removeItem(atPath: test.layout.index(.blocks, key: archive.key)) }
+        if steps < 3 { try FileManager.default.removeItem(atPath: test.layout.derived(.idx, key: archive.key)) }
+        if steps < 2 { try FileManager.default.removeItem(atPath: test.layout.derived(.blocks, key: archive.key)) }
         #expect(try test.store.repair().sweptSidecars == steps)
         #expect(try test.state().isEmpty)
         try expectNothingToDo(test)
@@ -38,17 +38,17 @@ struct IndexRepairTests {
     func adoptedArchiveKeepsOrGetsIndexFiles(layout: GeneratedArchive.Layout) async throws {
         let (test, archive) = try filled(layout)
         let files = try #require(archive.lookups).files
-        let right = try files.map { try contents(of: test.layout.index($0, key: archive.key)) }
+        let right = try files.map { try contents(of: test.layout.derived($0, key: archive.key)) }
         for isDamaged in [false, true] {
             if isDamaged {
                 for file in files {
-                    try Data().write(to: URL(fileURLWithPath: test.layout.index(file, key: archive.key)))
+                    try Data().write(to: URL(fileURLWithPath: test.layout.derived(file, key: archive.key)))
                 }
             }
             try test.store.catalog.remove(key: archive.key)
             #expect(try test.store.repair() == RepairReport(adopted: [archive.id]))
             #expect(try test.store.catalog.allArchives() == [archive])
-            #expect(try files.map { try contents(of: test.layout.index($0, key: archive.key)) } == right)
+            #expect(try files.map { try contents(of: test.layout.derived($0, key: archive.key)) } == right)
             try await test.expectWhole()
             try expectEveryCapture(of: archive, in: test.reopened(), count: 9)
             try expectNothingToDo(test)
@@ -91,8 +91,8 @@ struct IndexRepairTests {
 
     @Test func unneededIndexFilesAreDeleted() async throws {
         let (test, archive) = try filled(.plain)
-        for file in IndexFile.zipNum {
-            try Data("left".utf8).write(to: URL(fileURLWithPath: test.layout.index(file, key: archive.key)))
+        for file in DerivedFile.zipNum {
+            try Data("left".utf8).write(to: URL(fileURLWithPath: test.layout.derived(file, key: archive.key)))
         }
         #expect(try test.store.repair().sweptSidecars == 2)
         try await test.expectWhole()
@@ -108,7 +108,7 @@ struct IndexRepairTests {
         try FileManager.default.moveItem(atPath: test.layout.file(key), toPath: test.layout.removed(key))
         if steps > 1 { try test.store.catalog.remove(key: key) }
         let beside = [
-            test.layout.index(.blocks, key: key), test.layout.index(.idx, key: key), test.layout.sidecar(key),
+            test.layout.derived(.blocks, key: key), test.layout.derived(.idx, key: key), test.layout.sidecar(key),
         ]
         for path in (beside + [test.layout.removed(key)]).prefix(max(0, steps - 2)) {
             try FileManager.default.removeItem(atPath: path)

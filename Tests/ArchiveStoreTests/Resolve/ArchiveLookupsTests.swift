@@ -86,7 +86,7 @@ struct ArchiveLookupsTests {
         let found = try (0..<2).map { _ in
             let test = try TestStore()
             let archive = try test.store.importFile(at: try test.folder.write(bytes, to: "a.wacz")).archive
-            return try IndexFile.zipNum.map { try contents(of: test.layout.index($0, key: archive.key)) }
+            return try DerivedFile.zipNum.map { try contents(of: test.layout.derived($0, key: archive.key)) }
         }
         #expect(found[0] == found[1])
         let head = String(decoding: found[0][1].prefix { $0 != 0x0A }, as: UTF8.self)
@@ -138,8 +138,8 @@ struct ArchiveLookupsTests {
     }
 
     /// A folder in place of the index file simulates a disk that can't be written.
-    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.zipNum)
-    func importFailsIfIndexCannotBeWritten(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], DerivedFile.zipNum)
+    func importFailsIfIndexCannotBeWritten(layout: GeneratedArchive.Layout, file: DerivedFile) throws {
         let test = try TestStore()
         let bytes = GeneratedArchive(pages: numberedPages(9), layout: layout).bytes()
         let path = try test.folder.write(bytes, to: "a.wacz")

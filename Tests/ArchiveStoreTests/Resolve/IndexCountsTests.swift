@@ -100,7 +100,7 @@ struct IndexCountsTests {
         let archive = try test.store.importFile(at: test.file("a.wacz", layout: .unsorted)).archive
         #expect(!test.store.resolver.hasCounts(of: archive))
         let counts = try test.store.resolver.counts(of: archive)
-        return (archive, test.layout.index(.counts, key: archive.key), counts)
+        return (archive, test.layout.derived(.counts, key: archive.key), counts)
     }
 
     @Test func countsAreKept() throws {

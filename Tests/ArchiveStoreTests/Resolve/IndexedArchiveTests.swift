@@ -39,12 +39,12 @@ struct IndexedArchiveTests {
         }
     }
 
-    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.zipNum)
-    func truncatedIndexNeverHidesCapture(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], DerivedFile.zipNum)
+    func truncatedIndexNeverHidesCapture(layout: GeneratedArchive.Layout, file: DerivedFile) throws {
         let count = layout == .unsorted ? Self.count : 25
         let (test, archive) = try filled(layout, count: count)
         guard archive.lookups?.files.contains(file) == true else { return }
-        let path = test.layout.index(file, key: archive.key)
+        let path = test.layout.derived(file, key: archive.key)
         let whole = try contents(of: path)
         for length in stride(from: 0, to: whole.count, by: max(1, whole.count / 15)) {
             try put(whole.prefix(length), to: path)
@@ -56,12 +56,12 @@ struct IndexedArchiveTests {
         #expect(try fresh(test).lookups(archive).assumesSorted)
     }
 
-    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], IndexFile.zipNum)
-    func corruptIndexNeverHidesCapture(layout: GeneratedArchive.Layout, file: IndexFile) throws {
+    @Test(arguments: [GeneratedArchive.Layout.unsorted, .zipNumDeflated], DerivedFile.zipNum)
+    func corruptIndexNeverHidesCapture(layout: GeneratedArchive.Layout, file: DerivedFile) throws {
         let count = layout == .unsorted ? Self.count : 25
         let (test, archive) = try filled(layout, count: count)
         guard archive.lookups?.files.contains(file) == true else { return }
-        let path = test.layout.index(file, key: archive.key)
+        let path = test.layout.derived(file, key: archive.key)
         let whole = try contents(of: path)
         var generator = SeededGenerator(seed: 20_261_121)
         for place in stride(from: 0, to: whole.count, by: max(1, whole.count / 50)) {
@@ -80,14 +80,14 @@ struct IndexedArchiveTests {
                 GeneratedArchive(pages: numberedPages(4), seed: 2, layout: layout).bytes(), to: "other.wacz")
         ).archive
         for file in try #require(archive.lookups).files {
-            let path = test.layout.index(file, key: archive.key)
+            let path = test.layout.derived(file, key: archive.key)
             let right = try contents(of: path)
             try FileManager.default.removeItem(atPath: path)
             #expect(try !fresh(test).lookups(archive).assumesSorted)
             try expectRight(fresh(test), archive, "\(file) missing", count: 9)
             #expect(try test.store.prepareLookups() == LookupsReport(prepared: [archive.id]))
             #expect(try contents(of: path) == right)
-            try put(try contents(of: test.layout.index(file, key: other.key)), to: path)
+            try put(try contents(of: test.layout.derived(file, key: other.key)), to: path)
             try expectRight(fresh(test), archive, "\(file) of another", count: 9)
             #expect(try test.store.prepareLookups() == LookupsReport(prepared: [archive.id]))
             #expect(try contents(of: path) == right)
@@ -100,7 +100,7 @@ struct IndexedArchiveTests {
     /// Damage that isn't noticed when opening is found by reading everything.
     @Test func damagedBlockIsReplaced() throws {
         let (test, archive) = try filled(.unsorted)
-        let path = test.layout.index(.blocks, key: archive.key)
+        let path = test.layout.derived(.blocks, key: archive.key)
         let right = try contents(of: path)
         var damaged = right
         damaged[right.count / 2] ^= 0x10
@@ -114,8 +114,8 @@ struct IndexedArchiveTests {
     @Test func damageAfterOpeningIsTolerated() throws {
         let (test, archive) = try filled(.unsorted)
         try expectRight(test.store.openArchives, archive, "before")
-        for file in IndexFile.zipNum {
-            #expect(truncate(test.layout.index(file, key: archive.key), 10) == 0)
+        for file in DerivedFile.zipNum {
+            #expect(truncate(test.layout.derived(file, key: archive.key), 10) == 0)
         }
         try expectEveryCapture(of: archive, in: test.store, count: Self.count, stride: 100)
     }
@@ -123,7 +123,7 @@ struct IndexedArchiveTests {
     @Test(arguments: GeneratedArchive.Layout.allCases)
     func archiveOfEarlierVersionWorksAndIsPrepared(layout: GeneratedArchive.Layout) async throws {
         let (test, archive) = try filled(layout, count: 9)
-        for file in IndexFile.zipNum { try Folder.delete(test.layout.index(file, key: archive.key)) }
+        for file in DerivedFile.zipNum { try Folder.delete(test.layout.derived(file, key: archive.key)) }
         let database = try DatabaseQueue(path: test.layout.catalog)
         try await database.write { try $0.execute(sql: "UPDATE archive SET lookups = NULL, lookupsReason = NULL") }
         let store = try test.reopened()
@@ -143,7 +143,7 @@ struct IndexedArchiveTests {
 
     @Test func unpreparableArchiveIsReported() throws {
         let (test, archive) = try filled(.unsorted, count: 9)
-        try FileManager.default.removeItem(atPath: test.layout.index(.idx, key: archive.key))
+        try FileManager.default.removeItem(atPath: test.layout.derived(.idx, key: archive.key))
         let file = test.layout.file(archive.key)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
         try put(try contents(of: file).prefix(500), to: file)
@@ -156,7 +156,7 @@ struct IndexedArchiveTests {
 
     @Test func preparingCanBeCancelled() throws {
         let (test, archive) = try filled(.unsorted, count: 1100)
-        try FileManager.default.removeItem(atPath: test.layout.index(.idx, key: archive.key))
+        try FileManager.default.removeItem(atPath: test.layout.derived(.idx, key: archive.key))
         var pulses = 0
         #expect(throws: CancellationError.self) {
             _ = try test.store.prepareLookups {

@@ -112,7 +112,7 @@ struct OpenArchivesTests {
         let archive = try test.store.importFile(
             at: test.file("damaged.wacz", seed: 1000, layout: .unsorted, pages: Self.manyPages)
         ).archive
-        let path = test.layout.index(.blocks, key: archive.key)
+        let path = test.layout.derived(.blocks, key: archive.key)
         var bytes = try contents(of: path)
         bytes[bytes.count / 2] ^= 0x10
         try Data(bytes).write(to: URL(fileURLWithPath: path))
