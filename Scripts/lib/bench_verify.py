@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures `replayhost verify`: HTML and video, in gzip members and uncompressed.
 
-Beside it, on the same bytes: `openssl dgst -sha256` of the file, `gzip -t` of the WARC, and `wacz validate` (py-wacz), which
+Beside it, on the same bytes: `openssl dgst -sha256` of the file, `gzip -t` of the WARC (compressed by gzip -1
+if it isn't), and `wacz validate` (py-wacz), which
 unpacks the file. Prints wall and processor time, peak memory, and the bytes in the temporary folder. GB sets the size of each
 file (default 4.5), PEER=0 leaves `wacz validate` out.
 
@@ -141,15 +142,21 @@ def make(path, warc, pool, is_gzip):
     return len(lines)
 
 
-class TemporaryBytes(threading.Thread):
-    """The largest size of a temporary folder while a program runs."""
+class Watch(threading.Thread):
+    """The largest size of a temporary folder, and the peak memory of a program, while it runs."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, process):
         super().__init__(daemon=True)
-        self.folder, self.most, self.ends = folder, 0, threading.Event()
+        self.folder, self.process, self.most, self.peak, self.ends = folder, process, 0, 0, threading.Event()
 
     def run(self):
-        while not self.ends.wait(0.2):
+        while not self.ends.wait(0.1):
+            try:
+                # Not ru_maxrss, which includes the process that started it.
+                status = Path(f"/proc/{self.process}/status").read_text()
+                self.peak = max([self.peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
             sizes = 0
             for folder, _, names in os.walk(self.folder):
                 for name in names:
@@ -165,17 +172,16 @@ def measure(command, folder):
     temporary = folder / "tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
-    watch = TemporaryBytes(temporary)
-    watch.start()
     began = time.monotonic()
-    # posix_spawn, so that the peak memory isn't that of this process.
     child = os.posix_spawnp(command[0], command, {**os.environ, "TMPDIR": str(temporary)},
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)])
+    watch = Watch(temporary, child)
+    watch.start()
     _, status, usage = os.wait4(child, 0)
     wall = time.monotonic() - began
     watch.ends.set()
     watch.join()
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, watch.most, os.waitstatus_to_exitcode(status)
+    return wall, usage.ru_utime + usage.ru_stime, watch.peak, watch.most, os.waitstatus_to_exitcode(status)
 
 
 def main():
@@ -187,17 +193,20 @@ def main():
             wacz, warc = folder / "bench.wacz", folder / ("bench.warc.gz" if is_gzip else "bench.warc")
             records = make(wacz, warc, pool, is_gzip)
             print(f"{kind}, {'gzip members' if is_gzip else 'uncompressed'}: {records} records, {wacz.stat().st_size} bytes")
+            # The same data, compressed, if it isn't.
+            packed = warc if is_gzip else folder / "bench.packed.gz"
+            if not is_gzip:
+                subprocess.run(f"gzip -1 < {warc} > {packed}", shell=True, check=True)
             programs = {"replayhost verify": [REPLAYHOST, "verify", "--quiet", str(wacz)],
-                "openssl dgst -sha256": ["openssl", "dgst", "-sha256", str(wacz)]}
-            if is_gzip:
-                programs["gzip -t"] = ["gzip", "-t", str(warc)]
+                "openssl dgst -sha256": ["openssl", "dgst", "-sha256", str(wacz)], "gzip -t": ["gzip", "-t", str(packed)]}
             rounds = {name: [] for name in programs}
-            subprocess.run(["cat", str(wacz), str(warc)], stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(["cat", str(wacz), str(packed)], stdout=subprocess.DEVNULL, check=True)
             for _ in range(3):
                 for name, command in programs.items():
                     rounds[name].append(measure(command, folder))
-            if os.environ.get("PEER") != "0" and shutil.which("wacz"):
-                rounds["wacz validate"] = [measure(["wacz", "validate", "-f", str(wacz)], folder)]
+            peer = shutil.which("wacz", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+            if peer and os.environ.get("PEER") != "0":
+                rounds["wacz validate"] = [measure([peer, "validate", "-f", str(wacz)], folder)]
             medians = {name: sorted(runs)[len(runs) // 2] for name, runs in rounds.items()}
             for name, (wall, processor, peak, temporary, code) in medians.items():
                 walls = " ".join(f"{run[0]:.1f}" for run in rounds[name])
@@ -205,7 +214,7 @@ def main():
                     f"temporary {temporary:>11}  exit {code}  ({walls})")
             ours = medians.pop("replayhost verify")[0]
             print("  ratios: " + ", ".join(f"{ours / run[0]:.2f} of {name}" for name, run in medians.items()), flush=True)
-            for path in (wacz, warc):
+            for path in {wacz, warc, packed}:
                 path.unlink()
 
 

@@ -94,6 +94,17 @@ struct FindingLog: Sendable, Hashable, Codable {
         return self
     }
 
+    /// Returns the log with other locations.
+    func located(_ location: (String) -> String) -> FindingLog {
+        var log = self
+        log.kept = kept.map {
+            Finding(
+                severity: $0.severity, code: $0.code, what: $0.what, location: location($0.location),
+                consequence: $0.consequence)
+        }
+        return log
+    }
+
     /// The findings kept, and for each code with more, a finding with their number.
     var findings: [Finding] {
         var all = kept
@@ -102,7 +113,8 @@ struct FindingLog: Sendable, Hashable, Codable {
             all.append(
                 Finding(
                     severity: example.severity, code: code,
-                    what: "\(count - perCodeMax) more issues of this kind, \(count) in total.",
+                    what:
+                        "\(count - perCodeMax) more \(count == perCodeMax + 1 ? "issue" : "issues") of this kind, \(count) in total.",
                     location: "\(example.location) and others", consequence: example.consequence))
         }
         return all

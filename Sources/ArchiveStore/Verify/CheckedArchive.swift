@@ -9,7 +9,7 @@ struct CheckedArchive {
     /// Reads the file, then checks its signature.
     init(_ verifier: ArchiveVerifier, _ wacz: WACZFile, _ trust: TrustRoots) throws {
         result = try verifier.run()
-        guard let bytes = try wacz.digestFile() else { return }
+        guard wacz.digest != nil, let bytes = try wacz.digestFile() else { return }
         let report = SignatureVerifier(trust: trust).verify(bytes)
         guard report.outcome != .unsigned else { return }
         signature = report
@@ -24,9 +24,9 @@ struct CheckedArchive {
 
     private static let otherFile = Finding(
         severity: .error, code: "signature-other-file",
-        what: "The signature is for another datapackage.json than the one in this file.",
+        what: "The signature isn't for this file's datapackage.json.",
         location: "datapackage-digest.json signedData.hash",
-        consequence: "The signature proves nothing about this file: its list of files and hashes was changed.")
+        consequence: "The signature proves nothing about this file.")
 
     /// The result for a file that can't be opened as a WACZ.
     init(unreadable error: WebArchiveError) {
@@ -35,7 +35,7 @@ struct CheckedArchive {
 }
 
 extension WACZFile {
-    /// Returns the bytes of `datapackage-digest.json`; `nil` if there is none, or if it can't be read, which is a finding.
+    /// Returns the bytes of `datapackage-digest.json`; `nil` if there is none, or if it can't be read.
     fileprivate func digestFile() throws(WebArchiveError) -> [UInt8]? {
         guard let entry = directory.entry(named: "datapackage-digest.json") else { return nil }
         do throws(WebArchiveError) {

@@ -40,7 +40,7 @@ package struct Verifications: Sendable {
                 }
                 let verifier = ArchiveVerifier(
                     wacz, continuing: saved, lookups: lookups,
-                    wholeFile: before == nil ? nil : archive.sha256
+                    wholeFile: before != nil || archive.importedAt.timeIntervalSinceNow < -86_400 ? archive.sha256 : nil
                 ) { done, progress in
                     latest = progress ?? latest
                     if progress != nil, savedAt.duration(to: .now) > Self.saveInterval {

@@ -97,7 +97,7 @@ extension ArchiveVerifier {
         guard let place = records.firstIndex(ofOffset: entry.offset, \.offset) else {
             now.result.captures.failed += 1
             now.log.add(
-                .error, "index-no-record", "The index points to a place where no record begins that can be read.",
+                .error, "index-no-record", "The index points to a place where no readable record begins.",
                 at: location.description, consequence: "This capture can't be replayed.")
             return
         }
@@ -157,7 +157,7 @@ extension ArchiveVerifier {
         now.result.revisits.failed += 1
         now.log.add(
             .error, "revisit-unresolved",
-            "A capture refers to the payload of another one, which isn't there: \(entry.url.prefix(500))",
+            "A capture's content is stored with another capture, which can't be found: \(entry.url.prefix(500))",
             at: location.description,
             consequence: "This capture can't be replayed, unless the archive with the payload is in the library.")
     }

@@ -57,10 +57,10 @@ package final class ArchiveVerifier {
         if let file, try !file.agrees() {
             now.log.add(
                 .error, "file-hash", "The file isn't the one that was imported: its SHA-256 differs.", at: wacz.name,
-                consequence: "It was changed or damaged in the store. Import the original again, or restore a backup.")
+                consequence: "It was changed or damaged since. Import the original again, or restore a backup.")
         }
         var result = now.result
-        result.add(now.log.findings)
+        result.add(now.inspected + now.log.findings)
         return result
     }
 
@@ -73,16 +73,17 @@ package final class ArchiveVerifier {
 
     private func inspect() throws {
         let inspection = try wacz.inspect { [step] _, _ in try step(0, nil) }
-        for finding in inspection.findings { now.log.add(finding) }
+        // The records of an archive without an index have been inspected too. They're all read again.
+        now.inspected = inspection.findings.filter { $0.code != "warc-damaged" }
         try wacz.directory.compareLocalHeaders(&now.log)
         now.result.uncheckedFiles = (wacz.dataPackage?.resources ?? []).count { resource in
             resource.unknownHash != nil || resource.hash != nil && wacz.directory.entry(named: resource.path) == nil
         }
-        if wacz.dataPackage != nil, wacz.digest?.hash == nil {
+        if wacz.directory.entry(named: "datapackage.json") != nil, wacz.digest?.hash == nil {
             now.log.add(
                 .notice, "package-hash-missing", "Nothing protects datapackage.json, which lists the hashes.",
                 at: "datapackage-digest.json",
-                consequence: "Replay isn't affected, but who changes a file can change its hash too.")
+                consequence: "Replay isn't affected, but a person who changes a file can also change its hash.")
         }
     }
 
@@ -201,7 +202,7 @@ package final class ArchiveVerifier {
 
     /// Waits for the comparison of the records so far, and adds the results.
     private func addResults(_ entry: ZIPEntry, _ scanner: WARCScanner, _ digests: RecordDigests) throws {
-        now.log.add(scanner.takeFindings())
+        now.log.add(scanner.takeFindings().located { $0.replacing("\(wacz.name)/", with: "", maxReplacements: 1) })
         let results = try digests.takeResults()
         now.result.records.checked += results.withDigest
         now.result.records.without += results.withoutDigest

@@ -83,6 +83,8 @@ package struct VerificationProgress: Sendable, Hashable, Codable {
     /// The offset in the current WARC file up to which the records are done.
     var recordsEnd: UInt64 = 0
     var result = Verification()
+    /// The findings of the inspection, which counts them itself.
+    var inspected: [Finding] = []
     var log: FindingLog
     var spans: [RecordSpan] = []
     let hasher: CaptureHasher

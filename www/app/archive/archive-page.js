@@ -28,10 +28,11 @@ const repeatedFindings = ["file-unavailable", "file-changed", "file-missing"];
 export function createArchivePage(item, onChanged) {
     const title = plain(item.title) || item.id;
     const description = plain(item.description, 600);
-    const findings = (item.findings ?? []).filter(({ code }) => !repeatedFindings.includes(code));
+    const findings = make("div");
     const isCollection = item.kind === "collection";
     const lists = createLists(item);
-    const verification = isCollection ? null : verificationSection(item, onChanged);
+    const verification = isCollection ? null : verificationSection(item, showFindings);
+    showFindings(item.findings ?? []);
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
             make("span", { class: "current", "aria-current": "page", text: title })], targetSearchBox(item)),
@@ -49,12 +50,16 @@ export function createArchivePage(item, onChanged) {
             !isUnavailable(item) && isolationHelp(item),
             isCollection && memberSection(item, onChanged),
             verification?.element,
-            findings.length > 0 && make("section", { "aria-labelledby": "findings-title" },
-                make("h2", { id: "findings-title", text: "Issues found in this file" }),
-                findingList(findings)),
+            findings,
             lists.element,
             isCollection && removeSection(item)));
     queueMicrotask(showBanners);
+
+    function showFindings(all) {
+        const shown = all.filter(({ code }) => !repeatedFindings.includes(code));
+        findings.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
+            make("h2", { id: "findings-title", text: "Issues found in this file" }), findingList(shown))]));
+    }
     return { element, show: lists.show, close: () => verification?.close() };
 }
 

@@ -3,7 +3,7 @@ import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
-import { counted, moment, number, size } from "../core/format.js";
+import { counted, day, moment, number, size } from "../core/format.js";
 
 const activeStates = ["waiting", "running", "paused"];
 
@@ -20,20 +20,31 @@ const limits = "No check can show that a web server really sent these pages: a s
 
 /**
  * @param {import("../core/api.js").Archive} archive
- * @param {(now: import("../core/api.js").Archive) => void} onChanged
+ * @param {(findings: import("../core/api.js").Finding[]) => void} onFindings called after a verification, whose findings
+ *   replace those that were known
  * @returns {{element: HTMLElement, close: () => void}}
  */
-export function verificationSection(archive, onChanged) {
+export function verificationSection(archive, onFindings) {
     const text = make("p", { class: "quiet progress-text", role: "status" });
     const bar = make("progress", { "aria-label": "Verification", hidden: true });
     const problems = make("div");
-    const button = make("button", { type: "button", text: archive.verificationReport ? "Verify again" : "Verify now",
-        on: { click: verify } });
+    const results = make("div", { class: "results" });
+    const button = make("button", { type: "button", on: { click: verify } });
     const element = make("section", { class: "verification", "aria-labelledby": "verification-title" },
-        make("h2", { id: "verification-title", text: "Verification" }), ...verdict(archive), problems,
+        make("h2", { id: "verification-title", text: "Verification" }), results, problems,
         make("div", { class: "verify-row" }, button, bar, text));
     let job = null;
     let events = null;
+    let shown;
+    // The first progress of the running job.
+    let seen = null;
+
+    function showReport({ verificationReport: report }) {
+        shown = report && JSON.stringify(report);
+        results.replaceChildren(...verdict(report));
+        button.textContent = report ? "Verify again" : "Verify now";
+    }
+    showReport(archive);
 
     async function verify() {
         problems.replaceChildren();
@@ -52,17 +63,22 @@ export function verificationSection(archive, onChanged) {
         button.disabled = isActive;
         bar.hidden = !isActive;
         if (now.total > 0) Object.assign(bar, { max: now.total, value: now.done });
-        text.textContent = stateText(now);
+        if (now.state !== "running" || seen?.id !== now.id) seen = { id: now.id, done: now.done, at: Date.now() };
+        text.textContent = stateText(now) + timeLeft(now, seen);
         if (now.state === "done") refresh();
         else if (!isActive) stop();
     }
 
     async function refresh() {
-        stop();
         const now = await api.details(archive).catch(() => null);
-        if (!now) return;
-        announce(`Verification finished. ${summary(now)}`);
-        onChanged(now);
+        const report = now?.verificationReport;
+        if (!report) return;
+        stop();
+        text.textContent = "";
+        if (JSON.stringify(report) === shown) return;
+        announce("Verification finished.");
+        showReport(now);
+        onFindings(now.findings ?? []);
     }
 
     function follow() {
@@ -79,14 +95,16 @@ export function verificationSection(archive, onChanged) {
         const jobs = await api.jobs().catch(() => []);
         const active = jobs.find(({ kind, archive: id, state }) =>
             kind === "verify" && id === archive.id && activeStates.includes(state));
-        if (!active) {
-            if (job) refresh();
-            return;
+        if (active) {
+            follow();
+            show(active);
+        } else if (job || !shown) {
+            refresh();
         }
-        follow();
-        show(active);
     }
-    check();
+    // A new archive is verified soon.
+    if (shown) check();
+    else follow();
 
     return { element, close: stop };
 }
@@ -101,37 +119,79 @@ function stateText({ state, done, total, reason }) {
     }[state] ?? "";
 }
 
-/**
- * @param {import("../core/api.js").Archive} archive
- * @returns {string} the result in one sentence
- */
-export function summary({ verification }) {
-    return {
-        verified: "Intact: everything that a hash protects agrees.",
-        incomplete: "Nothing disagrees, but not everything could be checked.",
-        failed: "Not intact: something is damaged or was changed.",
-    }[verification] ?? "Not verified.";
+/** The time left, once it can be estimated. */
+function timeLeft({ state, done, total }, seen) {
+    const seconds = (Date.now() - seen.at) / 1000;
+    if (state !== "running" || !(total > done) || seconds < 3 || done <= seen.done) return "";
+    const left = Math.ceil((total - done) / (done - seen.done) * seconds);
+    return left < 60 ? `, ${left} s left` : `, ${Math.ceil(left / 60)} min left`;
 }
 
-function verdict(archive) {
-    const report = archive.verificationReport;
-    if (!report) {
-        return [make("p", { text: "Not verified. The hashes in this file haven't been checked yet." })];
-    }
-    const { result, previous } = report;
-    const signature = report.signature ?? { outcome: "none" };
-    const kind = signature.outcome === "valid" ? signature.signer?.domain ? "valid" : "anonymous" : "none";
+function verdict(report) {
+    if (!report) return [make("p", { text: "Not verified. The hashes in this file haven't been checked yet." })];
+    const { result, previous, signature } = report;
+    const contents = contentsVerdict(result);
+    const signer = signatureVerdict(report);
+    const proof = contents.isGood && { good: signature?.signer?.domain ? proofs.valid : proofs.anonymous, none: proofs.none }[signer.kind];
     return [
-        make("p", { class: `verdict ${result.outcome}` }, make("strong", { text: summary(archive) }),
-            ` Verified ${moment(report.summary.verifiedAt)}.`),
+        make("p", { class: `verdict ${contents.isGood ? "good" : contents.isBad ? "bad" : ""}` }, make("strong", { text: contents.text })),
+        make("p", { class: `verdict ${signer.kind}` }, make("strong", { dir: "auto", text: signer.text })),
+        make("p", { class: "quiet", text: `Verified ${moment(report.summary.verifiedAt)}.` }),
         report.newFindings.length > 0 && make("p", { class: "notice warning",
             text: `Changed since the verification of ${moment(previous.verifiedAt)}: see the issues below.` }),
-        make("dl", { class: "facts" }, ...evidence(result).map(([name, value]) =>
-            make("div", {}, make("dt", { text: name }), make("dd", { text: value })))),
-        result.outcome !== "failed" && make("details", { class: "isolation" },
+        make("dl", { class: "facts" }, ...[...evidence(result), ...signatureFacts(signature)].map(([name, value]) =>
+            make("div", {}, make("dt", { text: name }), make("dd", {}, ...[value].flat())))),
+        proof && make("details", { class: "isolation" },
             make("summary", { text: "What this does and doesn't prove" }),
-            make("p", { text: proofs[kind] }), make("p", { text: limits })),
+            make("p", { text: proof }), make("p", { text: limits })),
     ].filter(Boolean);
+}
+
+/** What the verification says about the contents, without the signature. */
+function contentsVerdict({ outcome, findings }) {
+    const errors = findings.filter(({ severity, code }) => severity === "error" && !code.startsWith("signature-"));
+    if (errors.length > 0) {
+        return { isBad: true, text: `This file is damaged or was changed: ${counted(errors.length, "issue")} below.` };
+    }
+    return outcome === "incomplete" ? { text: "Nothing disagrees, but not everything in this file could be checked." }
+        : { isGood: true, text: "This file is undamaged: everything in it that has a hash agrees." };
+}
+
+/** What the verification says about who made the file. */
+function signatureVerdict({ signature, result }) {
+    if (!signature) return { kind: "none", text: "It isn't signed, so nothing shows who made it." };
+    const { outcome, signer, timeStamp } = signature;
+    const domain = plain(signer?.domain, 200);
+    const who = domain || "an anonymous key";
+    if (result.findings.some(({ code }) => code === "signature-other-file")) {
+        return { kind: "bad", text: `Its signature is for other contents, so it proves nothing: the file was changed after ${who} signed it.` };
+    }
+    switch (outcome) {
+    case "valid":
+        return { kind: "good", text: domain ? `It was signed by ${domain} on ${moment(timeStamp?.time)}.`
+            : "It was signed with the key below. It doesn't show whose key that is." };
+    case "untrusted":
+        return { kind: "doubtful", text: `It says that ${who} signed it, but that isn't proven.` };
+    case "invalid":
+        return { kind: "bad", text: `Its signature, which names ${who}, is invalid and proves nothing.` };
+    default:
+        return { kind: "doubtful", text: "Its signature can't be checked." };
+    }
+}
+
+function signatureFacts(signature) {
+    if (!signature) return [];
+    const { signer, timeStamp, created } = signature;
+    const [certificate] = signer?.chain ?? [];
+    const outcomes = { valid: "valid", untrusted: "not trusted", invalid: "invalid", unreadable: "unreadable" };
+    return [
+        ["Key", signer?.keySHA256 && make("code", { text: plain(signer.keySHA256, 64) })],
+        ["Certificate", certificate && `${plain(certificate.subject, 200)}, from ${plain(certificate.issuer, 200)}, valid from `
+            + `${day(certificate.notBefore)} to ${day(certificate.notAfter)}`],
+        ["Time stamp", timeStamp && `${timeStamp.time ? moment(timeStamp.time) : "Unknown time"}, by `
+            + `${plain(timeStamp.authority, 200) || "an unknown authority"}, ${outcomes[timeStamp.outcome] ?? ""}`],
+        ["Signed", !timeStamp && created && `${moment(plain(created, 60))}, as the signer says`],
+    ].filter(([, value]) => value);
 }
 
 function evidence({ files, dataPackage, records, captures, revisits, pages }) {

@@ -75,7 +75,7 @@ function facts(item) {
 const verificationMarks = {
     verified: ["Verified", "mark", "Everything in this file agrees with its hashes."],
     incomplete: ["Partly verified", "mark", "Nothing disagrees, but not everything could be checked."],
-    failed: ["Not intact", "mark error", "Something in this file is damaged or was changed."],
+    failed: ["Verification failed", "mark error", "Something in this file disagrees with its hashes or its signature."],
     "not-yet-verified": ["Not verified", "mark", "The hashes in this file haven't been checked yet."],
 };
 

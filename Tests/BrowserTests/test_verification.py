@@ -1,0 +1,110 @@
+"""The verification of an archive: what its page says, and the button that verifies it again."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import zipfile
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from support.expecting import expect
+from support.places import FIXTURES
+
+pytestmark = pytest.mark.one_chromium
+
+
+def open_page(host, page, name):
+    page.goto(f"{host.home}/?archive=/archives/{name}.wacz#view=pages")
+
+
+def section(page):
+    return page.get_by_role("region", name="Verification")
+
+
+def test_new_archive_is_verified(host, page):
+    """While its page is open, without a reload, and without losing what was typed."""
+    host.add(FIXTURES / "sample.wacz")
+    open_page(host, page, "sample")
+    field = page.get_by_role("textbox", name="Open a URL")
+    field.fill("https://typed.example/")
+    expect(section(page)).to_contain_text("This file is undamaged: everything in it that has a hash agrees.")
+    expect(section(page)).to_contain_text("It isn't signed, so nothing shows who made it.")
+    expect(section(page)).to_contain_text("31 of 31 are the records that the index names")
+    expect(field).to_have_value("https://typed.example/")
+    page.get_by_text("What this does and doesn't prove").click()
+    expect(section(page)).to_contain_text("a person who changes a file can also change its hashes")
+    page.goto(host.home)
+    expect(page.get_by_text("Verified", exact=True)).to_be_visible()
+
+
+def test_archive_is_verified_again(host, page):
+    """A file that was damaged in the store: the page says so, and that this is new."""
+    host.add(FIXTURES / "sample.wacz")
+    open_page(host, page, "sample")
+    expect(section(page).get_by_role("button", name="Verify again")).to_be_visible()
+    file = next((host.store / "files").glob("*.wacz"))
+    data = bytearray(file.read_bytes())
+    with zipfile.ZipFile(file) as package:
+        start = package.getinfo("pages/pages.jsonl").header_offset
+    data[data.index(b'"title"', start) + 1] ^= 0x20
+    file.chmod(0o600)
+    file.write_bytes(data)
+    section(page).get_by_role("button", name="Verify again").click()
+    expect(section(page)).to_contain_text(re.compile("This file is damaged or was changed: [0-9] issues below."))
+    expect(section(page)).to_contain_text("Changed since the verification of")
+    issues = page.get_by_role("region", name="Issues found in this file")
+    expect(issues).to_contain_text("The file isn't the one that was imported: its SHA-256 differs.")
+    expect(issues).to_contain_text("A file doesn't match its hash (SHA-256) in datapackage.json.")
+    page.goto(host.home)
+    expect(page.get_by_text("Verification failed", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize(("name", "verdict"), [
+    ("anonymous", "It was signed with the key below. It doesn't show whose key that is."),
+    ("domain", "It says that signer.example signed it, but that isn't proven."),
+    ("forged", "Its signature, which names an anonymous key, is invalid and proves nothing."),
+    ("other", "Its signature is for other contents, so it proves nothing"),
+])
+def test_signature_is_explained(host, page, tmp_path, name, verdict):
+    path, fingerprint = signed(tmp_path, name)
+    host.add(path)
+    open_page(host, page, name)
+    expect(section(page)).to_contain_text(verdict)
+    expect(section(page)).to_contain_text(fingerprint)
+
+
+def openssl(folder, *arguments, data=b""):
+    return subprocess.run(["openssl", *arguments], cwd=folder, input=data, capture_output=True, check=True).stdout
+
+
+def signed(folder, name):
+    """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key."""
+    with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
+        files = {entry: package.read(entry) for entry in package.namelist()}
+    text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
+    openssl(folder, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "key.pem")
+    key = openssl(folder, "pkey", "-in", "key.pem", "-pubout", "-outform", "DER")
+    signature = bytearray(openssl(folder, "dgst", "-sha256", "-sign", "key.pem", data=text.encode()))
+    if name == "forged":
+        signature[-1] ^= 1
+    # When the certificate is valid.
+    created = (datetime.now(UTC) + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    data = {"hash": text, "created": created, "software": "openssl", "version": "0.1.0",
+        "signature": base64.b64encode(signature).decode()}
+    if name == "domain":
+        certificate = openssl(folder, "req", "-x509", "-new", "-key", "key.pem", "-subj", "/CN=signer.example", "-addext",
+            "subjectAltName=DNS:signer.example")
+        data.update(domain="signer.example", domainCert=certificate.decode())
+    else:
+        data["publicKey"] = base64.b64encode(key).decode()
+    files["datapackage-digest.json"] = json.dumps({"path": "datapackage.json", "hash": text, "signedData": data}).encode()
+    if name == "other":
+        files["datapackage.json"] += b" "
+    path = folder / f"{name}.wacz"
+    with zipfile.ZipFile(path, "w") as package:
+        for entry, contents in files.items():
+            package.writestr(entry, contents)
+    return path, hashlib.sha256(key).hexdigest()
