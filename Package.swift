@@ -151,7 +151,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ArchiveStoreTests",
-            dependencies: ["ArchiveStore", "WebArchive", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "ArchiveStore", "ArchiveSignature", "WebArchive", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

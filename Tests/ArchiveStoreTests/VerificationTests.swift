@@ -1,3 +1,4 @@
+import ArchiveSignature
 import Foundation
 import TestSupport
 import Testing
@@ -61,7 +62,9 @@ struct VerificationTests {
         let archive = try verified(test)
         try test.store.verifications.queueAudit(days: 1)
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext() == nil)
-        let summary = VerificationSummary(outcome: .verified, verifiedAt: Date(timeIntervalSinceNow: -90_000))
+        let summary = VerificationSummary(
+            outcome: .verified, contents: .verified, signature: .unsigned, signer: nil,
+            verifiedAt: Date(timeIntervalSinceNow: -90_000))
         #expect(try test.store.catalog.setVerification(summary, findings: [], key: archive.key))
         try test.store.verifications.queueAudit(days: 1)
         #expect(try JobRunner(test.store, kinds: [.verify]).runNext()?.state == .done)

@@ -37,7 +37,7 @@ def test_new_archive_is_verified(host, page):
     page.get_by_text("What this does and doesn't prove").click()
     expect(section(page)).to_contain_text("a person who changes a file can also change its hashes")
     page.goto(host.home)
-    expect(page.get_by_text("Verified", exact=True)).to_be_visible()
+    expect(page.get_by_text("Undamaged, not signed", exact=True)).to_be_visible()
 
 
 def test_archive_is_verified_again(host, page):
@@ -53,20 +53,20 @@ def test_archive_is_verified_again(host, page):
     file.chmod(0o600)
     file.write_bytes(data)
     section(page).get_by_role("button", name="Verify again").click()
-    expect(section(page)).to_contain_text(re.compile("This file is damaged or was changed: [0-9] issues below."))
+    expect(section(page)).to_contain_text(re.compile("This file is damaged or was changed: [0-9] errors below."))
     expect(section(page)).to_contain_text("Changed since the verification of")
     issues = page.get_by_role("region", name="Issues found in this file")
     expect(issues).to_contain_text("The file isn't the one that was imported: its SHA-256 differs.")
     expect(issues).to_contain_text("A file doesn't match its hash (SHA-256) in datapackage.json.")
     page.goto(host.home)
-    expect(page.get_by_text("Verification failed", exact=True)).to_be_visible()
+    expect(page.get_by_text("Damaged or changed", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize(("name", "verdict"), [
     ("anonymous", "It was signed with the key below. It doesn't show whose key that is."),
     ("domain", "It says that signer.example signed it, but that isn't proven."),
-    ("forged", "Its signature, which names an anonymous key, is invalid and proves nothing."),
-    ("other", "Its signature is for other contents, so it proves nothing"),
+    ("forged", "The signature, which names an anonymous key, is invalid and proves nothing."),
+    ("other", "The signature is for other contents, so it proves nothing"),
 ])
 def test_signature_is_explained(host, page, tmp_path, name, verdict):
     path, fingerprint = signed(tmp_path, name)

@@ -59,7 +59,8 @@ package struct Archive: Sendable, Hashable {
 extension Archive: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, title, sha256, size, originalName, importedAt, createdAt, description, software, waczVersion
-        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, verifiedAt, findingCounts,
+        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, verificationSummary,
+            findingCounts,
             replayCollection, file
         case lookups, lookupsReason, tags, notes, storage, linkedPath
     }
@@ -91,7 +92,7 @@ extension Archive: Encodable {
         try container.encodeIfPresent(summary.lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)
         try container.encodeIfPresent(mainPage, forKey: .mainPage)
         try container.encode(verified?.outcome.rawValue ?? "not-yet-verified", forKey: .verification)
-        try container.encodeIfPresent(verified.map { RFC3339.text(of: $0.verifiedAt) }, forKey: .verifiedAt)
+        try container.encodeIfPresent(verified, forKey: .verificationSummary)
         try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(replayCollection, forKey: .replayCollection)
         try container.encode(filePath, forKey: .file)

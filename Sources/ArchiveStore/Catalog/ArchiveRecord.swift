@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import WebArchive
 
 /// An archive as a row of the table `archive`.
 struct ArchiveRecord: CatalogRecord {
@@ -12,7 +11,7 @@ struct ArchiveRecord: CatalogRecord {
 
     private enum CodingKeys: String, CodingKey {
         case key, id, sha256, size, storage, linkedPath, linkedModifiedAt, isExamined, sidecarStamp
-        case verification, verifiedAt
+        case verification
     }
 
     init(_ archive: Archive, sidecarStamp: String?) {
@@ -27,18 +26,13 @@ struct ArchiveRecord: CatalogRecord {
                 path: $0, size: size,
                 modifiedAtNanoseconds: try row.decode(Int64.self, forKey: .linkedModifiedAt))
         }
-        let outcome = try row.decodeIfPresent(String.self, forKey: .verification)
-            .flatMap { Verification.Outcome(rawValue: $0) }
-        let verifiedAt = try row.decodeIfPresent(Date.self, forKey: .verifiedAt)
         var archive = Archive(
             key: try row.decode(String.self, forKey: .key), id: try row.decode(ArchiveID.self, forKey: .id),
             sha256: try row.decodeIfPresent(String.self, forKey: .sha256), size: size,
             storage: linkedFile.map(ArchiveStorage.linked) ?? .managed,
             isExamined: try row.decode(Bool.self, forKey: .isExamined),
             entry: try LibraryEntry(from: decoder), summary: try ArchiveSummary(from: decoder))
-        if let outcome, let verifiedAt {
-            archive.verified = VerificationSummary(outcome: outcome, verifiedAt: verifiedAt)
-        }
+        archive.verified = try row.decodeIfPresent(VerificationSummary.self, forKey: .verification)
         self.archive = archive
         sidecarStamp = try row.decodeIfPresent(String.self, forKey: .sidecarStamp)
     }
@@ -56,8 +50,7 @@ struct ArchiveRecord: CatalogRecord {
         try row.encode(archive.storage.linkedFile?.modifiedAtNanoseconds, forKey: .linkedModifiedAt)
         try row.encode(archive.isExamined, forKey: .isExamined)
         try row.encode(sidecarStamp, forKey: .sidecarStamp)
-        try row.encode(archive.verified?.outcome.rawValue, forKey: .verification)
-        try row.encode(archive.verified?.verifiedAt, forKey: .verifiedAt)
+        try row.encode(archive.verified, forKey: .verification)
     }
 }
 

@@ -15,11 +15,8 @@ enum CatalogMigrations {
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN indexesText INTEGER NOT NULL DEFAULT 1")
         }
         migrator.registerMigration("8 verification") {
-            try $0.execute(
-                sql: """
-                    ALTER TABLE archive ADD COLUMN verification TEXT;
-                    ALTER TABLE archive ADD COLUMN verifiedAt TEXT;
-                    """)
+            // The JSON of `VerificationSummary`.
+            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN verification TEXT")
         }
         return migrator
     }

@@ -5,17 +5,26 @@ package import WebArchive
 /// The outcome of an archive's last verification, as the catalog has it.
 package struct VerificationSummary: Sendable, Hashable {
     package let outcome: Verification.Outcome
+    /// The outcome for the contents, without the signature.
+    package let contents: Verification.Outcome
+    /// The outcome for the signature: `none` if the file isn't signed.
+    package let signature: SignatureReport.Outcome
+    /// The domain that the signature names; `nil` for an anonymous key.
+    package let signer: String?
     package let verifiedAt: Date
 }
 
 extension VerificationSummary: Codable {
     private enum CodingKeys: String, CodingKey {
-        case outcome, verifiedAt
+        case outcome, contents, signature, signer, verifiedAt
     }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         outcome = try container.decode(Verification.Outcome.self, forKey: .outcome)
+        contents = try container.decode(Verification.Outcome.self, forKey: .contents)
+        signature = try container.decode(SignatureReport.Outcome.self, forKey: .signature)
+        signer = try container.decodeIfPresent(String.self, forKey: .signer)
         guard let date = RFC3339.date(try container.decode(String.self, forKey: .verifiedAt)) else {
             throw DecodingError.dataCorruptedError(
                 forKey: .verifiedAt, in: container, debugDescription: "no RFC 3339 time")
@@ -26,6 +35,9 @@ extension VerificationSummary: Codable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(outcome, forKey: .outcome)
+        try container.encode(contents, forKey: .contents)
+        try container.encode(signature, forKey: .signature)
+        try container.encodeIfPresent(signer, forKey: .signer)
         try container.encode(RFC3339.text(of: verifiedAt), forKey: .verifiedAt)
     }
 }
@@ -47,7 +59,9 @@ package struct VerificationReport: Sendable, Hashable, Codable {
         self.previous = previous?.summary
         // To the second, as in the JSON.
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
-        summary = VerificationSummary(outcome: result.outcome, verifiedAt: now)
+        summary = VerificationSummary(
+            outcome: result.outcome, contents: result.contents, signature: signature?.outcome ?? .unsigned,
+            signer: signature?.signer?.domain, verifiedAt: now)
         let known = Set(previous?.result.findings.map(\.code) ?? [])
         newFindings = previous == nil ? [] : Set(result.findings.map(\.code)).subtracting(known).sorted()
     }

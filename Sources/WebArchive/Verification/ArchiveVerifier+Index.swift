@@ -3,11 +3,17 @@ extension ArchiveVerifier {
     func checkIndex() throws {
         var sums = now.spans.map { RecordSpan(file: $0.file, start: $0.start, end: $0.end) }
         let places = SpanPlaces(now.spans)
-        let isRead = try forEachCapture { entry, _ in
+        let isRead = try forEachCapture { entry, location in
             now.result.captures.checked += 1
             if entry.isRevisit { now.result.revisits.checked += 1 }
-            // Lines that point outside all files are findings of the inspection.
-            guard let place = places.span(of: entry, in: wacz) else { return }
+            guard let place = places.span(of: entry, in: wacz) else {
+                now.result.captures.failed += 1
+                // Lines that point outside all files are findings of the inspection.
+                if wacz.warcEntry(named: entry.filename).map({ entry.offset < $0.uncompressedSize }) ?? false {
+                    noteNoRecord(at: location)
+                }
+                return
+            }
             sums[place].add(
                 now.hasher.hash(
                     file: now.spans[place].file, offset: entry.offset, length: entry.length, url: entry.url,
@@ -79,7 +85,8 @@ extension ArchiveVerifier {
         guard let entry = wacz.directory.entry(named: span.file) else { return [] }
         let scanner = try WARCReader(entry: entry, of: wacz.directory).makeScanner(span.start..<span.end)
         var list: [ListedRecord] = []
-        while let item = try scanner.next() {
+        // If the rest of the file can't be read, that is a finding already.
+        while let item = try readable(scanner.next()) {
             if list.count.isMultiple(of: 256) { try step(wacz.size, nil) }
             list.append(
                 ListedRecord(
@@ -90,15 +97,22 @@ extension ArchiveVerifier {
         return list
     }
 
+    private func readable<Value>(_ value: @autoclosure () throws(WebArchiveError) -> Value?) throws -> Value? {
+        do throws(WebArchiveError) {
+            return try value()
+        } catch {
+            if error.code == .io { throw error }
+            return nil
+        }
+    }
+
     /// The same for all spellings of a URL.
     private func urlHash(_ url: String) -> UInt64 { now.hasher.hash(SURT.key(for: url)) }
 
     private func compare(_ entry: CDXJEntry, at location: IndexLocation, with records: inout [ListedRecord]) throws {
         guard let place = records.firstIndex(ofOffset: entry.offset, \.offset) else {
             now.result.captures.failed += 1
-            now.log.add(
-                .error, "index-no-record", "The index points to a place where no readable record begins.",
-                at: location.description, consequence: "This capture can't be replayed.")
+            noteNoRecord(at: location)
             return
         }
         records[place].isIndexed = true
@@ -128,6 +142,12 @@ extension ArchiveVerifier {
         }
     }
 
+    private func noteNoRecord(at location: IndexLocation) {
+        now.log.add(
+            .error, "index-no-record", "The index points to a place where no readable record begins.",
+            at: location.description, consequence: "This capture can't be replayed.")
+    }
+
     // Revisits ----------------------------------------------------------------------------------------------------
 
     /// Checks that the payload of each revisit is there: in a capture with the same digest, else where replay finds it.
@@ -140,10 +160,13 @@ extension ArchiveVerifier {
             _ = try forEachCapture { entry, _ in
                 let hash = digestHash(entry)
                 guard hash % parts == part else { return }
-                if entry.isRevisit { revisits.insert(hash) } else { originals.insert(hash) }
+                if entry.isRevisit {
+                    revisits.insert(hash)
+                } else if hash != noDigest {
+                    originals.insert(hash)
+                }
             }
             revisits.subtract(originals)
-            if part == 0 { revisits.insert(noDigest) }
             guard !revisits.isEmpty else { continue }
             _ = try forEachCapture { entry, location in
                 guard entry.isRevisit, revisits.contains(digestHash(entry)) else { return }

@@ -68,7 +68,7 @@ package final class ArchiveVerifier {
     private func report() throws {
         clock = .now
         let bytes = now.entriesDone < entries.count ? entries[now.entriesDone].localHeaderOffset : wacz.size
-        try step(bytes + now.recordsEnd, now)
+        try step(min(bytes + now.recordsEnd, wacz.size), now)
     }
 
     private func inspect() throws {
@@ -163,13 +163,19 @@ package final class ArchiveVerifier {
         let reader = try WARCReader(entry: entry, of: wacz.directory)
         let digests = RecordDigests(bytesMax: wacz.limits.recordBytesMax(compressed: entry.compressedSize), entry.name)
         let scanner = WARCScanner(reader, BufferedInput(stream, offset: now.recordsEnd), receiver: digests)
-        while let item = try scanner.next() {
-            try digests.end()
-            add(item, of: entry)
-            guard clock.duration(to: .now) >= checkpointInterval else { continue }
-            try addResults(entry, scanner, digests)
-            now.recordsEnd = scanner.offset
-            try report()
+        do {
+            while let item = try scanner.next() {
+                try digests.end()
+                add(item, of: entry)
+                guard clock.duration(to: .now) >= checkpointInterval else { continue }
+                try addResults(entry, scanner, digests)
+                now.recordsEnd = scanner.offset
+                try report()
+            }
+        } catch {
+            // The rest can't be read. What was read counts.
+            if stopError == nil, error is WebArchiveError { try addResults(entry, scanner, digests) }
+            throw error
         }
         try addResults(entry, scanner, digests)
         endSpan(of: entry)
@@ -227,7 +233,7 @@ package final class ArchiveVerifier {
                 hasher.update($0)
                 return true
             }
-        } catch let error as WebArchiveError where error.isDamage {
+        } catch let error as WebArchiveError where error.code != .io {
             return false
         }
         return hasher.digest == mismatch.expected

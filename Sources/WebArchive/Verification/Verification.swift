@@ -50,6 +50,9 @@ package struct Verification: Sendable, Hashable, Codable {
     /// The hash of `datapackage.json` as it is, `sha256:` and hexadecimal digits; `nil` without that file.
     package internal(set) var packageHash: String?
 
+    /// The result for the contents alone, without the signature.
+    package var contents: Outcome { outcome(of: findings.filter { !$0.code.hasPrefix("signature-") }) }
+
     /// Creates an empty result.
     package init() {}
 
@@ -67,9 +70,13 @@ package struct Verification: Sendable, Hashable, Codable {
         findings = (findings + more).enumerated().sorted {
             ($1.element.severity, $0.element.code, $0.offset) < ($0.element.severity, $1.element.code, $1.offset)
         }.map(\.element)
-        let hasErrors = findings.contains { $0.severity == .error }
+        outcome = outcome(of: findings)
+    }
+
+    private func outcome(of findings: [Finding]) -> Outcome {
+        if findings.contains(where: { $0.severity == .error }) { return .failed }
         let isComplete = warcFiles.checked > 0 && warcFiles.without == 0 && uncheckedFiles == 0
-        outcome = hasErrors ? .failed : isComplete ? .verified : .incomplete
+        return isComplete ? .verified : .incomplete
     }
 }
 

@@ -46,11 +46,11 @@ export function createArchivePage(item, onChanged) {
             unavailableNotice(item),
             metadataSection(item, onChanged),
             factList(item),
+            verification?.element,
+            findings,
             !isUnavailable(item) && urlForm(item),
             !isUnavailable(item) && isolationHelp(item),
             isCollection && memberSection(item, onChanged),
-            verification?.element,
-            findings,
             lists.element,
             isCollection && removeSection(item)));
     queueMicrotask(showBanners);

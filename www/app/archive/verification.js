@@ -7,16 +7,22 @@ import { counted, day, moment, number, size } from "../core/format.js";
 
 const activeStates = ["waiting", "running", "paused"];
 
+const hashes = "A hash is a fingerprint of data: if one byte changes, the hash changes. ";
 const proofs = {
-    valid: "A hash is a fingerprint of a file. The hashes in this file agree with its contents, so nothing in it was damaged since "
-        + "it was packed. The signature shows who vouched for that, and when.",
-    anonymous: "A hash is a fingerprint of a file. The hashes in this file agree with its contents, and they were signed with the "
-        + "key above. Without that key, nothing can have been changed since. The file doesn't show whose key it is: compare its "
-        + "fingerprint with one that you know.",
-    none: "A hash is a fingerprint of a file. The hashes in this file agree with its contents, so it wasn't damaged. Without a "
-        + "signature, it isn't shown who made the file: a person who changes a file can also change its hashes.",
+    domain: "The hashes in this file agree with its contents, and a server with a certificate for this domain signed them at the time "
+        + "of the time stamp. Nothing has changed since. Who captured the pages can be another person.",
+    key: "The hashes in this file agree with its contents, and they were signed with the key below. Without that key, the file can't have "
+        + "been changed since. Anyone can make a key: ask the signer for the fingerprint of theirs, and compare it. Only the signer says when.",
+    doubtful: "The hashes in this file agree with its contents, and with the signature. It isn't proven who signed, or when: the issues below "
+        + "say what is missing.",
+    none: "The hashes in this file agree with its contents, so it wasn't damaged by accident. They don't show who made it: a person who changes "
+        + "a file can also change its hashes.",
+    badSignature: "The hashes in this file agree with its contents, but a person who changes a file can also change its hashes. The signature, "
+        + "which would show such a change, isn't that of these contents, or was made with a certificate that wasn't valid.",
+    damaged: "Some of this file isn't what it was when it was packed. The issues below say which part. It may be damage, such as a broken "
+        + "download, or a change on purpose: hashes can't tell these apart. Parts that agree with their hashes may still be right.",
 };
-const limits = "No check can show that a web server really sent these pages: a signature only shows who says so.";
+const limits = "No check can show that a web server really sent these pages. Titles, dates and software are what the file says.";
 
 /**
  * @param {import("../core/api.js").Archive} archive
@@ -47,6 +53,7 @@ export function verificationSection(archive, onFindings) {
     showReport(archive);
 
     async function verify() {
+        if (button.getAttribute("aria-disabled") === "true") return;
         problems.replaceChildren();
         try {
             follow();
@@ -60,7 +67,7 @@ export function verificationSection(archive, onFindings) {
         if (!now || now.kind !== "verify" || now.archive !== archive.id || job && now.id < job.id) return;
         job = now;
         const isActive = activeStates.includes(now.state);
-        button.disabled = isActive;
+        button.setAttribute("aria-disabled", String(isActive));
         bar.hidden = !isActive;
         if (now.total > 0) Object.assign(bar, { max: now.total, value: now.done });
         if (now.state !== "running" || seen?.id !== now.id) seen = { id: now.id, done: now.done, at: Date.now() };
@@ -129,53 +136,61 @@ function timeLeft({ state, done, total }, seen) {
 
 function verdict(report) {
     if (!report) return [make("p", { text: "Not verified. The hashes in this file haven't been checked yet." })];
-    const { result, previous, signature } = report;
-    const contents = contentsVerdict(result);
+    const { result, previous, signature, summary } = report;
     const signer = signatureVerdict(report);
-    const proof = contents.isGood && { good: signature?.signer?.domain ? proofs.valid : proofs.anonymous, none: proofs.none }[signer.kind];
+    const contents = contentsVerdict(report, signer);
+    const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
+    const proof = summary.contents === "failed" ? "damaged" : signer.proof;
     return [
-        make("p", { class: `verdict ${contents.isGood ? "good" : contents.isBad ? "bad" : ""}` }, make("strong", { text: contents.text })),
-        make("p", { class: `verdict ${signer.kind}` }, make("strong", { dir: "auto", text: signer.text })),
-        make("p", { class: "quiet", text: `Verified ${moment(report.summary.verifiedAt)}.` }),
+        ...lines.map(({ kind, text }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto", text }))),
+        make("p", { class: "quiet", text: `Verified ${moment(summary.verifiedAt)}.${sameResult(report)}` }),
         report.newFindings.length > 0 && make("p", { class: "notice warning",
             text: `Changed since the verification of ${moment(previous.verifiedAt)}: see the issues below.` }),
+        make("details", { class: "isolation" },
+            make("summary", { text: "What this does and doesn't prove" }),
+            make("p", { text: hashes + proofs[proof] }), make("p", { text: limits })),
         make("dl", { class: "facts" }, ...[...evidence(result), ...signatureFacts(signature)].map(([name, value]) =>
             make("div", {}, make("dt", { text: name }), make("dd", {}, ...[value].flat())))),
-        proof && make("details", { class: "isolation" },
-            make("summary", { text: "What this does and doesn't prove" }),
-            make("p", { text: proof }), make("p", { text: limits })),
     ].filter(Boolean);
 }
 
+const sameResult = ({ previous, summary, newFindings }) =>
+    previous && newFindings.length === 0 && previous.outcome === summary.outcome ? " The result is the same as before." : "";
+
 /** What the verification says about the contents, without the signature. */
-function contentsVerdict({ outcome, findings }) {
-    const errors = findings.filter(({ severity, code }) => severity === "error" && !code.startsWith("signature-"));
-    if (errors.length > 0) {
-        return { isBad: true, text: `This file is damaged or was changed: ${counted(errors.length, "issue")} below.` };
+function contentsVerdict({ result, summary }, signer) {
+    const errors = result.findings.filter(({ severity, code }) => severity === "error" && !code.startsWith("signature-"));
+    switch (summary.contents) {
+    case "failed":
+        return { kind: "bad", text: `This file is damaged or was changed: ${counted(errors.length, "error")} below.` };
+    case "incomplete":
+        return { kind: "", text: "Nothing disagrees, but not everything in this file could be checked." };
+    default:
+        return { kind: "", text: signer.kind === "bad" ? "The contents match the file's own hashes, which anyone can compute again."
+            : "This file is undamaged: everything in it that has a hash agrees." };
     }
-    return outcome === "incomplete" ? { text: "Nothing disagrees, but not everything in this file could be checked." }
-        : { isGood: true, text: "This file is undamaged: everything in it that has a hash agrees." };
 }
 
-/** What the verification says about who made the file. */
+/** What the verification says about who signed the file. */
 function signatureVerdict({ signature, result }) {
-    if (!signature) return { kind: "none", text: "It isn't signed, so nothing shows who made it." };
+    if (!signature) return { kind: "", proof: "none", text: "It isn't signed, so nothing shows who made it." };
     const { outcome, signer, timeStamp } = signature;
     const domain = plain(signer?.domain, 200);
     const who = domain || "an anonymous key";
     if (result.findings.some(({ code }) => code === "signature-other-file")) {
-        return { kind: "bad", text: `Its signature is for other contents, so it proves nothing: the file was changed after ${who} signed it.` };
+        return { kind: "bad", proof: "badSignature",
+            text: `The signature is for other contents, so it proves nothing: the file was changed after ${who} signed it.` };
     }
     switch (outcome) {
     case "valid":
-        return { kind: "good", text: domain ? `It was signed by ${domain} on ${moment(timeStamp?.time)}.`
-            : "It was signed with the key below. It doesn't show whose key that is." };
+        return domain ? { kind: "good", proof: "domain", text: `${domain} signed it on ${moment(timeStamp?.time)}.` }
+            : { kind: "", proof: "key", text: "It was signed with the key below. It doesn't show whose key that is." };
     case "untrusted":
-        return { kind: "doubtful", text: `It says that ${who} signed it, but that isn't proven.` };
+        return { kind: "doubtful", proof: "doubtful", text: `It says that ${who} signed it, but that isn't proven.` };
     case "invalid":
-        return { kind: "bad", text: `Its signature, which names ${who}, is invalid and proves nothing.` };
+        return { kind: "bad", proof: "badSignature", text: `The signature, which names ${who}, is invalid and proves nothing.` };
     default:
-        return { kind: "doubtful", text: "Its signature can't be checked." };
+        return { kind: "doubtful", proof: "none", text: "The signature can't be checked." };
     }
 }
 
@@ -185,9 +200,10 @@ function signatureFacts(signature) {
     const [certificate] = signer?.chain ?? [];
     const outcomes = { valid: "valid", untrusted: "not trusted", invalid: "invalid", unreadable: "unreadable" };
     return [
-        ["Key", signer?.keySHA256 && make("code", { text: plain(signer.keySHA256, 64) })],
+        ["Key fingerprint", signer?.keySHA256 && make("code", { text: plain(signer.keySHA256, 64) })],
         ["Certificate", certificate && `${plain(certificate.subject, 200)}, from ${plain(certificate.issuer, 200)}, valid from `
-            + `${day(certificate.notBefore)} to ${day(certificate.notAfter)}`],
+            + `${day(certificate.notBefore)} to ${day(certificate.notAfter)}`
+            + (signature.outcome === "valid" ? ": trusted, and valid when it signed" : "")],
         ["Time stamp", timeStamp && `${timeStamp.time ? moment(timeStamp.time) : "Unknown time"}, by `
             + `${plain(timeStamp.authority, 200) || "an unknown authority"}, ${outcomes[timeStamp.outcome] ?? ""}`],
         ["Signed", !timeStamp && created && `${moment(plain(created, 60))}, as the signer says`],

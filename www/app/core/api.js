@@ -14,10 +14,12 @@ import { encoded } from "./routes.js";
  *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
- *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string,
+ *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
  *   verificationReport?: Report}} Archive
  * @typedef {{checked: number, failed: number, without: number}} Tally
- * @typedef {{summary: {outcome: string, verifiedAt: string}, previous?: {outcome: string, verifiedAt: string},
+ * @typedef {{outcome: string, contents: "verified"|"incomplete"|"failed", signer?: string, verifiedAt: string,
+ *   signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary
+ * @typedef {{summary: Summary, previous?: Summary,
  *   newFindings: string[], result: {outcome: string, files: Tally, dataPackage: Tally, records: Tally, captures: Tally,
  *   revisits: Tally, pages: Tally}, signature?: Object<string, any>}} Report
  * @typedef {{kind: "collection", id: string, title: string, tags?: string[], notes?: string, size: number,

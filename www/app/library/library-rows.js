@@ -72,16 +72,22 @@ function facts(item) {
     ];
 }
 
-const verificationMarks = {
-    verified: ["Verified", "mark", "Everything in this file agrees with its hashes."],
-    incomplete: ["Partly verified", "mark", "Nothing disagrees, but not everything could be checked."],
-    failed: ["Verification failed", "mark error", "Something in this file disagrees with its hashes or its signature."],
-    "not-yet-verified": ["Not verified", "mark", "The hashes in this file haven't been checked yet."],
-};
+function verificationMark({ verification, verificationSummary: summary }) {
+    if (verification === undefined) return null;
+    const [text, style = "mark"] = markOf(summary);
+    return make("span", { class: style, dir: "auto", text });
+}
 
-function verificationMark({ verification }) {
-    const [text, style, title] = verificationMarks[verification] ?? [];
-    return text && make("span", { class: style, text, title });
+/** The result of the last verification in a few words. */
+function markOf(summary) {
+    if (!summary) return ["Not verified"];
+    const { contents, signature } = summary;
+    const signer = plain(summary.signer, 60);
+    if (contents === "failed") return ["Damaged or changed", "mark error"];
+    if (signature === "invalid" || summary.outcome === "failed") return ["Invalid signature", "mark error"];
+    if (contents === "incomplete") return ["Partly verified"];
+    return [{ valid: signer ? `Undamaged, signed by ${signer}` : "Undamaged, signed with an unknown key",
+        untrusted: "Undamaged, signer not proven", none: "Undamaged, not signed" }[signature] ?? "Undamaged"];
 }
 
 function marks(item) {
