@@ -34,6 +34,21 @@ extension FuzzReader {
             _ = try ZIPDirectory(source: MemoryByteSource(plainer, name: "plainer.wacz"))
         }
         try check(wacz)
+        try verify(wacz)
+    }
+
+    /// A verification that continues from a stored state has the same result as one from start to end.
+    private static func verify(_ wacz: WACZFile) throws {
+        let lookups = FileLookups(wacz)
+        var states: [VerificationProgress] = []
+        let verifier = ArchiveVerifier(wacz, lookups: lookups, checkpointInterval: .zero) { _, state in
+            if let state { states.append(state) }
+        }
+        let whole = try verifier.run()
+        for place in Set([states.count / 3, states.count / 2]) where place < states.count {
+            let continued = try ArchiveVerifier(wacz, continuing: states[place], lookups: lookups).run()
+            try require(continued == whole, "a verification that was continued has another result")
+        }
     }
 
     static func readDataPackage(_ bytes: [UInt8]) throws {

@@ -173,7 +173,7 @@ def jobs_of(host):
 
 
 def test_dismissed_job_does_not_return(host, page, tmp_path):
-    """A linked file that has changed can't be hashed or indexed."""
+    """A linked file that has changed can't be hashed, indexed or verified."""
     file = tmp_path / "linked.wacz"
     shutil.copy(FIXTURES / "sample.wacz", file)
     host.stop()
@@ -183,7 +183,7 @@ def test_dismissed_job_does_not_return(host, page, tmp_path):
     page.goto(host.home)
     activity = page.get_by_role("region", name="Activity")
     expect(activity).to_contain_text("Failed")
-    for job in ["Checksum of", "Indexing of"]:
+    for job in ["Checksum of", "Indexing of", "Verification of"]:
         activity.get_by_role("button", name=f"Dismiss: {job}").click()
     expect(activity).to_have_count(0)
     page.reload()

@@ -183,7 +183,7 @@ struct BackupCommandTests {
             try objects(list.outputLines).map { archive in
                 try JSONSerialization.data(
                     withJSONObject: archive.filter {
-                        !["verification", "verifiedAt", "findingCounts"].contains($0.key)
+                        !["verification", "verificationSummary", "findingCounts"].contains($0.key)
                     },
                     options: .sortedKeys)
             }

@@ -2,6 +2,8 @@
 
 const reconnectSeconds = 3;
 const lostSeconds = 3;
+// A server without events isn't asked again, by any view.
+let isSupported = true;
 
 /**
  * Listens while this page is visible. Browsers limit the connections to one host, and every tab uses one.
@@ -22,7 +24,7 @@ export function followEvents({ onConnected, onLost, onArchives, onJob }) {
 
     function connect() {
         clearTimeout(timer);
-        if (ended || source || document.visibilityState !== "visible") return;
+        if (ended || !isSupported || source || document.visibilityState !== "visible") return;
         source = new EventSource("/api/events");
         source.addEventListener("open", () => {
             hasWorked = true;
@@ -41,7 +43,7 @@ export function followEvents({ onConnected, onLost, onArchives, onJob }) {
             if (source?.readyState !== EventSource.CLOSED) return;
             disconnect();
             if (hasWorked) timer = setTimeout(connect, reconnectSeconds * 1000);
-            else ended = true;
+            else isSupported = false;
         });
     }
 
