@@ -140,17 +140,22 @@ export function showLibrary(root, firstRoute, { navigate }) {
             .filter(Boolean);
     }
 
-    /** Reuses a row that hasn't changed, so that its buttons keep the focus. */
+    /** Reuses a row that hasn't changed. The focus stays on a button whose row has. */
     function row(item) {
         const state = JSON.stringify([collectionForm.isOpen, tag, item]);
         const key = `${item.kind} ${item.id}`;
         if (rows.get(key)?.state !== state) {
             const element = collectionForm.isOpen ? selectableRow(item, collectionForm.selected, collectionForm.update)
                 : libraryRow(item, tag, removeItem);
+            const focused = controls(rows.get(key)?.element).indexOf(document.activeElement);
             rows.set(key, { state, element });
+            // Once the row is in the list.
+            if (focused >= 0) queueMicrotask(() => controls(element)[focused]?.focus());
         }
         return rows.get(key).element;
     }
+
+    const controls = (element) => [...element?.querySelectorAll("a[href], button, input") ?? []];
 
     async function removeItem(item) {
         if (!await confirmRemoval(item)) return;
