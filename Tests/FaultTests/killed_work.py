@@ -262,9 +262,9 @@ class Work:
             with open(f"{self.store}/files/{key}.json") as file:
                 if json.load(file)["id"] != name:
                     raise Failure(f"{key}.json doesn't belong to {name}")
-        # The counts of an archive's index may have been made already.
-        counts = {f"{key}.counts.json" for key, *_ in rows}
-        found = set(os.listdir(f"{self.store}/files")) - counts
+        # An archive's index may have been counted already, and the file verified, or a part of it.
+        derived = {f"{key}.{kind}.json" for key, *_ in rows for kind in ("counts", "verified", "verifying")}
+        found = set(os.listdir(f"{self.store}/files")) - derived
         if found != expected:
             raise Failure(f"files/: too many {sorted(found - expected)}, too few {sorted(expected - found)}")
         now = self.seen()
