@@ -9,15 +9,17 @@ package enum SecurityHeaders {
         .referrerPolicy: "no-referrer",
     ]
 
-    /// The policy of the library: its own scripts and styles, and frames of replay origins.
+    /// The policy of the library: its own scripts and styles, frames of replay origins, and images only to clear those.
     ///
     /// - Parameter origin: The library's origin that the page is on.
     static func controlPage(_ hosts: HostPolicy, at origin: String) -> String {
-        [
-            "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
-            "font-src 'self'",
+        let replaySources = hosts.replaySources(at: origin)
+        let clearing = replaySources.split(separator: " ").map { "\($0)/clear" }.joined(separator: " ")
+        return [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'",
+            "img-src 'self' blob: data: \(clearing)", "font-src 'self'",
             (["connect-src 'self'"] + hosts.controlOrigins.dropFirst()).joined(separator: " "),
-            "frame-src \(hosts.replaySources(at: origin)) \(hosts.addressOrigin)",
+            "frame-src \(replaySources) \(hosts.addressOrigin)",
             "frame-ancestors 'none'",
             "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
         ].joined(separator: "; ")

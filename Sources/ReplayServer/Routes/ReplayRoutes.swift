@@ -89,15 +89,17 @@ struct ReplayRoutes: Sendable {
         return (timestamp, url)
     }
 
-    /// Makes the browser clear the origin's data: workers, databases, caches. Only for the viewer, in a frame, so that
-    /// no worker of the origin can intercept the request.
+    /// Makes the browser clear the origin's data: workers, databases, caches. Only for the viewer, in a frame and as an
+    /// image, so that no worker of the origin can intercept the request. Firefox needs the image, WebKit the frame.
     private func clear(_ request: Request) throws -> Response {
-        guard request.headers[.secFetchSite] == "same-site", request.headers[.secFetchDest] == "iframe" else {
+        guard request.headers[.secFetchSite] == "same-site",
+            ["iframe", "image"].contains(request.headers[.secFetchDest])
+        else {
             throw ErrorResponse.forbidden("only the viewer can use this")
         }
         return Responses.page(
             "<!doctype html><title>Cleared</title>\n", policy: SecurityHeaders.clearedPage(site.hosts),
-            fields: [.clearSiteData: "\"storage\""])
+            fields: [.clearSiteData: "\"storage\"", .crossOriginResourcePolicy: "same-site"])
     }
 
     /// Returns the page for printing. Its only script copies the archived page into it.

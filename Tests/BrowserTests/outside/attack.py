@@ -14,6 +14,7 @@ from .archive import leaving_pages
 ENDED = "() => document.body.dataset.ended ?? ''"
 # While the archive is still being opened, nothing has become of the page.
 SHOWN = "() => document.querySelector('.panel h1')?.innerText.replace(/^Opening .*/, '') ?? ''"
+TEXT = "() => document.body.innerText.slice(0, 500)"
 # A document that the browser put in the place of one that it did not fetch: with it, that navigation is over.
 STOPPED = "() => /^(?:chrome-error|about:neterror)/.test(document.documentURI) ? document.documentURI.slice(0, 60) : ''"
 GONE = (NotThere, ScriptError, WebDriverError)
@@ -44,7 +45,7 @@ class Attacker:
         try:
             return json.loads(wait_until(look, f"{path} has ended", seconds=240))
         except AssertionError as error:
-            raise AssertionError(f"{error}: {last}: {self.engine.run(SHOWN)}") from None
+            raise AssertionError(f"{error}: {last}: {self.engine.run(TEXT)}") from None
 
     def open(self, path):
         """Opens a page in a new document. Activity of the previous page may continue."""

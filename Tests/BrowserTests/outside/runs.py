@@ -75,12 +75,25 @@ def open_case(tmp_path, outside, playwright):
         case.close()
 
 
+# By lookups, the engine passes the server's header fields on to the pages. The server of 0.1.0 didn't send this one.
+WITHOUT_ALLOWLIST = """{
+    const { fetch } = self;
+    self.fetch = async (...request) => {
+        const { body, status, statusText, headers } = await fetch(...request);
+        const fields = [...headers].filter(([name]) => name !== "connection-allowlist");
+        return new Response([101, 204, 205, 304].includes(status) ? null : body, { status, statusText, headers: fields });
+    };
+}
+"""
+
+
 def without_wall(folder):
     """The web interface as it was in 0.1.0 in what counts here: the engine itself is the service worker, and nothing is cleared."""
     assets = shutil.copytree(WEB_INTERFACE, folder / "www")
     (assets / "app" / "replay" / "clear-origin.js").write_text(
         "export async function clearOrigin() {}\nexport function forgetOrigin() {}\n", encoding="utf-8")
-    shutil.copyfile(assets / "vendor" / "sw.js", assets / "replay" / "sw.js")
+    engine = (assets / "vendor" / "sw.js").read_text(encoding="utf-8")
+    (assets / "replay" / "sw.js").write_text(WITHOUT_ALLOWLIST + engine, encoding="utf-8")
     return assets
 
 

@@ -17,6 +17,7 @@ struct SecurityHeadersTests {
         let policy = directives(SecurityHeaders.controlPage(hosts, at: "http://replayhost.localhost:8080"))
         #expect(policy["default-src"] == "'none'")
         #expect(policy["script-src"] == "'self'")
+        #expect(policy["img-src"] == "'self' blob: data: http://*.replayhost.localhost:8080/clear")
         #expect(policy["frame-src"] == "http://*.replayhost.localhost:8080 http://127.0.0.1:8080")
         #expect(policy["frame-ancestors"] == "'none'")
         #expect(policy["base-uri"] == "'none'")

@@ -319,14 +319,18 @@ struct RouteTests {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let host = server.host(of: "file")
-            let viewer = [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "iframe")]
-            let cleared = try await server.ask("GET", "/clear", host: host, viewer)
-            #expect(cleared.status == 200)
-            #expect(cleared["clear-site-data"] == "\"storage\"")
-            #expect(cleared["content-security-policy"]?.contains("sandbox") == true)
+            for destination in ["iframe", "image"] {
+                let viewer = [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", destination)]
+                let cleared = try await server.ask("GET", "/clear", host: host, viewer)
+                #expect(cleared.status == 200)
+                #expect(cleared["clear-site-data"] == "\"storage\"")
+                #expect(cleared["content-security-policy"]?.contains("sandbox") == true)
+            }
             for other in [
                 [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "iframe")],
                 [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "iframe")],
+                [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "image")],
+                [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "image")],
                 [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "empty")], [],
             ] {
                 let answer = try await server.ask("GET", "/clear", host: host, other)

@@ -23,11 +23,18 @@ function remember(origin, ...opened) {
     }
 }
 
+const request = (tag, properties) => new Promise((done) => {
+    const end = () => done(element.remove());
+    const element = make(tag, { ...properties, hidden: true, on: { load: end, error: end } });
+    document.body.append(element);
+});
+
 /**
  * Clears an origin before an archive is opened there for the first time. An earlier version of replayhost, an archive with
  * the same ID, or another program on the same port may have left a service worker there.
  *
- * The frame is sandboxed and has an opaque origin, so no service worker intercepts its request.
+ * No service worker of that origin intercepts these requests: the frame is sandboxed and has an opaque origin, and the image
+ * belongs to this page. Firefox clears nothing for such a frame, and WebKit nothing for an image. Chromium clears for both.
  *
  * @param {string} origin
  * @param {string} collection
@@ -35,11 +42,8 @@ function remember(origin, ...opened) {
 export async function clearOrigin(origin, collection) {
     const clear = async () => {
         if (known().some(([one, opened]) => one === origin && opened === collection)) return;
-        await new Promise((done) => {
-            const frame = make("iframe", { hidden: true, title: "", sandbox: "", src: `${origin}/clear`,
-                on: { load: () => done(frame.remove()) } });
-            document.body.append(frame);
-        });
+        const src = `${origin}/clear`;
+        await Promise.all([request("iframe", { title: "", sandbox: "", src }), request("img", { alt: "", src })]);
         remember(origin, [origin, collection]);
     };
     // Without site data, browsers have no locks either.
