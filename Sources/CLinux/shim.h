@@ -1,5 +1,6 @@
 // Declarations that the C library has only with _GNU_SOURCE, which Swift's import doesn't set.
 #pragma once
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -18,6 +19,12 @@ extern int pipe2(int ends[2], int flags);
 extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, off_t offset, int flags);
 
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+
+/// O_TMPFILE: a file without a name in a folder. open(2).
+enum { CLINUX_O_TMPFILE = 020000000 | O_DIRECTORY };
+
+/// F_SETLEASE: asks for a lease of a file. fcntl(2).
+enum { CLINUX_F_SETLEASE = 1024 };
 
 /// POSIX_SPAWN_SETSID: starts the process in a new session.
 enum { CLINUX_POSIX_SPAWN_SETSID = 0x80 };

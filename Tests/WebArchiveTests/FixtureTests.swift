@@ -124,7 +124,7 @@ struct FixtureTests {
         ("002-truncated-00pct.wacz", WebArchiveError.Code.empty, "empty"),
         ("005-truncated-25pct.wacz", .truncated, "the file is incomplete: its ZIP directory is missing"),
         ("012-not-a-zip-html.wacz", .notZIP, "HTML page"),
-        ("013-not-a-zip-warc.wacz", .notZIP, "looks like a WARC file"),
+        ("013-not-a-zip-warc.wacz", .notZIP, "perhaps a WARC file"),
         ("015-not-a-zip-only-eocd.wacz", .noArchiveData, "in the ZIP is in archive/"),
         ("019-eocd-offset-past-end.wacz", .corruptZIP, "central directory"),
         ("031-entry-encrypted-flag.wacz", .encrypted, "archive/data.warc.gz: the entry is encrypted"),

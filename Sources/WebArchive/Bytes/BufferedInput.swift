@@ -101,6 +101,17 @@ final class BufferedInput {
         return skipped
     }
 
+    /// Skips CR and LF.
+    ///
+    /// - Returns: `false` at the end of the stream.
+    func skipLineEnds() throws(WebArchiveError) -> Bool {
+        while let byte = try peek(1).first {
+            guard byte == 0x0D || byte == 0x0A else { return true }
+            consume(1)
+        }
+        return false
+    }
+
     /// Reads one line and its line ending.
     ///
     /// - Returns: The line without LF or CRLF, or `nil` at the end. The last line may have no line ending.

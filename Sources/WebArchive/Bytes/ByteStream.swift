@@ -44,6 +44,17 @@ extension ByteStream {
         }
     }
 
+    /// Calls `body` with each piece of the stream.
+    func forEachPiece(
+        _ body: (UnsafeRawBufferPointer) throws(WebArchiveError) -> Void
+    ) throws(WebArchiveError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while case let count = try read(into: buffer), count > 0 {
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
     /// Calls `body` with each chunk of bytes until it returns `false`.
     ///
     /// - Parameter chunkBytesMax: The maximum size of a chunk. A chunk is valid only during the call.

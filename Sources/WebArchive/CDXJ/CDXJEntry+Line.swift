@@ -15,15 +15,12 @@ extension CDXJEntry {
     func canonicalLine(from line: [UInt8]?) -> [UInt8] {
         let isSURT = HTTPURLParts(url) == nil || SURT.isSURT(urlKey)
         let key = isSURT ? urlKey : SURT.key(for: requestURL)
-        // A space would end the key, and a line feed would end the line.
-        let safeKey = key.utf8.flatMap {
-            $0 > 0x20 ? [$0] : Array("%\($0 < 16 ? "0" : "")\(String($0, radix: 16))".utf8)
-        }
         let json = line.flatMap { line in
             let rest = line[CDXJLine.sortKey(of: line[...]).endIndex...]
             return rest.firstIndex(of: UInt8(ascii: "{")).map { Array(rest[$0...]) }
         }
-        return safeKey + [0x20] + Array(timestamp.utf8) + [0x20] + (json ?? Array(jsonText.utf8))
+        return Array(SURT.escapingSpaces(in: key).utf8) + [0x20] + Array(timestamp.utf8) + [0x20]
+            + (json ?? Array(jsonText.utf8))
     }
 
     /// The JSON block as py-wacz writes it, with numbers as strings.
@@ -33,22 +30,7 @@ extension CDXJEntry {
             ("length", length.map { String($0) }), ("offset", String(offset)), ("filename", filename),
             ("recordDigest", recordDigest), ("method", method), ("requestBody", requestBody),
         ]
-        let texts = members.compactMap { name, value in value.map { "\"\(name)\": \(Self.quoted($0))" } }
+        let texts = members.compactMap { name, value in value.map { "\"\(name)\": \(JSONText.quoted($0))" } }
         return "{\(texts.joined(separator: ", "))}"
-    }
-
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }

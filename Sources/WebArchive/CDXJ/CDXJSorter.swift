@@ -1,17 +1,8 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Sorts any number of index lines in bounded memory, by merging sorted runs in temporary files.
 ///
 /// Lines are ordered bytewise by key and timestamp. Equal lines keep their order.
 struct CDXJSorter {
     private let folder: String
-    private let stem: String
     private let limits: Limits
     private var lines: [[UInt8]] = []
     private var byteCount = 0
@@ -20,12 +11,9 @@ struct CDXJSorter {
     /// The maximum number of runs to merge at a time. Each needs an open file and a buffer.
     private static let runsMax = 64
 
-    /// - Parameters:
-    ///   - folder: The folder for the temporary files, which are unlinked as soon as they are open.
-    ///   - stem: The start of their names; a random one if `nil`.
-    init(folder: String, stem: String? = nil, limits: Limits) {
+    /// - Parameter folder: The folder for the temporary files, which are unlinked as soon as they are open.
+    init(folder: String, limits: Limits) {
         self.folder = folder
-        self.stem = stem ?? "lines-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         self.limits = limits
     }
 
@@ -79,38 +67,11 @@ struct CDXJSorter {
     }
 
     private mutating func addRun(_ lines: CDXJMerge) throws(WebArchiveError) {
-        let file = try RunFile(path: "\(folder)/\(stem).run.tmp")
+        let file = try TemporaryFile(in: folder)
         while let line = try lines.next() {
             try file.output.write(line.bytes)
             try file.output.write([0x0A])
         }
-        runs.append(try file.finish())
-    }
-}
-
-/// A temporary file that is unlinked as soon as it's open, so that it never outlives the process.
-private final class RunFile {
-    let output: FileOutput
-    private var descriptor: Int32
-
-    /// - Throws: `io`.
-    init(path: String) throws(WebArchiveError) {
-        output = try FileOutput(path: path)
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        let reason = String(cString: strerror(errno)).lowercased()
-        unlink(path)
-        guard descriptor >= 0 else {
-            throw WebArchiveError(code: .io, problem: "a temporary file can't be opened: \(reason)", file: "run.tmp")
-        }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// Writes the buffered bytes and returns the file for reading.
-    func finish() throws(WebArchiveError) -> FileByteSource {
-        try output.finish()
-        let owned = descriptor
-        descriptor = -1
-        return try FileByteSource(ownedDescriptor: owned, name: "run.tmp")
+        runs.append(try file.finish(name: "sorted index lines"))
     }
 }

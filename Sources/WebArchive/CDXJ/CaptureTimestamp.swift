@@ -70,7 +70,7 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
 
     /// Parses an RFC 3339 date and time, as in `WARC-Date` and page lists.
     ///
-    /// Accepts a space instead of `T`, a missing time zone (UTC), a date alone, and any number of fraction digits.
+    /// Accepts a space instead of `T`, a missing time zone (UTC), missing parts at the end, and any number of fraction digits.
     public init?(rfc3339 text: some StringProtocol) {
         var rest = Array(text.utf8)[...]
         func take(_ count: Int) -> Int? {
@@ -84,13 +84,19 @@ public struct CaptureTimestamp: Sendable, Hashable, Comparable, CustomStringConv
             rest = rest.dropFirst()
             return true
         }
-        guard let year = take(4), skip("-"), let month = take(2), skip("-"), let day = take(2) else { return nil }
+        guard let year = take(4) else { return nil }
+        // WARC 1.1 §5.4: W3CDTF, of any precision.
+        let month = rest.isEmpty ? 1 : skip("-") ? take(2) : nil
+        let day = rest.isEmpty ? 1 : skip("-") ? take(2) : nil
+        guard let month, let day else { return nil }
         guard skip("Tt ") else {
             guard rest.isEmpty else { return nil }
             self.init(year: year, month: month, day: day, hour: 0, minute: 0, second: 0, millisecond: 0)
             return
         }
-        guard let hour = take(2), skip(":"), let minute = take(2), skip(":"), let second = take(2) else { return nil }
+        guard let hour = take(2), skip(":"), let minute = take(2), let second = skip(":") ? take(2) : 0 else {
+            return nil
+        }
         var millisecond = 0
         if skip(".,") {
             let fraction = rest.prefix { (0x30...0x39).contains($0) }

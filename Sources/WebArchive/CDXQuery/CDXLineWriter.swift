@@ -145,7 +145,7 @@ private struct JSONMembers {
             bytes.append(UInt8(ascii: "\""))
             return
         }
-        bytes += CDXJEntry.quoted(String(decoding: text, as: UTF8.self)).utf8
+        bytes += JSONText.quoted(String(decoding: text, as: UTF8.self)).utf8
     }
 
     private mutating func start(_ name: String) {

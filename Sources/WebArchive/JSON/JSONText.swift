@@ -9,6 +9,28 @@ package enum JSONText {
         return escapingControls(Array(try encoder.encode(value)))
     }
 
+    /// Returns a text as a JSON string.
+    static func quoted(_ text: String) -> String {
+        var json: [UInt8] = []
+        appendQuoted(text.utf8, to: &json)
+        return String(decoding: json, as: UTF8.self)
+    }
+
+    /// Adds a text in UTF-8 as a JSON string.
+    static func appendQuoted(_ text: some Sequence<UInt8>, to json: inout [UInt8]) {
+        json.append(UInt8(ascii: "\""))
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                json.append(UInt8(ascii: "\\"))
+                json.append(byte)
+            case 0..<0x20: json += escape(UInt16(byte))
+            default: json.append(byte)
+            }
+        }
+        json.append(UInt8(ascii: "\""))
+    }
+
     /// Returns the same JSON with DEL, C1 controls, bidi controls, U+2028 and U+2029 escaped as `\uXXXX`.
     ///
     /// RFC 8259 §7 requires escapes for C0 controls and allows them for every other character. JSON contains none of

@@ -34,6 +34,43 @@ enum JSONValue: Sendable, Hashable {
         return values
     }
 
+    /// The value as JSON in several lines, with sorted keys.
+    var serialized: [UInt8] {
+        var text: [UInt8] = []
+        append(to: &text, indentation: 0)
+        return text + [0x0A]
+    }
+
+    private func append(to text: inout [UInt8], indentation: Int) {
+        func addLine(_ indentation: Int) { text += [0x0A] + [UInt8](repeating: 0x20, count: 2 * indentation) }
+        switch self {
+        case .null: text += "null".utf8
+        case .bool(let isTrue): text += (isTrue ? "true" : "false").utf8
+        case .number(let number): text += number.utf8
+        case .string(let string): JSONText.appendQuoted(string.utf8, to: &text)
+        case .array(let values):
+            text.append(UInt8(ascii: "["))
+            for (position, value) in values.enumerated() {
+                if position > 0 { text.append(UInt8(ascii: ",")) }
+                addLine(indentation + 1)
+                value.append(to: &text, indentation: indentation + 1)
+            }
+            if !values.isEmpty { addLine(indentation) }
+            text.append(UInt8(ascii: "]"))
+        case .object(let members):
+            text.append(UInt8(ascii: "{"))
+            for (position, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                if position > 0 { text.append(UInt8(ascii: ",")) }
+                addLine(indentation + 1)
+                JSONText.appendQuoted(member.key.utf8, to: &text)
+                text += ": ".utf8
+                member.value.append(to: &text, indentation: indentation + 1)
+            }
+            if !members.isEmpty { addLine(indentation) }
+            text.append(UInt8(ascii: "}"))
+        }
+    }
+
     /// Parses a JSON text that must be an object.
     ///
     /// - Throws: `badJSON` with the position of the first error.

@@ -5,10 +5,19 @@ public enum SURT {
     /// Returns the key that most tools write for `url`: lower case, without `www.` and default port, with a sorted
     /// query.
     ///
-    /// Other URLs than `http` and `https` (`urn:`, `file:`, `dns:`) are returned unchanged.
+    /// Other URLs than `http` and `https` (`urn:`, `file:`, `dns:`) are returned unchanged, but for spaces and control characters.
     public static func key(for url: String) -> String {
-        guard let parts = HTTPURLParts(url) else { return url }
-        return PlainURL(parts).key(Form())
+        escapingSpaces(in: HTTPURLParts(url).map { PlainURL($0).key(Form()) } ?? url)
+    }
+
+    /// Returns a key with its spaces and control characters percent-encoded, as in an index: a space would end the key there, and
+    /// a line feed the line.
+    static func escapingSpaces(in key: String) -> String {
+        guard key.utf8.contains(where: { $0 <= 0x20 }) else { return key }
+        let bytes = key.utf8.flatMap {
+            $0 > 0x20 ? [$0] : Array("%\($0 < 16 ? "0" : "")\(String($0, radix: 16))".utf8)
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Returns the key of Python's `surt` 0.3.1, which py-wacz, cdxj-indexer and pywb use, or `nil` if it makes none.
@@ -192,7 +201,8 @@ public enum SURT {
             self.keys = keys
         }
 
-        mutating func add(_ key: String) {
+        mutating func add(_ written: String) {
+            let key = SURT.escapingSpaces(in: written)
             if !keys.contains(key) { keys.append(key) }
         }
     }

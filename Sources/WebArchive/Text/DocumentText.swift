@@ -7,10 +7,27 @@ package struct DocumentText {
 
     /// The language that the document declares.
     package private(set) var language: String?
-    private let content: RecordContent
+    private let contentType: String?
+    private let fields: HeaderFields
+    private let name: String
+    private let openBody: () throws(WebArchiveError) -> any ByteStream
 
     package init(_ content: RecordContent) {
-        self.content = content
+        (contentType, fields) = (content.contentType, content.head?.fields ?? HeaderFields([]))
+        name = content.record.reader.name
+        openBody = { () throws(WebArchiveError) in try content.openBody() }
+    }
+
+    /// Creates a reader for a document in memory.
+    ///
+    /// - Parameter payload: The body of its HTTP message, as recorded.
+    init(_ head: HTTPMessageHead, payload: [UInt8], name: String) {
+        (contentType, fields, self.name) = (head.fields["Content-Type"], head.fields, name)
+        openBody = { () throws(WebArchiveError) in
+            let stream = SourceStream(MemoryByteSource(payload, name: name))
+            guard head.isChunked else { return stream }
+            return ChunkedDecoder(BufferedInput(stream), bodyLength: UInt64(payload.count))
+        }
     }
 
     /// Reads the document as HTML.
@@ -48,7 +65,7 @@ package struct DocumentText {
         var start: [UInt8] = []
         var converter: TextConverter?
         func begin() throws {
-            let made = TextConverter(TextEncoding(start: start, contentType: content.contentType))
+            let made = TextConverter(TextEncoding(start: start, contentType: contentType))
             converter = made
             try body(made.convert(start))
         }
@@ -63,11 +80,10 @@ package struct DocumentText {
 
     /// Opens the body with its content codings undone.
     private func openDecodedBody() throws(WebArchiveError) -> any ByteStream {
-        guard let codings = ContentCoding.applied(in: content.head?.fields ?? HeaderFields([])) else {
-            throw WebArchiveError(
-                code: .unsupported, problem: "its content coding is unknown", file: content.record.reader.name)
+        guard let codings = ContentCoding.applied(in: fields) else {
+            throw WebArchiveError(code: .unsupported, problem: "its content coding is unknown", file: name)
         }
-        return ContentDecoder.decode(try content.openBody(), codings)
+        return ContentDecoder.decode(try openBody(), codings)
     }
 
     private static let pieceBytes = 64 << 10

@@ -13,6 +13,24 @@ enum HTMLReference {
         return [0x26] + name
     }
 
+    /// Returns an attribute's value with its references replaced.
+    static func undone(in value: [UInt8]) -> String {
+        guard value.contains(0x26) else { return String(decoding: value, as: UTF8.self) }
+        var text: [UInt8] = []
+        var rest = value[...]
+        while let byte = rest.popFirst() {
+            // WHATWG HTML §13.2.5.73: in attributes, `&copy=1` is no reference.
+            let name = rest.prefix(nameMax).prefix { $0.isASCIILetter || $0.isASCIIDigit || $0 == 0x23 }
+            guard byte == 0x26, rest.dropFirst(name.count).first == 0x3B, isKnown(Array(name)) else {
+                text.append(byte)
+                continue
+            }
+            text += self.text(Array(name))
+            rest = rest.dropFirst(name.count + 1)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     private static func scalar(_ name: [UInt8]) -> Unicode.Scalar? {
         guard name.first == 0x23 else { return names[name] }
         let digits = name.dropFirst()

@@ -26,11 +26,14 @@ struct HTMLName: Hashable {
 /// The attributes of a tag that decide what is shown.
 struct Tag {
     static let valueMax = 4096
+    static let keptValueMax = 256 << 10
 
     var name = HTMLName()
     var isSelfClosing = false
     var isHidden = false
     var language: [UInt8] = []
+    /// All attributes, if the tokenizer keeps them: names in lower case, values with character references undone.
+    var attributes: [(name: String, value: String)] = []
 }
 
 /// Cuts an HTML document into tags and text. WHATWG HTML §13.2.5.
@@ -65,8 +68,17 @@ struct Tokenizer {
     private var rawName = HTMLName()
     private var hasReferences = false
     private var rawCandidate: [UInt8] = []
+    private let keepsAttributes: Bool
+    private var attributeName: [UInt8] = []
     /// What turned out to be text although it began like something else; handed out first.
     private var pending: [UInt8]?
+
+    init(keepsAttributes: Bool = false) {
+        self.keepsAttributes = keepsAttributes
+    }
+
+    /// Whether the current text is the content of a script or style sheet.
+    var isInRawText: Bool { rawName.count > 0 }
 
     /// The next token, or `nil` when `bytes` is used up.
     mutating func next(_ bytes: [UInt8], _ position: inout Int) -> Token? {
@@ -79,7 +91,7 @@ struct Tokenizer {
 
     /// Text that is left at the end of the document.
     mutating func finish() -> [UInt8]? {
-        defer { self = Tokenizer() }
+        defer { self = Tokenizer(keepsAttributes: keepsAttributes) }
         switch state {
         case .reference: return HTMLReference.text(reference)
         case .tagOpen: return [0x3C]
@@ -239,16 +251,21 @@ struct Tokenizer {
         default:
             if state != .attributeName { endAttribute(); tag.isSelfClosing = false; state = .attributeName }
             attribute.append(byte)
+            if keepsAttributes, attributeName.count < Tag.valueMax { attributeName.append(byte.asciiLowercased) }
         }
         return nil
     }
 
     private mutating func appendValue(_ byte: UInt8) {
-        if value.count < Tag.valueMax { value.append(byte) }
+        if value.count < (keepsAttributes ? Tag.keptValueMax : Tag.valueMax) { value.append(byte) }
     }
 
     private mutating func endAttribute() {
         guard attribute.count > 0 else { return value.removeAll(keepingCapacity: true) }
+        if keepsAttributes {
+            tag.attributes.append((String(decoding: attributeName, as: UTF8.self), HTMLReference.undone(in: value)))
+            attributeName.removeAll(keepingCapacity: true)
+        }
         switch attribute {
         case Self.hidden: tag.isHidden = tag.isHidden || value.map(\.asciiLowercased) != Self.untilFound
         case Self.style: tag.isHidden = tag.isHidden || Self.hides(value)

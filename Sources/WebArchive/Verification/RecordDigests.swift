@@ -23,7 +23,7 @@ final class RecordDigests: WARCBlockReceiver {
     private var bytesReceived: UInt64 = 0
     private let lane = Lane(Comparison())
     private var batch = Batch()
-    private var headEnd: HeadEnd?
+    private var headEnd: HTTPHeadEnd?
 
     /// - Parameter bytesMax: The maximum size of all blocks of the WARC file.
     init(bytesMax: UInt64, _ file: String) {
@@ -32,7 +32,7 @@ final class RecordDigests: WARCBlockReceiver {
 
     func begin(_ record: WARCRecord) {
         let isHTTP = record.holdsHTTP && ["response", "request"].contains(record.type)
-        headEnd = isHTTP ? HeadEnd() : nil
+        headEnd = isHTTP ? HTTPHeadEnd() : nil
         // The payload of a revisit is in another record.
         let payload = record.isRevisit ? nil : record.payloadDigest.flatMap { WARCDigest($0) }
         batch.events.append(
@@ -148,24 +148,5 @@ private struct Comparison: Sendable {
             }
             (block, payload) = (nil, nil)
         }
-    }
-}
-
-/// Finds the empty line that ends the head of an HTTP message, in pieces of any size.
-private struct HeadEnd {
-    /// The length of the current line so far, without its CR.
-    private var lineLength = 0
-
-    /// Returns the position after the empty line.
-    mutating func find(in bytes: UnsafeRawBufferPointer) -> Int? {
-        for (position, byte) in bytes.enumerated() {
-            if byte == 0x0A {
-                if lineLength == 0 { return position + 1 }
-                lineLength = 0
-            } else if byte != 0x0D {
-                lineLength += 1
-            }
-        }
-        return nil
     }
 }

@@ -59,5 +59,7 @@ extension WARCScanner.Item {
     }
 
     /// The length that an index gives: of the gzip member, or of the record with the two line ends after it.
-    var indexedLength: UInt64 { record.isCompressed ? length : length + 4 }
+    var indexedLength: UInt64 {
+        record.isCompressed ? length : min(length + 4, record.reader.size - record.offset)
+    }
 }

@@ -61,8 +61,11 @@ public struct WARCReader: Sendable {
     public func makeScanner() throws(WebArchiveError) -> WARCScanner { try makeScanner(0..<size) }
 
     /// Returns a scanner over the records in a range, which begins at a record.
-    func makeScanner(_ range: Range<UInt64>) throws(WebArchiveError) -> WARCScanner {
-        WARCScanner(self, try input(at: range.lowerBound, length: range.upperBound - range.lowerBound))
+    func makeScanner(
+        _ range: Range<UInt64>, receiver: (any WARCBlockReceiver)? = nil
+    ) throws(WebArchiveError) -> WARCScanner {
+        let input = try input(at: range.lowerBound, length: range.upperBound - range.lowerBound)
+        return WARCScanner(self, input, receiver: receiver)
     }
 
     /// The byte source of the file, unless it's compressed in the ZIP.

@@ -119,10 +119,12 @@ public final class WARCBlockReader: ByteStream {
     private let input: BufferedInput
     private let recordOffset: UInt64
     private var remaining: UInt64
-    private var endIsChecked = false
+    private var endIsChecked: Bool
 
-    init(_ input: BufferedInput, length: UInt64, file: String, recordOffset: UInt64) {
+    /// - Parameter checksEnd: Whether the input ends after the block, so that what follows can be read to check it.
+    init(_ input: BufferedInput, length: UInt64, file: String, recordOffset: UInt64, checksEnd: Bool = true) {
         self.input = input
+        endIsChecked = !checksEnd
         self.length = length
         self.recordOffset = recordOffset
         name = file

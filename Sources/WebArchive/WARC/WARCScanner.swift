@@ -21,6 +21,8 @@ public final class WARCScanner {
     /// The offset in the WARC file up to which it was read.
     var offset: UInt64 { input.offset }
     private(set) var log: FindingLog
+    /// Whether a gzip member holds more or less than one record, so that records can't be read alone.
+    private(set) var hasOtherMembers = false
     private let reader: WARCReader
     private let input: BufferedInput
     private let receiver: (any WARCBlockReceiver)?
@@ -40,14 +42,17 @@ public final class WARCScanner {
     ///
     /// - Throws: `io`, or an error in the ZIP entry itself, which ends the scan.
     public func next() throws(WebArchiveError) -> Item? {
-        while try skipLineEnds() {
+        // Within damaged data, what looks like a record's start may be anything, so only the first error counts.
+        var isDamaged = false
+        while try input.skipLineEnds() {
             let offset = input.offset
             do throws(WebArchiveError) {
                 if GzipMember.starts(try input.peek(3)) { return try compressedItem(at: offset) }
                 return try plainItem(at: offset)
             } catch {
                 guard error.isDamage || error.code == .tooLarge else { throw error }
-                note(error, at: offset)
+                if !isDamaged { note(error, at: offset) }
+                isDamaged = true
                 if try !findNextRecord(after: offset) { return nil }
             }
         }
@@ -57,15 +62,59 @@ public final class WARCScanner {
     private func compressedItem(at offset: UInt64) throws(WebArchiveError) -> Item {
         let member = try GzipMember(input)
         let content = BufferedInput(member)
-        let record = try reader.record(from: content, at: offset, window: nil, isCompressed: true)
-        let head = try httpHead(of: record, content)
-        try finish(record, content, at: offset)
-        try member.drain(limit: Self.bytesAfterBlockMax)
+        let record: WARCRecord
+        let head: HTTPMessageHead?
+        do throws(WebArchiveError) {
+            record = try reader.record(from: content, at: offset, window: nil, isCompressed: true)
+            head = try httpHead(of: record, content)
+            try finish(record, content, at: offset)
+        } catch {
+            // A record, or its header, may go on in the next member.
+            if [.truncated, .badRecord].contains(error.code), try isContinued() { hasOtherMembers = true }
+            throw error
+        }
+        try skipEnd(of: content, member, at: offset)
         return Item(record: record, length: input.offset - offset, httpHead: head)
     }
 
+    /// Reads what follows a record in its gzip member: CR LF CR LF.
+    private func skipEnd(of content: BufferedInput, _ member: GzipMember, at offset: UInt64) throws(WebArchiveError) {
+        guard try content.skipLineEnds() else { return }
+        hasOtherMembers = true
+        log.add(
+            .error, "warc-shared-member", "A gzip member of a WARC file holds more than one record.",
+            at: "\(reader.name) byte \(offset)", consequence: "Only the first of these records can be replayed.")
+        // Of a member that expands to more, the search for the next record goes on in the compressed bytes.
+        var skipped = 0
+        while skipped < Self.bytesAfterRecordMax, try !content.isAtEnd() {
+            skipped += content.unread.count
+            content.consume(content.unread.count)
+        }
+    }
+
+    private static let bytesAfterRecordMax = 16 << 20
+
+    /// Whether the next gzip member begins within a record.
+    private func isContinued() throws(WebArchiveError) -> Bool {
+        guard GzipMember.starts(try input.peek(3)) else { return false }
+        do throws(WebArchiveError) {
+            return try !reader.open(at: input.offset, length: nil).content.peek(5).elementsEqual("WARC/".utf8)
+        } catch {
+            if error.code == .io { throw error }
+            return false
+        }
+    }
+
     private func plainItem(at offset: UInt64) throws(WebArchiveError) -> Item {
+        guard try input.peek(5).elementsEqual("WARC/".utf8) else {
+            throw WebArchiveError(
+                code: .badRecord, problem: "no WARC record begins here", file: reader.name, offset: offset)
+        }
         let record = try reader.record(from: input, at: offset, window: nil, isCompressed: false)
+        // Reading on would skip the records that follow.
+        guard input.offset <= reader.size, record.contentLength <= reader.size - input.offset else {
+            throw truncated(record, reader.size - min(input.offset, reader.size))
+        }
         let head = try httpHead(of: record, input)
         try finish(record, input, at: offset)
         return Item(record: record, length: input.offset - offset, httpHead: head)
@@ -81,13 +130,13 @@ public final class WARCScanner {
             content.consume(bytes.count)
             left -= UInt64(bytes.count)
         }
-        guard left == 0 else {
-            throw WebArchiveError(
-                code: .truncated,
-                problem:
-                    "the WARC record needs \(record.contentLength) bytes, but has only \(record.contentLength - left)",
-                file: reader.name, offset: offset)
-        }
+        guard left == 0 else { throw truncated(record, record.contentLength - left) }
+    }
+
+    private func truncated(_ record: WARCRecord, _ count: UInt64) -> WebArchiveError {
+        WebArchiveError(
+            code: .truncated, problem: "the WARC record needs \(record.contentLength) bytes, but has only \(count)",
+            file: reader.name, offset: record.offset)
     }
 
     /// Returns the HTTP head if it's inside the block.
@@ -99,33 +148,27 @@ public final class WARCScanner {
         return try? HTTPMessageHead.read(from: block, limits: reader.limits)
     }
 
-    private func skipLineEnds() throws(WebArchiveError) -> Bool {
-        while let byte = try input.peek(1).first {
-            guard byte == 0x0D || byte == 0x0A else { return true }
-            input.consume(1)
-        }
-        return false
-    }
-
     /// Skips to the next byte that may start a record, after the start of the damaged one.
     private func findNextRecord(after offset: UInt64) throws(WebArchiveError) -> Bool {
         if input.offset == offset { input.consume(min(1, input.unread.count)) }
         while true {
             let bytes = input.unread
-            for position in bytes.indices.dropLast(4) {
-                let rest = bytes[position...].prefix(5)
-                if GzipMember.starts(rest) || rest.elementsEqual("WARC/".utf8) {
-                    input.consume(position)
-                    return true
+            var position = 0
+            while position < bytes.count - 4 {
+                let byte = bytes[position]
+                if byte == 0x1F || byte == UInt8(ascii: "W") {
+                    let rest = bytes[position..<position + 5]
+                    if GzipMember.starts(rest) || rest.elementsEqual("WARC/".utf8) {
+                        input.consume(position)
+                        return true
+                    }
                 }
+                position += 1
             }
             input.consume(max(0, bytes.count - 4))
             if try !input.fill() { return false }
         }
     }
-
-    /// The maximum number of bytes in a gzip member after its record. There are four, CR LF CR LF.
-    private static let bytesAfterBlockMax = 1 << 20
 
     private func note(_ error: WebArchiveError, at offset: UInt64) {
         log.add(

@@ -132,9 +132,9 @@ enum ZIPSniffer {
                 code: .empty, problem: "the file is empty", file: source.name,
                 hint: "download it again, then add it once more")
         }
-        let packHint = "turn it into a WACZ first: `wacz create -f FILE -o FILE.wacz`"
+        let packHint = "`replayhost import` packs WARC files as WACZ"
         if head.starts(with: [0x1F, 0x8B]) {
-            return notZIP("this looks like a WARC file", hint: packHint)
+            return notZIP("this is a compressed file, perhaps a WARC file", hint: packHint)
         }
         if head.starts(with: "WARC/".utf8) { return notZIP("this is a WARC file", hint: packHint) }
         let start = String(decoding: head.drop { $0 <= 0x20 || $0 >= 0x80 }.prefix(2048), as: UTF8.self).lowercased()

@@ -15,12 +15,21 @@ public final class ZipNumWriter {
     /// The size that ends a block early, so that it never exceeds a reader's limit.
     private static let blockBytes = 4 << 20
 
-    private init(folder: String, stem: String, blocksName: String?) throws(WebArchiveError) {
-        blocks = try FileOutput(path: "\(folder)/\(stem).cdx.gz")
-        idx = try FileOutput(path: "\(folder)/\(stem).idx")
+    /// - Parameter blocksName: The name of the gzipped index in the `.idx` file.
+    private init(blocks: FileOutput, idx: FileOutput, blocksName: String) throws(WebArchiveError) {
+        (self.blocks, self.idx) = (blocks, idx)
         gzip = try GzipWriter()
-        let name = CDXJEntry.quoted(blocksName ?? "\(stem).cdx.gz")
+        let name = JSONText.quoted(blocksName)
         try idx.write("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \(name)}\n".utf8)
+    }
+
+    /// Writes sorted lines.
+    static func write(
+        _ lines: CDXJMerge, blocks: FileOutput, idx: FileOutput, blocksName: String
+    ) throws(WebArchiveError) {
+        let writer = try ZipNumWriter(blocks: blocks, idx: idx, blocksName: blocksName)
+        while let line = try lines.next() { try writer.add(line.bytes) }
+        try writer.writeBlock()
     }
 
     /// Writes all valid entries of an archive, sorted, to `<stem>.cdx.gz` and `<stem>.idx`.
@@ -42,7 +51,7 @@ public final class ZipNumWriter {
         from wacz: WACZFile, to folder: String, stem: String, blocksName: String? = nil,
         progress: (_ bytesRead: UInt64) throws -> Void = { _ in }
     ) throws -> Int {
-        var sorter = CDXJSorter(folder: folder, stem: stem, limits: wacz.limits)
+        var sorter = CDXJSorter(folder: folder, limits: wacz.limits)
         let reader = wacz.makeCaptureReader()
         var entryCount = 0
         while let (entry, _) = try reader.next() {
@@ -50,10 +59,11 @@ public final class ZipNumWriter {
             entryCount += 1
             if entryCount.isMultiple(of: 1024) { try progress(reader.bytesRead) }
         }
-        let writer = try ZipNumWriter(folder: folder, stem: stem, blocksName: blocksName)
-        let lines = try sorter.sorted()
-        while let line = try lines.next() { try writer.add(line.bytes) }
-        try writer.finish()
+        let blocks = try FileOutput(path: "\(folder)/\(stem).cdx.gz")
+        let idx = try FileOutput(path: "\(folder)/\(stem).idx")
+        try write(sorter.sorted(), blocks: blocks, idx: idx, blocksName: blocksName ?? "\(stem).cdx.gz")
+        try blocks.finish()
+        try idx.finish()
         return entryCount
     }
 
@@ -75,11 +85,5 @@ public final class ZipNumWriter {
         try blocks.write(member)
         block.removeAll(keepingCapacity: true)
         lineCount = 0
-    }
-
-    private func finish() throws(WebArchiveError) {
-        try writeBlock()
-        try blocks.finish()
-        try idx.finish()
     }
 }

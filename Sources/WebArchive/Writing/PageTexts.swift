@@ -1,0 +1,158 @@
+import Crypto
+
+/// Reads titles and texts of detected pages, on a thread of its own, while their WARC file is read further.
+final class PageTexts {
+    /// A page to read.
+    struct Candidate: Sendable {
+        let url: String
+        let time: CaptureTimestamp
+        let mime: String
+        /// The record's place in the WARC file.
+        let offset: UInt64
+        let length: UInt64
+        let head: HTTPMessageHead?
+        /// The payload; `nil` if it must be read from the file.
+        let document: [UInt8]?
+
+        /// About what it takes in memory.
+        var size: Int { 500 + (document?.count ?? 0) }
+    }
+
+    private struct Work: Sendable {
+        let reader: WARCReader
+        var waiting: ArraySlice<Candidate> = []
+        /// Lines of the page list.
+        var lines: [UInt8] = []
+
+        /// Reads pages until there is enough text to write.
+        mutating func run() {
+            while lines.count < PageTexts.batchBytes, let page = waiting.popFirst() {
+                PageTexts.line(page, in: reader).append(to: &lines)
+            }
+        }
+    }
+
+    private let lane: Lane<Work>
+    private let output: FileOutput
+    private var batch: [Candidate] = []
+    private var batchSize = 0
+    private static let batchBytes = 1 << 20
+
+    /// - Parameter output: Receives a line for each page, in their order.
+    init(_ reader: WARCReader, to output: FileOutput) {
+        lane = Lane(Work(reader: reader))
+        self.output = output
+    }
+
+    func add(_ page: Candidate) throws(WebArchiveError) {
+        batch.append(page)
+        batchSize += page.size
+        if batchSize >= Self.batchBytes { try start() }
+    }
+
+    /// Waits until all pages are read.
+    func finish() throws(WebArchiveError) {
+        try start()
+        try wait()
+    }
+
+    private func start() throws(WebArchiveError) {
+        try wait()
+        var work = try lane.result()
+        work.waiting = batch[...]
+        (batch, batchSize) = ([], 0)
+        try lane.restart(work)
+        try lane.add { $0.run() }
+    }
+
+    private func wait() throws(WebArchiveError) {
+        while true {
+            var work = try lane.result()
+            try output.write(work.lines)
+            work.lines = []
+            try lane.restart(work)
+            guard !work.waiting.isEmpty else { return }
+            try lane.add { $0.run() }
+        }
+    }
+
+    /// Returns the line of a page. One that can't be read has no text.
+    private static func line(_ page: Candidate, in reader: WARCReader) -> PageLine {
+        var line = PageLine(url: page.url, time: page.time, mime: page.mime)
+        guard DocumentText.htmlTypes.contains(page.mime) else { return line }
+        let collected = Collected()
+        do {
+            var document = try document(page, in: reader)
+            try document.readHTML { collected.add($0, $1) }
+            line.text = collected.text
+        } catch {
+            // The damage is a finding of the record.
+        }
+        line.title = collected.title
+        return line
+    }
+
+    private static func document(_ page: Candidate, in reader: WARCReader) throws(WebArchiveError) -> DocumentText {
+        guard let head = page.head, let payload = page.document else {
+            return DocumentText(try RecordContent(reader.record(at: page.offset, length: page.length)))
+        }
+        return DocumentText(head, payload: payload, name: reader.name)
+    }
+
+    private final class Collected {
+        private var titleBytes: [UInt8] = []
+        private var bytes: [UInt8] = []
+        private var isTooLong = false
+
+        var title: String? { titleBytes.isEmpty ? nil : String(decoding: titleBytes, as: UTF8.self) }
+        var text: [UInt8] { isTooLong ? [] : bytes }
+
+        func add(_ part: HTMLTextReader.Part, _ line: [UInt8]) {
+            guard part != .title else {
+                if titleBytes.isEmpty { titleBytes = Array(line.prefix(titleBytesMax)) }
+                return
+            }
+            isTooLong = isTooLong || bytes.count + line.count > textBytesMax
+            guard !isTooLong else {
+                bytes = []
+                return
+            }
+            if !bytes.isEmpty { bytes.append(0x0A) }
+            bytes += line
+        }
+
+        private let titleBytesMax = 4 << 10
+        /// Readers skip lines of 16 MiB. A longer text is left to those who read the document itself.
+        private let textBytesMax = 4 << 20
+    }
+}
+
+/// A line of a page list. WACZ 1.1.1 §5.2.3.
+struct PageLine {
+    let url: String
+    let time: CaptureTimestamp?
+    var title: String?
+    var mime: String?
+    /// UTF-8.
+    var text: [UInt8] = []
+
+    /// Adds the line and its line end.
+    func append(to lines: inout [UInt8]) {
+        let members = [("id", id), ("url", url), ("ts", time?.rfc3339), ("title", title), ("mime", mime)]
+        let texts = members.compactMap { name, value in value.map { "\"\(name)\": \(JSONText.quoted($0))" } }
+        lines += "{\(texts.joined(separator: ", "))".utf8
+        if !text.isEmpty {
+            lines += ", \"text\": ".utf8
+            JSONText.appendQuoted(text, to: &lines)
+        }
+        lines += "}\n".utf8
+    }
+
+    /// An ID that is the same for the same page and time.
+    private var id: String {
+        SHA256.hash(data: Array("\(time?.rfc3339 ?? "") \(url)".utf8)).prefix(8).hexadecimal
+    }
+
+    /// The first line of a page list.
+    static let header = Array("{\"format\": \"json-pages-1.0\", \"id\": \"pages\", \"title\": \"All Pages\"}\n".utf8)
+}

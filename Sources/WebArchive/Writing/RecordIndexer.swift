@@ -1,0 +1,187 @@
+/// Makes the index entries of a WARC file while it's read: from each capture and the request beside it.
+///
+/// WARC 1.1 §6.2 and §6.4. Writers store a request right before or right after its response.
+final class RecordIndexer: WARCBlockReceiver {
+    /// A capture with what an index and a page list need.
+    struct Capture {
+        let entry: CDXJEntry
+        /// Whether it's a page, as far as its records tell.
+        let isPage: Bool
+        /// `Referer` and `Sec-Fetch-Dest` of its request.
+        let referrer: String?
+        let destination: String?
+        let head: HTTPMessageHead?
+        /// The payload of an HTML document, unless it's large.
+        let document: [UInt8]?
+    }
+
+    private let filename: String
+    private let limits: Limits
+    private let keepsDocuments: Bool
+    private var bytesLeft: UInt64
+    private var isHTTP = false
+    private var isRequest = false
+    /// The head of the HTTP message.
+    private var start: [UInt8] = []
+    private var head: HTTPMessageHead?
+    /// The payload of a request or a document, unless it's large.
+    private var payload: [UInt8]?
+    private var payloadBytesMax = 0
+    private var headEnd: HTTPHeadEnd?
+    /// Hashes the payload of a record without a digest.
+    private var hasher: DigestHasher?
+    /// The last capture, which its request may follow.
+    private var pending: Pending?
+    /// The last request, which its response may follow.
+    private var request: Request?
+
+    private struct Request {
+        let url: String
+        let concurrentTo: String?
+        let method: String
+        let contentType: String?
+        let referrer: String?
+        let destination: String?
+        let body: [UInt8]
+    }
+
+    private struct Pending {
+        let record: WARCRecord
+        let head: HTTPMessageHead?
+        let length: UInt64
+        let digest: String?
+        let document: [UInt8]?
+    }
+
+    /// What comes later in a request hardly matters: URLs hold its first 4,096 characters.
+    private static let requestBytesMax = 8 << 20
+    private static let documentBytesMax = 1 << 20
+
+    /// - Parameters:
+    ///   - keepsDocuments: Whether captures come with their document.
+    ///   - bytesMax: The maximum size of all blocks.
+    init(filename: String, keepsDocuments: Bool, bytesMax: UInt64, limits: Limits) {
+        (self.filename, self.keepsDocuments, self.limits) = (filename, keepsDocuments, limits)
+        bytesLeft = bytesMax
+    }
+
+    func begin(_ record: WARCRecord) {
+        isRequest = record.type == "request"
+        isHTTP = record.holdsHTTP && (isRequest || record.type == "response" || record.type == "revisit")
+        start.removeAll(keepingCapacity: true)
+        (head, payload) = (nil, nil)
+        headEnd = isHTTP ? HTTPHeadEnd() : nil
+        let needsDigest = ["response", "resource"].contains(record.type) && record.payloadDigest == nil
+        hasher = needsDigest ? DigestHasher(.sha256) : nil
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(WebArchiveError) {
+        guard UInt64(bytes.count) <= bytesLeft else {
+            throw WebArchiveError(
+                code: .tooLarge, problem: "the records expand far more than those of real archives", file: filename)
+        }
+        bytesLeft -= UInt64(bytes.count)
+        var rest = bytes
+        if headEnd != nil {
+            let end = headEnd?.find(in: bytes)
+            let count = end ?? bytes.count
+            if start.count <= limits.httpHeadBytesMax { start.append(contentsOf: bytes[..<count]) }
+            rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+            if end != nil { endHead() }
+        }
+        hasher?.update(rest)
+        guard let kept = payload?.count else { return }
+        if isRequest {
+            payload?.append(contentsOf: rest.prefix(payloadBytesMax - kept))
+        } else if kept + rest.count <= payloadBytesMax {
+            payload?.append(contentsOf: rest)
+        } else {
+            payload = nil
+        }
+    }
+
+    /// Returns the captures that are complete now that a record was read.
+    func end(_ item: WARCScanner.Item) -> [Capture] {
+        let record = item.record
+        if headEnd != nil { endHead() }
+        if isRequest, case .request(let method, _) = head?.startLine {
+            request = Request(
+                url: record.targetURI ?? "", concurrentTo: record.headers["WARC-Concurrent-To"],
+                method: method.uppercased(), contentType: head?.fields["Content-Type"],
+                referrer: head?.fields["Referer"], destination: head?.fields["Sec-Fetch-Dest"], body: payload ?? [])
+            return finish()
+        }
+        let done = finish()
+        guard item.isCapture else {
+            request = nil
+            return done
+        }
+        let digest = record.payloadDigest ?? hasher.map { "sha256:\($0.digest.hex)" }
+        pending = Pending(record: record, head: head, length: item.indexedLength, digest: digest, document: payload)
+        guard let request, isRequest(request, of: record) else {
+            self.request = nil
+            return done
+        }
+        return done + finish()
+    }
+
+    /// Returns the last capture.
+    func finish() -> [Capture] {
+        guard let pending, let url = pending.record.targetURI, let time = pending.record.timestamp else { return [] }
+        self.pending = nil
+        let (record, head) = (pending.record, pending.head)
+        let request = request.flatMap { isRequest($0, of: record) ? $0 : nil }
+        if request != nil { self.request = nil }
+        let payloadType = record.holdsHTTP ? head?.mime : HTTPMessageHead.mime(ofType: record.contentType)
+        let entry = CDXJEntry(
+            url: url, time: time, mime: record.isRevisit ? "warc/revisit" : payloadType, status: head?.status,
+            digest: pending.digest, filename: filename, offset: record.offset, length: pending.length,
+            method: request?.method ?? "GET", contentType: request?.contentType, body: request?.body ?? [])
+        let isPart = DetectedPage.isPart(
+            resourceType: record.headers["WARC-Resource-Type"], destination: request?.destination)
+        return [
+            Capture(
+                entry: entry, isPage: record.type == "response" && !isPart && DetectedPage.isDocument(entry),
+                referrer: request?.referrer, destination: request?.destination, head: head,
+                document: pending.document)
+        ]
+    }
+
+    /// Parses the head, and decides whether to keep what follows.
+    private func endHead() {
+        headEnd = nil
+        let input = BufferedInput(
+            SourceStream(MemoryByteSource(start, name: filename)), capacity: max(1, min(start.count, 64 << 10)))
+        head = try? HTTPMessageHead.read(from: input, limits: limits)
+        let isDocument =
+            keepsDocuments && head?.status == 200 && head?.mime.map(DocumentText.htmlTypes.contains) == true
+        guard isRequest || isDocument else { return }
+        payload = []
+        payloadBytesMax = isRequest ? Self.requestBytesMax : Self.documentBytesMax
+    }
+
+    private func isRequest(_ request: Request, of record: WARCRecord) -> Bool {
+        guard request.url == record.targetURI else { return false }
+        // Some writers name the response in the request, others the request in the response, others nothing.
+        guard let other = request.concurrentTo, let id = record.headers["WARC-Record-ID"],
+            record.headers["WARC-Concurrent-To"] == nil
+        else { return true }
+        return other == id
+    }
+}
+
+extension CDXJEntry {
+    /// Creates the entry of a capture, with the method and body of its request in the key.
+    init(
+        url: String, time: CaptureTimestamp, mime: String?, status: Int?, digest: String?, filename: String,
+        offset: UInt64, length: UInt64, method: String, contentType: String?, body: [UInt8]
+    ) {
+        let whole = IndexedRequest.url(url, method: method, contentType: contentType, body: body)
+        let isPlain = whole == url
+        let query = whole.utf8.dropFirst(url.utf8.count + "?__wb_method=\(method)&".utf8.count)
+        self.init(
+            urlKey: SURT.key(for: whole), timestamp: time.digits14, url: url, mime: mime, status: status,
+            digest: digest, filename: filename, offset: offset, length: length, method: isPlain ? nil : method,
+            requestBody: isPlain || query.isEmpty ? nil : String(decoding: query, as: UTF8.self))
+    }
+}

@@ -1,0 +1,112 @@
+/// The gzip members of a WARC file aren't its records, so that it must be converted.
+package struct OtherMembers: Error {
+    /// The name of the file.
+    package let file: String
+}
+
+extension WACZWriter {
+    /// Adds a WARC file as it is, with its captures and pages.
+    ///
+    /// Damaged records become findings, and stay in the file without being listed.
+    ///
+    /// - Parameters:
+    ///   - source: A WARC file whose records are gzip members or uncompressed.
+    ///   - name: The name of the file in `archive/`. If it's used already, a number is added.
+    ///   - detectsPages: Whether its documents are added to the page list, with titles and texts.
+    ///   - progress: Called regularly with the number of bytes read; throws to stop.
+    /// - Throws: What `progress` throws; `io`, `noSpace`.
+    public func addWARC(
+        _ source: any ByteSource, name: String, detectsPages: Bool = true, progress: (UInt64) throws -> Void = { _ in }
+    ) throws {
+        try addWARC(source, name: name, detectsPages: detectsPages, refusesOtherMembers: false, progress: progress)
+    }
+
+    /// - Parameter refusesOtherMembers: Whether to throw `OtherMembers` if a gzip member holds more or less than one record.
+    func addWARC(
+        _ source: any ByteSource, name: String, detectsPages: Bool, refusesOtherMembers: Bool,
+        progress: (UInt64) throws -> Void
+    ) throws {
+        let name = freeWARCName(name)
+        let reader = WARCReader(source, limits: limits)
+        let texts = detectsPages ? PageTexts(reader, to: pages.output) : nil
+        try withoutActuallyEscaping(progress) { progress in
+            try add("archive/\(name)", sizeMax: source.size) { entry in
+                let copy = CopiedStream(SourceStream(source), to: entry, progress)
+                do {
+                    let hasOtherMembers = try index(
+                        reader, from: copy, filename: name, texts, stopsAtOtherMembers: refusesOtherMembers)
+                    if hasOtherMembers, refusesOtherMembers { throw OtherMembers(file: source.name) }
+                    try copy.finish()
+                } catch {
+                    throw copy.stopError ?? error
+                }
+            }
+        }
+        try texts?.finish()
+    }
+
+    private func index(
+        _ reader: WARCReader, from copy: CopiedStream, filename: String, _ texts: PageTexts?, stopsAtOtherMembers: Bool
+    ) throws(WebArchiveError) -> Bool {
+        let indexer = RecordIndexer(
+            filename: filename, keepsDocuments: texts != nil, bytesMax: limits.recordBytesMax(compressed: reader.size),
+            limits: limits)
+        let scanner = WARCScanner(reader, BufferedInput(copy, capacity: 256 << 10), receiver: indexer)
+        while let item = try scanner.next() {
+            recordCount += 1
+            for capture in indexer.end(item) { try add(capture, texts) }
+            if stopsAtOtherMembers, scanner.hasOtherMembers { return true }
+        }
+        for capture in indexer.finish() { try add(capture, texts) }
+        log.add(scanner.takeFindings())
+        return scanner.hasOtherMembers
+    }
+
+    private func add(_ capture: RecordIndexer.Capture, _ texts: PageTexts?) throws(WebArchiveError) {
+        let entry = capture.entry
+        try add(entry)
+        guard let texts else { return }
+        if entry.url.hasPrefix(DetectedPage.recordPrefix) {
+            pages.addRecorded(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), entry.captureTime)
+        } else if capture.isPage, let time = entry.captureTime, let length = entry.length, let mime = entry.mime {
+            pages.note(entry.url, time)
+            try texts.add(
+                .init(
+                    url: entry.url, time: time, mime: mime, offset: entry.offset, length: length, head: capture.head,
+                    document: capture.document))
+        }
+    }
+}
+
+/// A stream that copies what is read into a file of the package.
+private final class CopiedStream: ByteStream {
+    var name: String { stream.name }
+    /// What stopped the copy.
+    private(set) var stopError: (any Error)?
+    private let stream: any ByteStream
+    private let entry: ZIPWriter.Entry
+    private let progress: (UInt64) throws -> Void
+    private var reported: UInt64 = 0
+
+    init(_ stream: any ByteStream, to entry: ZIPWriter.Entry, _ progress: @escaping (UInt64) throws -> Void) {
+        (self.stream, self.entry, self.progress) = (stream, entry, progress)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        let count = try stream.read(into: buffer)
+        do {
+            try entry.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            if entry.count - reported >= 1 << 20 {
+                reported = entry.count
+                try progress(entry.count)
+            }
+        } catch {
+            stopError = error
+            throw WebArchiveError(code: .io, problem: "stopped", file: name)
+        }
+        return count
+    }
+
+    /// Copies the rest.
+    func finish() throws(WebArchiveError) { try forEachPiece { _ in } }
+}

@@ -1,0 +1,247 @@
+/// A file of captures before WACZ: WARC or ARC.
+package struct WARCFormat: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case warc
+        /// The format before WARC.
+        case arc
+    }
+
+    package let kind: Kind
+    /// Whether the first gzip member holds more or less than one record, so that records can't be read alone.
+    let hasOtherMembers: Bool
+    /// Whether records are compressed.
+    let isCompressed: Bool
+
+    /// Whether the file can be packed as it is.
+    package var isPackable: Bool { kind == .warc && !hasOtherMembers }
+
+    /// Recognizes a file by its first bytes; `nil` for other files.
+    package init?(_ source: any ByteSource, limits: Limits = .standard) throws(WebArchiveError) {
+        let input = BufferedInput(SourceStream(source))
+        isCompressed = GzipMember.starts(try input.peek(3))
+        do throws(WebArchiveError) {
+            let content = isCompressed ? BufferedInput(try GzipMember(input)) : input
+            _ = try content.skipLineEnds()
+            let start = try content.peek(9)
+            if start.starts(with: "WARC/".utf8) {
+                kind = .warc
+            } else if start.starts(with: "filedesc:".utf8) {
+                kind = .arc
+            } else {
+                return nil
+            }
+            hasOtherMembers = isCompressed && !Self.isOneRecord(content, kind, limits)
+        } catch {
+            guard error.isDamage, let kind = try Self.kind(afterDamage: source, limits) else {
+                if error.isDamage { return nil }
+                throw error
+            }
+            (self.kind, hasOtherMembers) = (kind, false)
+        }
+    }
+
+    /// Recognizes a file with a damaged start by the first record that can be read.
+    private static func kind(afterDamage source: any ByteSource, _ limits: Limits) throws(WebArchiveError) -> Kind? {
+        let start = try SubrangeByteSource(source, offset: 0, length: min(source.size, 4 << 20))
+        if try WARCReader(start, limits: limits).makeScanner().next() != nil { return .warc }
+        return try ARCReader(start, limits: limits).hasRecord() ? .arc : nil
+    }
+
+    /// Whether a gzip member holds exactly one record, as far as it can be read.
+    private static func isOneRecord(_ content: BufferedInput, _ kind: Kind, _ limits: Limits) -> Bool {
+        do throws(WebArchiveError) {
+            let length: UInt64?
+            switch kind {
+            case .warc:
+                length = HeaderFields(lines: try content.readHeadLines(limit: limits.warcHeaderBytesMax))[
+                    "Content-Length"
+                ]
+                .flatMap { UInt64($0) }
+            case .arc:
+                length = try content.readLine(limit: limits.warcHeaderBytesMax).flatMap { ARCReader.Header($0)?.length }
+            }
+            guard let length else { return true }
+            guard try content.skip(length) == length else { return false }
+            return try !content.skipLineEnds()
+        } catch {
+            // A damaged member is a finding.
+            return true
+        }
+    }
+}
+
+/// Turns files that can't be packed as they are into WARC files with a gzip member for each record.
+struct WARCConversion {
+    let folder: String
+    let limits: Limits
+    /// Called regularly with the number of bytes of the file that were read; throws to stop.
+    let progress: (UInt64) throws -> Void
+    private(set) var log: FindingLog
+
+    init(folder: String, limits: Limits, progress: @escaping (UInt64) throws -> Void) {
+        (self.folder, self.limits, self.progress) = (folder, limits, progress)
+        log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
+    }
+
+    /// The number of bytes that may still be written.
+    private var bytesLeft: UInt64 = 0
+
+    /// Returns a converted copy in a temporary file.
+    ///
+    /// - Parameter inflates: Whether its gzip members aren't its records.
+    mutating func convert(_ source: any ByteSource, _ format: WARCFormat, inflates: Bool) throws -> any ByteSource {
+        bytesLeft = limits.recordBytesMax(compressed: source.size)
+        let plain = format.hasOtherMembers || inflates ? try inflated(source) : source
+        let file = try TemporaryFile(in: folder)
+        let writer = try WARCWriter(file.output)
+        switch format.kind {
+        case .arc: try convertARC(plain, writer)
+        case .warc: try compressRecords(of: plain, writer)
+        }
+        return try file.finish(name: source.name)
+    }
+
+    /// Inflates a file. If it's damaged, its start is kept.
+    private mutating func inflated(_ source: any ByteSource) throws -> any ByteSource {
+        let file = try TemporaryFile(in: folder)
+        do {
+            try GzipStream(SourceStream(source)).forEachChunk { chunk in
+                try spend(chunk.count, source.name)
+                try file.output.write(chunk)
+                try progress(0)
+                return true
+            }
+        } catch let error as WebArchiveError where error.isDamage || error.code == .tooLarge {
+            log.add(
+                .error, "warc-damaged", "The rest of the file can't be read: \(error.problem).", at: source.name,
+                consequence: "The records in that part can't be replayed.")
+        }
+        return try file.finish(name: source.name)
+    }
+
+    /// - Throws: `tooLarge` if the file expands far more than real archives do.
+    private mutating func spend(_ count: Int, _ name: String) throws(WebArchiveError) {
+        guard bytesLeft >= UInt64(count) else {
+            throw WebArchiveError(
+                code: .tooLarge, problem: "the file expands far more than real archives do", file: name)
+        }
+        bytesLeft -= UInt64(count)
+    }
+
+    /// Compresses each record as it is.
+    private mutating func compressRecords(of source: any ByteSource, _ writer: WARCWriter) throws {
+        let scanner = try WARCReader(source, limits: limits).makeScanner()
+        while let item = try scanner.next() {
+            let record = try SubrangeByteSource(source, offset: item.record.offset, length: item.length)
+            try writer.write([], SourceStream(record))
+            try progress(scanner.offset)
+        }
+        log.add(scanner.takeFindings())
+    }
+
+    // WARC 1.1, Annex C.4 has no rules for the conversion; the fields are those that warcio's `recompress` writes.
+    private mutating func convertARC(_ source: any ByteSource, _ writer: WARCWriter) throws {
+        let reader = try ARCReader(source, limits: limits)
+        try reader.forEachRecord { header, stream in
+            let block = try spooled(stream)
+            try write(header, block, source.name, writer)
+            try progress(reader.offset)
+        }
+        log.add(reader.log)
+    }
+
+    private func write(
+        _ header: ARCReader.Header, _ block: any ByteSource, _ name: String, _ writer: WARCWriter
+    ) throws(WebArchiveError) {
+        guard !header.isDescription else {
+            let text = "software: replayhost\r\ndescription: Converted from the ARC file \(name)\r\n"
+            var record = WARCWriter.Record(
+                type: "warcinfo", targetURI: nil, date: header.time, contentType: "application/warc-fields")
+            record.fields = [.init(name: "WARC-Filename", value: name)]
+            try writer.write(record, block: MemoryByteSource(Array(text.utf8), name: name), payloadStart: nil)
+            return
+        }
+        let input = BufferedInput(SourceStream(block))
+        let start = try input.peek(5)
+        let isHTTP = header.url.hasPrefix("http") && start.starts(with: "HTTP/".utf8)
+        let head = isHTTP ? try? HTTPMessageHead.read(from: input, limits: limits) : nil
+        var record = WARCWriter.Record(
+            type: head == nil ? "resource" : "response", targetURI: header.url, date: header.time,
+            contentType: head == nil ? header.type : "application/http; msgtype=response")
+        if header.address != "0.0.0.0", header.address.contains(where: \.isNumber) {
+            record.fields = [.init(name: "WARC-IP-Address", value: header.address)]
+        }
+        try writer.write(record, block: block, payloadStart: UInt64(head?.length ?? 0))
+    }
+
+    /// Returns a block that can be read twice: from memory, or from a temporary file if it's large.
+    private mutating func spooled(_ stream: any ByteStream) throws -> any ByteSource {
+        var start: [UInt8] = []
+        var file: TemporaryFile?
+        try stream.forEachChunk { chunk in
+            try spend(chunk.count, stream.name)
+            try progress(0)
+            if let file {
+                try file.output.write(chunk)
+            } else if start.count + chunk.count > Self.memoryBytesMax {
+                let made = try TemporaryFile(in: folder)
+                try made.output.write(start)
+                try made.output.write(chunk)
+                file = made
+            } else {
+                start.append(contentsOf: chunk)
+            }
+            return true
+        }
+        return try file?.finish(name: stream.name) ?? MemoryByteSource(start, name: stream.name)
+    }
+
+    private static let memoryBytesMax = 4 << 20
+}
+
+extension WACZWriter {
+    /// Adds a WARC or ARC file of any form.
+    ///
+    /// A WARC file whose records can be read one by one is added as it is. Others are converted first: WARC files whose
+    /// gzip members aren't its records, and ARC files.
+    ///
+    /// - Parameters:
+    ///   - converts: Whether the file is converted although its first gzip member is a record.
+    ///   - keepsName: Whether the name stays as it is, unless the file is converted.
+    ///   - progress: Called regularly with the number of bytes read; throws to stop.
+    /// - Returns: `false` if it's neither a WARC nor an ARC file.
+    /// - Throws: What `progress` throws; `io`, `noSpace`; `OtherMembers` if a later gzip member isn't a record, after which this
+    ///   writer can't be used: the archive has to be written again, and the file converted.
+    package func addCaptures(
+        _ source: any ByteSource, name: String, converts: Bool = false, keepsName: Bool = false,
+        detectsPages: Bool = true,
+        progress: (UInt64) throws -> Void = { _ in }
+    ) throws -> Bool {
+        guard let format = try WARCFormat(source, limits: limits) else { return false }
+        let stem = Self.warcStem(of: name)
+        guard !format.isPackable || converts else {
+            try addWARC(
+                source, name: keepsName ? name : stem + (format.isCompressed ? ".warc.gz" : ".warc"),
+                detectsPages: detectsPages,
+                refusesOtherMembers: true, progress: progress)
+            return true
+        }
+        try withoutActuallyEscaping(progress) { progress in
+            var conversion = WARCConversion(folder: folder, limits: limits, progress: progress)
+            let converted = try conversion.convert(source, format, inflates: converts)
+            log.add(conversion.log)
+            try addWARC(converted, name: stem + ".warc.gz", detectsPages: detectsPages) { _ in try progress(source.size)
+            }
+        }
+        return true
+    }
+
+    /// Returns a file name without its extensions.
+    package static func warcStem(of name: String) -> String {
+        for ending in [".warc.gz", ".arc.gz", ".warc", ".arc", ".gz"]
+        where name.lowercased().hasSuffix(ending) && name.count > ending.count {
+            return String(name.dropLast(ending.count))
+        }
+        return name
+    }
+}
