@@ -10,6 +10,11 @@ package struct ArchiveStore: Sendable {
     /// Archives that are open for reading.
     package let openArchives: OpenArchives
 
+    /// The version of replayhost.
+    package static let version = "0.1.0"
+    /// What the archives written here name as their software.
+    static let software = "replayhost \(version)"
+
     /// Opens the store at `root`, an absolute path, and creates it if necessary.
     ///
     /// - Throws: `StoreError`: `unusable` when the folder or the catalog can't be used, `catalogDamaged`.

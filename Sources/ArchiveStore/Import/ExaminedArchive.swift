@@ -11,11 +11,12 @@ struct ExaminedArchive {
     ///
     /// - Parameters:
     ///   - opened: A file with the same content that is already open, so that its structure isn't read again.
+    ///   - alsoFound: Findings that the file itself doesn't show.
     ///   - isStrict: Whether to verify the file, and to refuse it for any warning or error.
     ///   - progress: Called with the bytes of index and page lists that were read, and their total; throws to stop.
     /// - Throws: `StoreError` `refused` if the file can't be replayed.
     init(
-        reading path: String, name: String, opened: WACZFile? = nil, isStrict: Bool = false,
+        reading path: String, name: String, opened: WACZFile? = nil, alsoFound: [Finding] = [], isStrict: Bool = false,
         progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
     ) throws {
         wacz = try StoreError.refusingDamage {
@@ -24,14 +25,17 @@ struct ExaminedArchive {
         }
         inspection = try StoreError.refusingDamage { [wacz] in try wacz.inspect(progress: progress) }
         guard isStrict else {
-            findings = inspection.findings
+            findings = alsoFound + inspection.findings
             return
         }
-        findings = try withoutActuallyEscaping(progress) { [wacz] progress in
+        let verified = try withoutActuallyEscaping(progress) { [wacz] progress in
             try StoreError.refusingDamage {
                 try ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { done, _ in try progress(done, wacz.size) }.run()
             }
         }.findings
+        // Verification finds damaged records again.
+        let known = Set(verified.map(\.code))
+        findings = alsoFound.filter { !known.contains($0.code) } + verified
         if let worst = findings.filter({ $0.severity > .notice }).max(by: { $0.severity < $1.severity }) {
             throw StoreError(
                 .refused, "not added because of --strict: \(worst.what)", place: "\(worst.location) in \(name)",

@@ -28,8 +28,10 @@ struct Importer {
 
     /// Imports a file: an archive, or several that become a collection.
     ///
+    /// - Parameter others: WARC files to pack into the same archive.
     /// - Throws: `StoreError`: `refused` if it can't be replayed, `noSpace`, `notFound`, `failed`.
-    func importFile(at path: String, mode: ImportMode) throws -> ImportResult {
+    func importFile(at path: String, with others: [String] = [], mode: ImportMode) throws -> ImportResult {
+        if let files = try WARCImport([path] + others, importer: self) { return .archive(try files.run(mode: mode)) }
         do {
             switch mode {
             case .copy: return .archive(try copyFile(at: path))
@@ -54,6 +56,9 @@ struct Importer {
 
     /// Imports a staging file: an archive, or several that become a collection.
     func finish(_ incoming: IncomingArchive) throws -> ImportResult {
+        if let files = try WARCImport([incoming.file.path], importer: self) {
+            return .archive(try files.pack(names: [incoming.originalName], source: incoming.source))
+        }
         do {
             return .archive(try commit(incoming))
         } catch let error as StoreError where error.code == .refused {
@@ -185,12 +190,17 @@ struct Importer {
 
     /// Checks a staging file and moves it into the store.
     ///
-    /// - Parameter opened: The original file, if it is open and unchanged.
-    func commit(_ incoming: IncomingArchive, opened: WACZFile? = nil) throws -> ImportOutcome {
+    /// - Parameters:
+    ///   - opened: The original file, if it is open and unchanged.
+    ///   - packingFindings: Problems with the files that were packed into it.
+    func commit(
+        _ incoming: IncomingArchive, opened: WACZFile? = nil, packingFindings: [Finding] = []
+    ) throws -> ImportOutcome {
         let sha256 = incoming.sha256
         if let duplicate = try duplicate(catalog.archive(key: sha256)) { return duplicate }
         let examined = try ExaminedArchive(
-            reading: incoming.file.path, name: incoming.originalName, opened: opened, isStrict: options.isStrict
+            reading: incoming.file.path, name: incoming.originalName, opened: opened, alsoFound: packingFindings,
+            isStrict: options.isStrict
         ) { try progress(.checking(done: $0, total: $1)) }
         let index = try IncomingIndex(for: examined, key: sha256, owner: incoming.file, layout: layout) {
             try progress(.indexing(done: $0, total: $1))

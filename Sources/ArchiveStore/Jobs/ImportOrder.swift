@@ -5,6 +5,8 @@ package struct ImportOrder: Sendable, Hashable, Codable {
     /// An absolute path; `nil` for standard input or an upload, which can't be read again.
     package var path: String?
     package var mode: ImportMode
+    /// Absolute paths of further files that are packed into the same archive; `nil` for none.
+    var others: [String]?
     private var title: String?
     private var id: String?
     private var tags: [String]
@@ -13,8 +15,11 @@ package struct ImportOrder: Sendable, Hashable, Codable {
     /// `nil` in orders of earlier versions.
     private var indexesText: Bool?
 
-    package init(path: String?, mode: ImportMode = .copy, options: ImportOptions = ImportOptions()) {
+    package init(
+        path: String?, others: [String] = [], mode: ImportMode = .copy, options: ImportOptions = ImportOptions()
+    ) {
         self.path = path.map(Self.absolute)
+        self.others = others.isEmpty ? nil : others.map(Self.absolute)
         self.mode = mode
         title = options.title
         id = options.id?.text

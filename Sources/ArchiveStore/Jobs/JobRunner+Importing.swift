@@ -21,7 +21,7 @@ extension JobRunner {
                     if reason != nil { throw StoreError(.interrupted, "stopped") }
                     if case .copying(let done, _) = now { progress(done) }
                     try tracked.track(now)
-                }, { try $0.importFile(at: path, mode: order.mode) })
+                }, { try $0.importFile(at: path, with: order.others ?? [], mode: order.mode) })
             tracked.end(.success(result))
             return nil
         } catch {

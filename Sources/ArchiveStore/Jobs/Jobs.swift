@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import WebArchive
 
 /// The jobs of a store.
 package struct Jobs: Sendable {
@@ -162,8 +163,10 @@ package struct Jobs: Sendable {
     }
 
     /// Imports a file as a job. If this process ends before it is complete, another one starts it again.
+    ///
+    /// - Parameter others: WARC files to pack into the same archive.
     package func importAny(
-        at path: String, mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
+        at path: String, with others: [String] = [], mode: ImportMode = .copy, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) throws -> Void = { _ in }
     ) throws -> ImportResult {
         try store.withImporter(options, progress) { importer in
@@ -171,9 +174,11 @@ package struct Jobs: Sendable {
             guard let file = FileReference(at: path) else { return try importer.importFile(at: path, mode: mode) }
             // Nothing to do for a file that is already linked, so no job.
             if mode == .link, let existing = try importer.existingLink(to: file) { return .archive(existing) }
-            let order = ImportOrder(path: path, mode: mode, options: options)
-            return try start(order, name: path, total: file.size).run(importer) {
-                try $0.importFile(at: path, mode: mode)
+            let order = ImportOrder(path: path, others: others, mode: mode, options: options)
+            let sizes = others.map { FileReference(at: $0)?.size ?? 0 }
+            let total = sizes.reduce(file.size) { $0.addingSaturated($1) }
+            return try start(order, name: path, total: total).run(importer) {
+                try $0.importFile(at: path, with: others, mode: mode)
             }
         }
     }

@@ -86,7 +86,25 @@ package final class CaptureBodyReader: Sendable {
         try state.withLock { (state) throws(WebArchiveError) -> [UInt8] in try state.stream.next(count) }
     }
 
+    /// Returns the body as a stream.
+    func stream(named name: String) -> any ByteStream { BodyStream(self, name: name) }
+
     private static let stepBytes: UInt64 = 8 << 20
+
+    private final class BodyStream: ByteStream {
+        let name: String
+        private let reader: CaptureBodyReader
+
+        init(_ reader: CaptureBodyReader, name: String) {
+            (self.reader, self.name) = (reader, name)
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+            let bytes = try reader.read(upTo: buffer.count)
+            buffer.copyBytes(from: bytes)
+            return bytes.count
+        }
+    }
 }
 
 extension ByteStream {

@@ -42,8 +42,6 @@ struct CrawlEvidence {
 
     // MARK: Page information
 
-    private static let prefix = "urn:pageinfo:"
-
     /// The parts of a page's information that matter here.
     private struct PageInfo: Decodable {
         struct Load: Decodable {
@@ -70,13 +68,13 @@ struct CrawlEvidence {
     }
 
     private mutating func readPageInfo(_ index: IndexedArchive) throws {
-        let own = CaptureLookup(ArchiveStore.CaptureRequest(url: Self.prefix + url, time: nil), check)
+        let own = CaptureLookup(ArchiveStore.CaptureRequest(url: DetectedPage.recordPrefix + url, time: nil), check)
         var entries = try index.closestCapture(own).map { [$0] } ?? []
         let host = CapturedURL.host(of: url) ?? ""
         for start in ["https://\(host)", "http://\(host)", ""] {
-            let query = CaptureQuery(url: Self.prefix + start, matchType: .prefix)
+            let query = CaptureQuery(url: DetectedPage.recordPrefix + start, matchType: .prefix)
             for entry in try index.firstCaptures(matching: query, limit: recordsLeft, check)
-            where entry.url.hasPrefix(Self.prefix) && !entries.contains(entry) {
+            where entry.url.hasPrefix(DetectedPage.recordPrefix) && !entries.contains(entry) {
                 entries.append(entry)
             }
         }
@@ -101,7 +99,7 @@ struct CrawlEvidence {
     }
 
     private mutating func add(_ info: PageInfo, _ entry: CDXJEntry, _ archive: Archive) {
-        let page = String(entry.url.dropFirst(Self.prefix.count))
+        let page = String(entry.url.dropFirst(DetectedPage.recordPrefix.count))
         urlsLeft -= info.urls.count
         guard let load = info.urls[url] ?? info.urls.first(where: { matcher.matches($0.key) })?.value else { return }
         if load.hasFailed {

@@ -112,7 +112,7 @@ struct DetectedPages: PageSource {
     init(_ store: ArchiveStore, _ archive: Archive, _ indexed: IndexedArchive) {
         (self.store, self.archive, self.indexed) = (store, archive, indexed)
         reader = indexed.wacz.makeCaptureReader()
-        let query = CaptureQuery(url: Self.pagePrefix, matchType: .prefix)
+        let query = CaptureQuery(url: DetectedPage.recordPrefix, matchType: .prefix)
         let probe = indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted)
         let hasPageRecords = (try? probe.next()) != nil
         pageRecords =
@@ -126,16 +126,13 @@ struct DetectedPages: PageSource {
     mutating func next() throws -> SourcePage? {
         if let pageRecords {
             while let entry = try pageRecords.next() {
-                let url = String(entry.url.dropFirst(Self.pagePrefix.count))
-                if entry.url.hasPrefix(Self.pagePrefix), let page = page(url, entry) { return page }
+                let url = String(entry.url.dropFirst(DetectedPage.recordPrefix.count))
+                if entry.url.hasPrefix(DetectedPage.recordPrefix), let page = page(url, entry) { return page }
             }
             return nil
         }
         while let (entry, _) = try reader.next() {
-            guard entry.status == 200, (entry.method ?? "GET") == "GET", let mime = entry.mime?.lowercased(),
-                DocumentText.htmlTypes.contains(mime) || mime == "application/pdf"
-            else { continue }
-            guard entry.url.hasPrefix("http"), !isPartOfPage(entry) else { continue }
+            guard DetectedPage.isDocument(entry), !isPartOfPage(entry) else { continue }
             if let page = page(entry.url, entry) { return page }
         }
         return nil
@@ -148,20 +145,20 @@ struct DetectedPages: PageSource {
             position: position, url: url, timestamp: entry.captureTime?.digits14 ?? "", title: nil, text: nil)
     }
 
-    /// Whether the record says that the document was loaded into another page: its `WARC-Resource-Type`, else
-    /// `Sec-Fetch-Dest` of the request that follows it. A damaged record is listed.
+    /// Whether the document was loaded into another page. A damaged record is listed.
     private func isPartOfPage(_ entry: CDXJEntry) -> Bool {
         guard let record = try? indexed.wacz.record(of: entry) else { return false }
-        if let type = record.headers["WARC-Resource-Type"]?.lowercased() { return type != "document" && type != "main" }
+        return DetectedPage.isPart(
+            resourceType: record.headers["WARC-Resource-Type"], destination: destination(after: record, entry))
+    }
+
+    /// Returns `Sec-Fetch-Dest` of the request that follows a record.
+    private func destination(after record: WARCRecord, _ entry: CDXJEntry) -> String? {
         guard let range = entry.range, let warc = indexed.wacz.warcEntry(named: entry.filename),
             let next = try? WARCReader(entry: warc, of: indexed.wacz.directory).record(
                 at: range.upperBound, length: nil),
-            next.type == "request", next.headers["WARC-Concurrent-To"] == record.headers["WARC-Record-ID"],
-            let head = try? next.openHTTPMessage().head,
-            let destination = head.fields["Sec-Fetch-Dest"]?.lowercased()
-        else { return false }
-        return destination != "document"
+            next.type == "request", next.headers["WARC-Concurrent-To"] == record.headers["WARC-Record-ID"]
+        else { return nil }
+        return try? next.openHTTPMessage().head.fields["Sec-Fetch-Dest"]
     }
-
-    private static let pagePrefix = "urn:pageinfo:"
 }

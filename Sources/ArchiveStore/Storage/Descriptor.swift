@@ -98,6 +98,13 @@ package final class Descriptor: Sendable {
         return done
     }
 
+    /// Reads up to `count` bytes at `offset`, fewer only at the end of the file.
+    package func bytes(at offset: UInt64, upTo count: Int) throws(StoreError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { buffer.deallocate() }
+        return Array(buffer.prefix(try read(at: offset, into: buffer)))
+    }
+
     /// Drops the file from the page cache, so that the next read shows what is on the disk.
     func dropFromMemory() {
         #if os(Linux)

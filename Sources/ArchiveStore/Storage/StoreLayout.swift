@@ -13,6 +13,7 @@ import Foundation
 ///     incoming/        imports and removals in progress, and a file for each process that runs jobs
 ///     reserve          disk space for removals when the disk is full; can be deleted
 ///     ports.json       all ports that archives were ever replayed on
+///     watched.json     the files of the watched folder that were imported or refused
 ///     server.json      URL and token of the running server
 package struct StoreLayout: Sendable, Hashable {
     /// The store's folder, absolute.
@@ -30,6 +31,7 @@ package struct StoreLayout: Sendable, Hashable {
     package var incoming: String { root + "/incoming" }
     package var serverFile: String { root + "/server.json" }
     var ports: String { root + "/ports.json" }
+    var watched: String { root + "/watched.json" }
 
     /// The archive's file. `key` is its SHA-256 in hex.
     package func file(_ key: String) -> String { "\(files)/\(key)\(Self.fileSuffix)" }
@@ -100,7 +102,8 @@ package struct StoreLayout: Sendable, Hashable {
     }
 
     private static let names: Set<String> = [
-        "files", "collections", "groups", "incoming", "reserve", "ports.json", "ports.json.new", "server.json",
+        "files", "collections", "groups", "incoming", "reserve", "ports.json", "ports.json.new", "watched.json",
+        "watched.json.new", "server.json",
     ]
 
     /// Whether `text` is a key: a SHA-256 in hex, or a provisional key.

@@ -1,0 +1,186 @@
+import Foundation
+package import WebArchive
+
+extension Exporter {
+    /// What was written to a folder.
+    package struct Files: Sendable, Hashable, Encodable {
+        /// The number of files.
+        package var count = 0
+        /// Their size in bytes.
+        package var size: UInt64 = 0
+        /// The number of captures that can't be read.
+        package var failed = 0
+    }
+
+    /// Writes the newest successful capture of each URL to a file, decoded, in folders by host.
+    ///
+    /// - Parameters:
+    ///   - folder: A folder that doesn't exist or is empty. It appears when it's complete.
+    ///   - types: The classes of media types to write; `nil` for all.
+    /// - Throws: `StoreError` `notPossible` if there is something in the folder.
+    package func files(of archive: Archive, to folder: String, types: Set<MediaClass>?) throws -> Files {
+        let manager = FileManager.default
+        if Folder.exists(folder), try !manager.contentsOfDirectory(atPath: folder).isEmpty {
+            throw StoreError(.notPossible, "the folder isn't empty", place: folder, hint: "choose a new folder")
+        }
+        let partial = "\(folder).part-\(String(UInt32.random(in: 0 ... .max), radix: 16))"
+        try manager.createDirectory(atPath: partial, withIntermediateDirectories: true)
+        defer { try? manager.removeItem(atPath: partial) }
+        let files = try forEachFile(of: archive, types) { name, contents in
+            let path = "\(partial)/\(name)"
+            let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            try manager.createDirectory(atPath: parent, withIntermediateDirectories: true)
+            var size: UInt64 = 0
+            try FileCopy.write(contents, to: path) {
+                size = $0
+                try progress($0, 0)
+            }
+            return size
+        }
+        try Folder.move(partial, to: folder)
+        return files
+    }
+
+    /// Writes the same files into a ZIP.
+    package func files(of archive: Archive, to target: Target, types: Set<MediaClass>?) throws -> Files {
+        let zip = try target.zip()
+        let files = try forEachFile(of: archive, types) { name, contents in
+            try zip.add(name, contents) { try progress($0, 0) }
+        }
+        try zip.finish()
+        return files
+    }
+
+    /// - Parameter write: Receives a name and the contents; returns their size.
+    private func forEachFile(
+        of archive: Archive, _ types: Set<MediaClass>?, write: (String, any ByteStream) throws -> UInt64
+    ) throws -> Files {
+        var files = Files()
+        var names = FileNames()
+        var newest: CDXJEntry?
+        func add(_ entry: CDXJEntry) throws {
+            do {
+                guard let (name, contents) = try file(of: entry, archive, types, &names) else { return }
+                files.size += try write(name, contents)
+                files.count += 1
+            } catch let error as WebArchiveError where ![.io, .noSpace, .cancelled].contains(error.code) {
+                files.failed += 1
+            } catch let error as StoreError where error.code == .payloadMissing {
+                files.failed += 1
+            }
+        }
+        // The captures of a URL follow one another, the newest last.
+        try store.resolver.forEachURL(URLFilter(), in: .archive(archive)) { item in
+            let entry = item.entry
+            guard (entry.method ?? "GET") == "GET", entry.url.hasPrefix("http"), entry.isRevisit || entry.status == 200
+            else { return true }
+            if let last = newest, last.url != entry.url { try add(last) }
+            newest = entry
+            return true
+        }
+        if let newest { try add(newest) }
+        return files
+    }
+
+    /// Returns the name and the contents of a capture's file; `nil` if it has another type or another status.
+    private func file(
+        of entry: CDXJEntry, _ archive: Archive, _ types: Set<MediaClass>?, _ names: inout FileNames
+    ) throws -> (name: String, contents: any ByteStream)? {
+        let request = ArchiveStore.CaptureRequest(url: entry.url, time: entry.captureTime)
+        guard let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false),
+            // The index entry of a revisit has neither status nor type.
+            capture.status == 200, types?.contains(MediaClass(mime: capture.mime)) ?? true
+        else { return nil }
+        let contents = try capture.body.open(decoded: true).stream(named: entry.url)
+        return (names.name(for: entry.url, mime: capture.mime), contents)
+    }
+}
+
+/// Makes file names from URLs, each once, that no file system and no program misunderstands.
+struct FileNames {
+    private var files: Set<String> = []
+    private var folders: Set<String> = []
+    private static let bytesMax = 150
+    /// Windows can't open files with these names.
+    private static let reserved: Set<String> = [
+        "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "lpt1", "lpt2", "lpt3", "lpt4",
+    ]
+
+    /// Returns a relative path: `reef.example/a/index.html`.
+    mutating func name(for url: String, mime: String?) -> String {
+        let parts = CapturedURL.Parts(url)
+        var components = [parts?.host ?? "other"]
+        let path = (parts?.path ?? "/\(url)").split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        components += path.dropLast().filter { !$0.isEmpty }.suffix(20).map {
+            String($0).removingPercentEncoding ?? String($0)
+        }
+        var name = path.last.map { String($0).removingPercentEncoding ?? String($0) } ?? ""
+        if name.isEmpty { name = "index" }
+        if let query = parts?.query.dropFirst(), !query.isEmpty { name = Self.joined(name, String(query)) }
+        if !name.dropFirst().contains("."), let ending = Self.endings[mime ?? ""] { name += ending }
+        let safe = (components.map(Self.safe) + [Self.safe(name)]).joined(separator: "/")
+        return unique(safe)
+    }
+
+    private static func joined(_ name: String, _ query: String) -> String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) \(query)" }
+        return "\(name[..<dot]) \(query)\(name[dot...])"
+    }
+
+    /// Returns a name without separators, control characters and characters that are special somewhere.
+    static func safe(_ name: String) -> String {
+        var kept = String(
+            name.unicodeScalars.map { scalar in
+                let isSafe =
+                    scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+                    && !"/\\:*?\"<>|".unicodeScalars.contains(scalar)
+                    && scalar.properties.generalCategory != .format
+                return isSafe ? Character(scalar) : "_"
+            })
+        while kept.utf8.count > bytesMax {
+            let dot = kept.lastIndex(of: ".") ?? kept.endIndex
+            let stem = kept[..<dot].dropLast()
+            kept =
+                stem.isEmpty
+                ? String(kept.dropLast()) : String(stem) + (kept[dot...].utf8.count > 12 ? "" : kept[dot...])
+        }
+        while let last = kept.last, last == "." || last == " " { kept.removeLast() }
+        let stem = kept.prefix { $0 != "." }.lowercased()
+        if kept.isEmpty || reserved.contains(stem) || kept.hasPrefix(".") { kept = "_" + kept }
+        return kept
+    }
+
+    /// Adds numbers to parts of a path, so that no file has the name of another file or of a folder. Some file systems ignore
+    /// case.
+    mutating func unique(_ path: String) -> String {
+        let parts = path.split(separator: "/").map(String.init)
+        var folder = ""
+        for part in parts.dropLast() {
+            folder = numbered(folder + part) { !files.contains($0) }
+            folders.insert(folder.lowercased())
+            folder += "/"
+        }
+        let free = numbered(folder + (parts.last ?? "file")) { !files.contains($0) && !folders.contains($0) }
+        files.insert(free.lowercased())
+        return free
+    }
+
+    /// Returns a path, with a number before its extension if it isn't free.
+    private func numbered(_ path: String, isFree: (String) -> Bool) -> String {
+        let dot = path.lastIndex(of: ".").flatMap { path[$0...].contains("/") ? nil : $0 } ?? path.endIndex
+        var free = path
+        var number = 2
+        while !isFree(free.lowercased()) {
+            free = "\(path[..<dot])-\(number)\(path[dot...])"
+            number += 1
+        }
+        return free
+    }
+
+    private static let endings = [
+        "text/html": ".html", "application/xhtml+xml": ".xhtml", "text/css": ".css", "text/javascript": ".js",
+        "application/javascript": ".js", "application/json": ".json", "image/jpeg": ".jpg", "image/png": ".png",
+        "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg", "application/pdf": ".pdf",
+        "text/plain": ".txt", "video/mp4": ".mp4", "audio/mpeg": ".mp3",
+    ]
+}

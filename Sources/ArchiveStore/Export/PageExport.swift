@@ -1,0 +1,221 @@
+import Foundation
+import WebArchive
+
+extension Exporter {
+    /// Writes a page, with the captures that its replay needs, as an archive of its own.
+    ///
+    /// - Throws: `StoreError` `notFound` if the page wasn't captured.
+    package func page(_ request: ArchiveStore.CaptureRequest, of archive: Archive, to target: Target) throws -> Result {
+        try StoreError.refusingDamage {
+            var needs = PageNeeds(store, archive, request.time) { [progress] count in try progress(UInt64(count), 0) }
+            guard let page = try needs.collect(request.url) else {
+                throw StoreError(
+                    .notFound, "\(request.url) isn't in \"\(archive.id)\"",
+                    hint: "`replayhost urls \(archive.id)` lists its URLs")
+            }
+            let writer = try target.wacz()
+            try writer.addRecords(needs.captures, name: "data.warc.gz") { try progress(0, 0) }
+            let title = needs.title ?? page.url
+            try writer.addPage(url: page.url, time: page.captureTime, title: needs.title, text: needs.text)
+            var description = PackageDescription()
+            description.title = title
+            description.description = "One page from \"\(archive.title)\"."
+            description.software = ArchiveStore.software
+            description.mainPage = .init(url: page.url, time: page.captureTime)
+            description.sources = [Self.source(archive)]
+            let written = try writer.finish(description)
+            return Result(
+                captureCount: written.captureCount, pageCount: written.pageCount, missing: needs.missing,
+                findings: written.findings)
+        }
+    }
+}
+
+/// Finds the captures that a page needs: in the crawler's record about the page, in its HTML, style sheets and scripts, and
+/// among the records that follow it whose request names it as their referrer.
+private struct PageNeeds {
+    /// The captures, the page first.
+    private(set) var captures: [CopiedCapture] = []
+    /// Certain URLs that aren't captured.
+    private(set) var missing: [String] = []
+    private(set) var title: String?
+    private(set) var text: String?
+
+    private let store: ArchiveStore
+    private let archive: Archive
+    private var time: CaptureTimestamp?
+    private let progress: (Int) throws -> Void
+    private var known: Set<String> = []
+    private var asked: Set<String> = []
+    private var documents: ArraySlice<Document> = []
+    /// The URLs of the page and of what it loads, which later requests may name as their referrer.
+    private var referrers: Set<String> = []
+
+    private struct Document {
+        let capture: OpenCapture
+        /// The URLs that relative references may mean.
+        let bases: [String]
+    }
+
+    private static let capturesMax = 20_000
+    private static let documentBytesMax = 16 << 20
+    private static let redirectsMax = 10
+
+    init(
+        _ store: ArchiveStore, _ archive: Archive, _ time: CaptureTimestamp?, progress: @escaping (Int) throws -> Void
+    ) {
+        (self.store, self.archive, self.time, self.progress) = (store, archive, time, progress)
+    }
+
+    /// Collects the captures of a page.
+    ///
+    /// - Returns: The index entry of the page; `nil` if it isn't captured.
+    mutating func collect(_ url: String) throws -> CDXJEntry? {
+        guard let page = try add(url, isCertain: true, isPage: true) else { return nil }
+        time = page.time
+        let entry = page.entry
+        try readText(page)
+        try addNotes(about: entry.url)
+        try addReferred(from: entry)
+        while let document = documents.popFirst() { try read(document) }
+        return entry
+    }
+
+    /// Adds the capture of a URL, and where it leads. Returns the last one; `nil` if it isn't captured.
+    @discardableResult
+    private mutating func add(
+        _ url: String, isCertain: Bool, isPage: Bool = false, base: String? = nil
+    ) throws -> OpenCapture? {
+        var url = url
+        var last: OpenCapture?
+        for _ in 0..<Self.redirectsMax {
+            guard captures.count < Self.capturesMax, asked.insert(url).inserted else { return last }
+            guard let capture = try open(url, isCertain: isCertain) else {
+                if isCertain, last == nil, !isPage { missing.append(url) }
+                return last
+            }
+            // A document that a script names is usually a link.
+            let media = MediaClass(mime: capture.mime)
+            guard isCertain || media != .html && media != .pdf else { return nil }
+            try keep(capture)
+            last = capture
+            guard let target = capture.redirectTarget else { break }
+            url = target
+        }
+        if let last { noteDocument(last, page: base) }
+        return last
+    }
+
+    private func open(_ url: String, isCertain: Bool) throws -> OpenCapture? {
+        let request = ArchiveStore.CaptureRequest(url: url, time: time)
+        do {
+            return try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: isCertain)
+        } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
+            return nil
+        } catch let error as WebArchiveError where error.code != .io && error.code != .cancelled {
+            return nil
+        }
+    }
+
+    /// Keeps a capture, and for a revisit the one with its payload.
+    private mutating func keep(_ capture: OpenCapture) throws {
+        try progress(captures.count)
+        try keep(capture.entry, of: capture.archive)
+        guard let payload = capture.payloadCapture, let other = try store.catalog.archive(id: payload.archiveID) else {
+            return
+        }
+        let request = ArchiveStore.CaptureRequest(url: payload.url, time: CaptureTimestamp(digits: payload.timestamp))
+        let lookup = CaptureLookup(request)
+        let found = try store.openArchives.lookups(other).closestCapture(lookup) {
+            !$0.isRevisit && $0.timestamp == payload.timestamp
+        }
+        if let found { try keep(found, of: other) }
+    }
+
+    private mutating func keep(_ entry: CDXJEntry, of archive: Archive) throws {
+        guard known.insert("\(archive.key) \(entry.filename) \(entry.offset)").inserted else { return }
+        captures.append(CopiedCapture(entry, of: try store.openArchives.lookups(archive).wacz))
+        referrers.insert(String(entry.url.prefix { $0 != "#" }))
+    }
+
+    // Documents ---------------------------------------------------------------------------------------------------
+
+    private mutating func noteDocument(_ capture: OpenCapture, page: String?) {
+        let media = MediaClass(mime: capture.mime)
+        let isSVG = capture.mime == "image/svg+xml"
+        guard isSVG || [.html, .style, .script, .json, .text].contains(media) else { return }
+        let bases = media == .script || media == .json ? [page, capture.entry.url] : [capture.entry.url]
+        documents.append(Document(capture: capture, bases: bases.compactMap { $0 }))
+    }
+
+    private mutating func read(_ document: Document) throws {
+        guard let bytes = try? document.capture.body.open(decoded: true).read(upTo: Self.documentBytesMax) else {
+            return
+        }
+        var links = ResourceLinks()
+        switch MediaClass(mime: document.capture.mime) {
+        case .style: links.readCSS(bytes)
+        case .script, .json: links.readScript(bytes)
+        default: links.readHTML(bytes)
+        }
+        let own = links.base.flatMap { CapturedURL.resolve($0, against: document.bases[0]) }
+        for link in links.links {
+            for base in own.map({ [$0] }) ?? document.bases {
+                guard let url = CapturedURL.resolve(link.text, against: base), url.hasPrefix("http") else { continue }
+                try add(url, isCertain: link.isCertain && base == document.bases.last ?? base, base: base)
+            }
+        }
+    }
+
+    private mutating func readText(_ page: OpenCapture) throws {
+        guard let mime = page.mime, DocumentText.htmlTypes.contains(mime) else { return }
+        let collected = TitleAndText()
+        var document = DocumentText(page.body.content)
+        try? document.readHTML { collected.add($0, $1) }
+        (title, text) = (collected.title, collected.text)
+    }
+
+    private final class TitleAndText {
+        private(set) var title: String?
+        private(set) var text = ""
+
+        func add(_ part: HTMLTextReader.Part, _ line: [UInt8]) {
+            let line = String(decoding: line, as: UTF8.self)
+            if part == .title { title = title ?? line } else if text.utf8.count < 4 << 20 { text += line + "\n" }
+        }
+    }
+
+    // What the crawler wrote --------------------------------------------------------------------------------------
+
+    /// Adds the crawler's records about the page, and the URLs that it loaded. Browsertrix: `urn:pageinfo:URL`.
+    private mutating func addNotes(about url: String) throws {
+        for prefix in [PageTextReader.textPrefix, "urn:thumbnail:", "urn:view:"] {
+            if let note = try exactly(prefix + url) { try keep(note) }
+        }
+        guard let info = try exactly(DetectedPage.recordPrefix + url) else { return }
+        try keep(info)
+        struct PageInfo: Decodable {
+            struct Load: Decodable {}
+            let urls: [String: Load]
+        }
+        guard let bytes = try? info.body.open(decoded: true).read(upTo: Self.documentBytesMax),
+            let decoded = try? JSONDecoder().decode(PageInfo.self, from: Data(bytes))
+        else { return }
+        for loaded in decoded.urls.keys.sorted() { try add(loaded, isCertain: true, base: url) }
+    }
+
+    private func exactly(_ url: String) throws -> OpenCapture? {
+        guard let capture = try open(url, isCertain: false), capture.entry.url == url else { return nil }
+        return capture
+    }
+
+    /// Adds captures whose request names the page, or what it loads, as its referrer. They're stored soon after the page.
+    private mutating func addReferred(from entry: CDXJEntry) throws {
+        let indexed = try store.openArchives.lookups(archive)
+        let page = entry.url
+        let referred = try indexed.wacz.urlsReferred(after: entry, limits: .init()) { referrer, isDocument in
+            !isDocument && (referrer == page || referrers.contains(referrer))
+        }
+        for url in referred { try add(url, isCertain: true, base: page) }
+    }
+}

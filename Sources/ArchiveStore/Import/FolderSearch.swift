@@ -1,0 +1,29 @@
+import Foundation
+
+/// Finds archives in a folder.
+package enum FolderSearch {
+    /// Returns the WACZ, WARC and ARC files by their names, sorted. Links to folders aren't followed.
+    package static func archives(in folder: String, unreadable: inout [String]) -> [String] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            unreadable.append(folder)
+            return []
+        }
+        var found: [String] = []
+        for name in names.sorted() where !name.hasPrefix(".") {
+            let path = (folder as NSString).appendingPathComponent(name)
+            let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+            if type == .typeDirectory {
+                found += archives(in: path, unreadable: &unreadable)
+            } else if isWACZ(name) || captureEndings.contains(where: { name.lowercased().hasSuffix($0) }) {
+                found.append(path)
+            }
+        }
+        return found
+    }
+
+    package static func isWACZ(_ name: String) -> Bool {
+        name.lowercased().hasSuffix(".wacz") || name.lowercased().hasSuffix(".wacz.zip")
+    }
+
+    private static let captureEndings = [".warc", ".warc.gz", ".arc", ".arc.gz"]
+}

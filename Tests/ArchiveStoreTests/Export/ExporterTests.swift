@@ -1,0 +1,194 @@
+import Foundation
+import TestSupport
+import Testing
+import WebArchive
+
+@testable import ArchiveStore
+
+struct ExporterTests {
+    private let test: TestStore
+    private let archive: Archive
+
+    init() throws {
+        test = try TestStore()
+        archive = try test.store.importFile(at: Checkout.fixture("sample.wacz")).archive
+    }
+
+    private var exporter: Exporter { Exporter(test.store) }
+    private func path(_ name: String) -> String { test.folder.path(name) }
+
+    private func reimported(_ path: String) throws -> (store: ArchiveStore, archive: Archive) {
+        let store = try ArchiveStore(at: test.folder.path("other-\(UInt32.random(in: 0 ... .max))"))
+        return (store, try store.importFile(at: path).archive)
+    }
+
+    @Test func originalIsTheSameFile() throws {
+        #expect(try exporter.original(archive, to: .newFile(path("a.wacz"))).changes == [])
+        #expect(isSame(try contents(of: path("a.wacz")), try contents(of: Checkout.fixture("sample.wacz"))))
+        #expect(throws: StoreError.self) { try exporter.original(archive, to: .newFile(path("a.wacz"))) }
+        #expect(isSame(try contents(of: path("a.wacz")), try contents(of: Checkout.fixture("sample.wacz"))))
+    }
+
+    @Test func damagedOriginalIsSavedWithANote() throws {
+        let file = test.layout.file(archive.key)
+        chmod(file, 0o600)
+        let handle = try #require(FileHandle(forWritingAtPath: file))
+        try handle.seek(toOffset: 5000)
+        try handle.write(contentsOf: Data("damage".utf8))
+        try handle.close()
+        let result = try exporter.original(archive, to: .newFile(path("a.wacz")))
+        #expect(result.changes.count == 1)
+        #expect(isSame(try contents(of: path("a.wacz")), try contents(of: file)))
+    }
+
+    @Test func repairedCopyOfAWholeArchiveChangesNothing() throws {
+        let result = try exporter.repaired(archive, to: .newFile(path("a.wacz")))
+        #expect(result.changes == [] && result.findings == [])
+        #expect(result.captureCount == archive.captureCount && result.pageCount == archive.pageCount)
+        let (store, copy) = try reimported(path("a.wacz"))
+        #expect(copy.title == archive.title && copy.summary.description == archive.summary.description)
+        #expect(copy.mainPage?.url == archive.mainPage?.url)
+        let list = { (store: ArchiveStore, archive: Archive) in
+            try store.catalog.pages(key: archive.key, limit: 99).pages.map {
+                "\($0.url) \($0.timestamp ?? "") \($0.title ?? "")"
+            }
+        }
+        #expect(try list(store, copy) == list(test.store, archive))
+    }
+
+    @Test func pageComesWithWhatItNeeds() throws {
+        let request = ArchiveStore.CaptureRequest(url: "https://fieldguide.example/species/", time: nil)
+        let result = try exporter.page(request, of: archive, to: .newFile(path("p.wacz")))
+        #expect(result.missing == [] && result.pageCount == 1)
+        let (store, copy) = try reimported(path("p.wacz"))
+        #expect(copy.title == "Species - Tidepool Field Guide")
+        #expect(try store.catalog.pages(key: copy.key, limit: 9).pages.map(\.url) == [request.url])
+        var urls: Set<String> = []
+        try store.resolver.forEachURL(URLFilter(), in: .archive(copy)) {
+            urls.insert($0.entry.url)
+            return true
+        }
+        // What the page's HTML, style sheet and scripts load; see Scripts/lib/make-fixtures.py.
+        let site = "https://fieldguide.example"
+        #expect(
+            urls.isSuperset(of: [
+                "\(site)/species/", "\(site)/guide.css", "\(site)/species.js", "\(site)/card.js",
+                "\(site)/data/species.json",
+                "\(site)/pictures/limpet.svg", "\(site)/pictures/anemone.png", "\(site)/pictures/crab.svg",
+            ]))
+        #expect(urls.isDisjoint(with: ["\(site)/film.html", "\(site)/tides.html", "\(site)/species/limpet.html"]))
+        // The style sheet is a revisit: the capture with its content comes along.
+        let sheet = try #require(
+            try store.resolver.openCapture(
+                .init(url: "\(site)/guide.css", time: nil), in: [copy], allowsFuzzyMatch: false))
+        #expect(try sheet.body.open(decoded: true).read(upTo: 5) == Array(":root".utf8))
+        let wacz = try WACZFile.open(FileByteSource(path: path("p.wacz")))
+        let package = try wacz.directory.contents(
+            of: try #require(wacz.directory.entry(named: "datapackage.json")), limit: 1 << 20)
+        #expect(String(decoding: package, as: UTF8.self).contains("sha256:\(archive.key)"))
+    }
+
+    @Test func uncapturedPageIsAnError() throws {
+        let request = ArchiveStore.CaptureRequest(url: "https://elsewhere.example/", time: nil)
+        #expect(code { _ = try exporter.page(request, of: archive, to: .newFile(path("p.wacz"))) } == .notFound)
+        #expect(!FileManager.default.fileExists(atPath: path("p.wacz")))
+    }
+
+    @Test func filesAreTheDecodedBodies() throws {
+        let files = try exporter.files(of: archive, to: path("files"), types: nil)
+        #expect(files.failed == 0)
+        let html = try contents(of: path("files/fieldguide.example/species/limpet.html"))
+        let capture = try #require(
+            try test.store.resolver.openCapture(
+                .init(url: "https://fieldguide.example/species/limpet.html", time: nil), in: [archive],
+                allowsFuzzyMatch: false))
+        #expect(isSame(html, try capture.body.open(decoded: true).read(upTo: 1 << 20)))
+        #expect(code { _ = try exporter.files(of: archive, to: path("files"), types: nil) } == .notPossible)
+        let images = try exporter.files(of: archive, to: path("images"), types: [.image])
+        #expect(images.count == 7)
+        #expect(names(in: path("images/fieldguide.example")) == ["favicon.ico", "pictures", "shell.svg"])
+        let zipped = try exporter.files(of: archive, to: .newFile(path("files.zip")), types: [.image])
+        #expect(zipped.count == images.count && zipped.size == images.size)
+    }
+
+    @Test func collectionBecomesOneFile() throws {
+        let second = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
+        let collection = try test.store.collections.make(id: nil, title: "Both", members: [archive.id, second.id])
+        _ = try exporter.collection(collection, to: .newFile(path("both.wacz")))
+        let store = try ArchiveStore(at: test.folder.path("other"))
+        guard case .multiWACZ(let outcome) = try store.importAny(at: path("both.wacz")) else {
+            Issue.record("not a multi-WACZ file")
+            return
+        }
+        #expect(outcome.members.map(\.archive.key) == [archive.key, second.key])
+        #expect(outcome.remarks == [] && outcome.collection.title == "Both")
+        try test.store.collections.remove(collection.id)
+        let empty = try test.store.collections.make(id: nil, title: "Empty", members: [])
+        #expect(code { _ = try exporter.collection(empty, to: .newFile(path("e.wacz"))) } == .notPossible)
+    }
+
+    @Test func stoppedExportLeavesNothing() throws {
+        struct Stop: Error {}
+        let stopping = Exporter(test.store) { _, _ in throw Stop() }
+        #expect(throws: StoreError.self) { try stopping.original(archive, to: .newFile(path("out/a"))) }
+        try FileManager.default.createDirectory(atPath: path("out"), withIntermediateDirectories: true)
+        #expect(throws: Stop.self) { try stopping.original(archive, to: .newFile(path("out/a"))) }
+        #expect(throws: Stop.self) { try stopping.files(of: archive, to: path("out/files"), types: nil) }
+        #expect(throws: Stop.self) {
+            try stopping.page(
+                .init(url: "https://fieldguide.example/", time: nil), of: archive, to: .newFile(path("out/p")))
+        }
+        #expect(throws: Stop.self) { try test.store.stageExport(named: "x") { try stopping.original(archive, to: $0) } }
+        #expect(names(in: path("out")).isEmpty && names(in: test.layout.incoming).isEmpty)
+    }
+
+    @Test func stagedExportIsDeletedWithItsLastReference() throws {
+        do {
+            let staged = try test.store.stageExport(named: "a.wacz") { try exporter.original(archive, to: $0) }
+            #expect(staged.size == archive.size)
+            #expect(names(in: test.layout.incoming).count == 1)
+            _ = try test.store.repair()
+            #expect(names(in: test.layout.incoming).count == 1)
+        }
+        #expect(names(in: test.layout.incoming).isEmpty)
+    }
+}
+
+struct FileNamesTests {
+    @Test(arguments: [
+        ("https://a.example/", "text/html", "a.example/index.html"),
+        ("https://a.example/a/b.png", "image/png", "a.example/a/b.png"),
+        ("https://a.example/a/../../etc/passwd", "text/plain", "a.example/a/_/_/etc/passwd.txt"),
+        ("https://a.example/%2e%2e/%2e%2e/x", "text/plain", "a.example/_/_/x.txt"),
+        ("https://a.example/..%2f..%2fx", "text/plain", "a.example/_.._.._x"),
+        ("https://a.example/con.txt", "text/plain", "a.example/_con.txt"),
+        ("https://a.example/.htaccess", "text/plain", "a.example/_.htaccess.txt"),
+        ("https://a.example/a%00b%0A.txt", "text/plain", "a.example/a_b_.txt"),
+        ("https://a.example/x.js?v=1", "text/javascript", "a.example/x v=1.js"),
+        ("https://a.example/a%E2%80%AEgpj.exe", "image/png", "a.example/a_gpj.exe"),
+        ("https://a.example:8080/x/", "text/css", "a.example/x/index.css"),
+    ])
+    func namesAreSafe(_ url: String, _ mime: String, _ expected: String) {
+        var names = FileNames()
+        #expect(names.name(for: url, mime: mime) == expected)
+    }
+
+    @Test func namesAreDifferentAlsoWithoutCase() {
+        var names = FileNames()
+        let made = ["/A.txt", "/a.txt", "/a.txt?", "/a.txt/b", "/a.txt/B", "/c/d", "/c"].map {
+            names.name(for: "https://a.example\($0)", mime: "text/plain")
+        }
+        let paths = Set(made.map { $0.lowercased() })
+        #expect(paths.count == made.count)
+        // No file is also a folder.
+        for path in paths { #expect(!paths.contains { $0.hasPrefix(path + "/") }) }
+    }
+
+    @Test func longNamesAreShort() {
+        var names = FileNames()
+        let name = names.name(
+            for: "https://a.example/\(String(repeating: "ü", count: 400)).html?\(String(repeating: "q", count: 999))",
+            mime: "text/html")
+        #expect(name.split(separator: "/").allSatisfy { $0.utf8.count <= 150 } && name.hasSuffix(".html"))
+    }
+}
