@@ -19,6 +19,10 @@ extension ReplayHost {
         public var logger: Logger
         /// After how many days archives are verified again in the background; `nil` for never.
         public var auditDays: Int?
+        /// A folder whose archives are imported as they appear; `nil` for none.
+        public var watchedFolder: URL?
+        /// Whether files in the watched folder are linked instead of copied.
+        public var linksWatchedFiles = false
         /// Listening sockets to use at the first start instead of `port`.
         package var inheritedSockets: [Int32] = []
 

@@ -17,7 +17,7 @@ import Synchronization
 /// so open pages keep working.
 public final class ReplayHost: Sendable {
     /// The version of this library and of the program `replayhost`.
-    public static let version = "0.1.0"
+    public static let version = ArchiveStore.version
 
     /// The configuration that the host was created with.
     public let configuration: Configuration
@@ -90,6 +90,9 @@ public final class ReplayHost: Sendable {
             let server = ReplayServer(
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
                 version: Self.version, auditDays: configuration.auditDays,
+                watched: configuration.watchedFolder.map {
+                    WatchedFolder(path: $0.path, links: configuration.linksWatchedFiles)
+                },
                 users: configuration.allowedUsers.identifiers,
                 logger: configuration.logger)
             let number = port.number

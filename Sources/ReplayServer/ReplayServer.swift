@@ -24,6 +24,7 @@ package struct ReplayServer: Sendable {
     private let limits: ReplayPorts.Limits
     private let users: Set<UInt32>?
     private let auditDays: Int?
+    private let watched: WatchedFolder?
 
     /// - Parameters:
     ///   - port: The port of the library.
@@ -31,17 +32,19 @@ package struct ReplayServer: Sendable {
     ///   - token: `nil` for a random one.
     ///   - limits: The limits for replay ports.
     ///   - auditDays: After how many days archives are verified again; `nil` for never.
+    ///   - watched: A folder whose archives are imported as they appear.
     ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
         version: String,
-        limits: ReplayPorts.Limits = ReplayPorts.Limits(), auditDays: Int? = nil,
+        limits: ReplayPorts.Limits = ReplayPorts.Limits(), auditDays: Int? = nil, watched: WatchedFolder? = nil,
         users: Set<UInt32>? = [], logger: Logger
     ) {
         self.token = token ?? Self.randomToken()
         self.logger = logger
         self.limits = limits
         self.auditDays = auditDays
+        self.watched = watched
         self.users = users
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
@@ -67,7 +70,7 @@ package struct ReplayServer: Sendable {
         }
         let listener = try await listen(on: port, Dispatch(site: site, control: library(ports)), clients)
         let background = BackgroundWork(
-            store: site.store, events: events, stop: stopSignal, auditDays: auditDays, logger: logger)
+            store: site.store, events: events, stop: stopSignal, auditDays: auditDays, watched: watched, logger: logger)
         await running.start(
             listener, ports, [ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() }])
         if site.hosts.origins != .names { await ports.reopen() }
@@ -97,6 +100,7 @@ package struct ReplayServer: Sendable {
         api.addRoutes(origins, atPath: "/collections")
         api.addRoutes(FormerCollectionRoutes.routes, atPath: "/groups")
         api.addRoutes(SearchRoutes(site: site).routes)
+        api.addRoutes(ExportRoutes(site: site).routes)
         api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")
         api.addRoutes(EventRoutes(site: site, events: events).routes, atPath: "/events")
         return router.buildResponder()

@@ -22,7 +22,7 @@ struct ReplayHostCommand: AsyncParsableCommand {
             OpenCommand.self, StopCommand.self, ImportCommand.self, ServeCommand.self, ListCommand.self,
             InfoCommand.self, SearchCommand.self, PagesCommand.self, URLsCommand.self,
             CDXCommand.self, GetCommand.self, ExplainCommand.self, VerifyCommand.self,
-            EditCommand.self, CollectionCommand.self,
+            EditCommand.self, ExportCommand.self, CollectionCommand.self,
             GroupCommand.self,
             JobsCommand.self, RemoveCommand.self,
             BackupCommand.self, RestoreCommand.self, DoctorCommand.self,

@@ -11,6 +11,8 @@ struct BackgroundWork: Sendable {
     let stop: StopSignal
     /// After how many days archives are verified again; `nil` for never.
     let auditDays: Int?
+    /// A folder whose archives are imported as they appear.
+    let watched: WatchedFolder?
     let logger: Logger
 
     /// Runs until the task is cancelled.
@@ -21,6 +23,7 @@ struct BackgroundWork: Sendable {
             group.addTask { await runJobs([.text]) }
             group.addTask { await runJobs([.verify]) }
             group.addTask { await audit() }
+            group.addTask { await watch() }
             group.addTask { await queueJobs() }
             group.addTask { await maintainStore() }
             group.addTask { await announceChanges() }
@@ -102,6 +105,38 @@ struct BackgroundWork: Sendable {
                 errors.log(error)
             }
         } while await keepsRunning(after: .seconds(3600))
+    }
+
+    /// Imports what appears in the watched folder.
+    private func watch() async {
+        guard let watched, !store.isReadOnly else { return }
+        var watch = FolderWatch(store, watched)
+        var errors = ErrorThrottle(logger: logger, what: "can't import from the watched folder")
+        while await keepsRunning(after: .seconds(1)) {
+            do {
+                let before = watch
+                watch = try await blocking.long {
+                    var watch = before
+                    try watch.look {
+                        if stop.isRaised { throw StoreError(.interrupted, "the server is stopping") }
+                    } log: { path, problem in
+                        guard let problem else {
+                            return logger.info("imported a file of the watched folder", metadata: ["path": "\(path)"])
+                        }
+                        logger.warning(
+                            "a file of the watched folder was refused",
+                            metadata: ["path": "\(path)", "error": "\(problem)"])
+                    }
+                    return watch
+                }
+                errors.reset()
+            } catch {
+                guard !stop.isRaised else { return }
+                errors.log(error)
+                // What was imported before the error is noted in the store.
+                watch = FolderWatch(store, watched)
+            }
+        }
     }
 
     private func maintainStore() async {

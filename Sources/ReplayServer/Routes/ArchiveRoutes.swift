@@ -74,9 +74,10 @@ struct ArchiveRoutes: Sendable {
 
     /// Imports the body of a request. It is written to disk while it arrives, and deleted if the client disconnects.
     private func importUpload(_ request: Request) async throws -> Response {
-        guard request.headers[.contentType] == "application/wacz" else {
+        guard ["application/wacz", "application/warc"].contains(request.headers[.contentType]) else {
             throw ErrorResponse(
-                .unsupportedMediaType, code: "bad-type", "an upload must have the type application/wacz",
+                .unsupportedMediaType, code: "bad-type",
+                "an upload must have the type application/wacz, or application/warc for WARC and ARC files",
                 hint: "send Content-Type: application/wacz")
         }
         guard let length = request.headers[.contentLength].flatMap({ UInt64($0) }) else {

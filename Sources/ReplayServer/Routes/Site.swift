@@ -17,10 +17,11 @@ struct Site: Sendable {
     let token: String
     let version: String
     let blocking = BlockingWork()
+    var exports = StagedExports()
 
     /// Returns the site for another port.
     func on(_ hosts: HostPolicy) -> Site {
-        Site(store: store, assets: assets, hosts: hosts, token: token, version: version)
+        Site(store: store, assets: assets, hosts: hosts, token: token, version: version, exports: exports)
     }
 
     /// Returns the replay origin of an archive or a collection; `nil` if it needs a port and has none.

@@ -14,7 +14,8 @@ struct CollectionCommand: ParsableCommand {
             Example:
               replayhost collection create "The harbour" harbour-2023 harbour-2024
             """,
-        subcommands: [Create.self, List.self, Info.self, Add.self, Drop.self, Remove.self], defaultSubcommand: List.self
+        subcommands: [Create.self, List.self, Info.self, Add.self, Drop.self, Export.self, Remove.self],
+        defaultSubcommand: List.self
     )
 
     /// `replayhost collection create TITLE ID…`
@@ -49,6 +50,38 @@ struct CollectionCommand: ParsableCommand {
             let collection = try store.collections.make(
                 id: id.flatMap { ArchiveID($0) }, title: title, members: members)
             try CollectionCommand.tell(collection, "created", store, common)
+        }
+    }
+
+    /// `replayhost collection export ID`
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Save all archives of a collection as one multi-WACZ file.",
+            discussion: """
+                Example:
+                  replayhost collection export harbour --output harbour.wacz
+                """)
+
+        @Argument(help: ArgumentHelp("The collection's ID, or a unique prefix of it.", valueName: "id"))
+        var id: String
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "The new file (default: in the current folder, named after the collection).", valueName: "file")
+        )
+        var output: String?
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            let store = try common.openExistingStore()
+            let collection = try store.collections.collection(matching: id)
+            let path = output ?? "\(collection.id).wacz"
+            try ExportOutput(name: collection.id.text, common: common).run { line in
+                let exporter = Exporter(store) { try line.show($0, of: $1) }
+                return .file(try exporter.collection(collection, to: .newFile(path)), path: path)
+            }
         }
     }
 

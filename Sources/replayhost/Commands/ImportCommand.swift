@@ -11,7 +11,8 @@ struct ImportCommand: ParsableCommand {
         abstract: "Add archives to the library.",
         discussion: """
             Copies, checks and indexes each file. The original stays, unless you add --move. Files already in the library are skipped. \
-            Searches folders recursively for .wacz files. A multi-WACZ file becomes a collection.
+            Searches folders recursively. A multi-WACZ file becomes a collection. WARC and ARC files are packed into a new WACZ \
+            with an index and a list of their pages.
 
             Example:
               replayhost import crawl.wacz
@@ -24,6 +25,9 @@ struct ImportCommand: ParsableCommand {
     var move = false
 
     @OptionGroup var linking: LinkOption
+
+    @Flag(name: .customLong("as-one"), help: "Pack all given WARC and ARC files into one archive.")
+    var asOne = false
 
     @Option(name: .long, help: ArgumentHelp("The archive's ID (default: from the file name).", valueName: "id"))
     var id: String?
@@ -39,7 +43,7 @@ struct ImportCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("A tag to add (repeatable).", valueName: "tag"))
     var tag: [String] = []
 
-    @Flag(name: .long, help: "Verify all hashes first; refuse archives with warnings.")
+    @Flag(name: .long, help: "Verify all hashes first; refuse archives with warnings or errors.")
     var strict = false
 
     @Flag(name: .customLong("no-text"), help: "Don't index the text of pages; search finds only titles and URLs.")
@@ -52,10 +56,13 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         for (name, isGiven) in [("--title", title != nil), ("--id", id != nil), ("--replace", replace != nil)]
-        where isGiven && paths.count > 1 {
+        where isGiven && paths.count > 1 && !asOne {
             throw ValidationError("\(name) takes one path; \(paths.count) were given")
         }
         if move && linking.isGiven { throw ValidationError("--move can't be combined with --link") }
+        if asOne && (linking.isGiven || paths.contains("-")) {
+            throw ValidationError("--as-one can't be combined with \(linking.isGiven ? "--link" : "standard input")")
+        }
         if id != nil && replace != nil {
             throw ValidationError("--replace keeps the archive's ID; omit --id")
         }
@@ -82,6 +89,11 @@ struct ImportCommand: ParsableCommand {
         let began = ContinuousClock.now
         let total = all.reduce(UInt64(0)) { $0.addingSaturated($1.size) }
         var before: UInt64 = 0
+        var others: [String] = []
+        if asOne, let first = all.first {
+            others = all.dropFirst().map(\.path)
+            all = [(first.path, total)]
+        }
         for (index, input) in all.enumerated() {
             guard !interrupts.wereReceived else {
                 tally.interrupt(before: input.path)
@@ -90,8 +102,8 @@ struct ImportCommand: ParsableCommand {
             let batch = ProgressLine.Batch(
                 number: index + 1, count: all.count, before: before, total: total, began: began)
             importOne(
-                input.path, options, batch: all.count > 1 ? batch : nil, into: store, interrupts: interrupts,
-                tally: &tally)
+                input.path, with: others, options, batch: all.count > 1 ? batch : nil, into: store,
+                interrupts: interrupts, tally: &tally)
             before = before.addingSaturated(input.size)
         }
         if tally.statuses.count > 1 {
@@ -121,29 +133,32 @@ struct ImportCommand: ParsableCommand {
         return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
     }
 
-    /// Returns the path itself, or the WACZ files in a folder.
+    /// Returns the path itself, or the archives in a folder.
     private func inputs(at path: String, tally: inout Tally) throws -> [String] {
         var isFolder: ObjCBool = false
         guard path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
         else {
             return [path]
         }
-        guard title == nil, id == nil, replace == nil else {
+        guard asOne || title == nil && id == nil && replace == nil else {
             throw ValidationError("\(path) is a folder; --title, --id and --replace need a file")
         }
         var unreadable: [String] = []
-        let found = FolderSearch.archives(in: path, unreadable: &unreadable)
+        let found = FolderSearch.archives(in: path, unreadable: &unreadable).filter {
+            !asOne || !FolderSearch.isWACZ($0)
+        }
         for folder in unreadable {
             tally.fail(StoreError(.failed, "can't read the folder", place: folder), input: folder)
         }
         if found.isEmpty, unreadable.isEmpty {
-            tally.fail(StoreError(.notFound, "no .wacz files in this folder", place: path), input: path)
+            tally.fail(StoreError(.notFound, "no .wacz, .warc or .arc files in this folder", place: path), input: path)
         }
         return found
     }
 
     private func importOne(
-        _ input: String, _ options: ImportOptions, batch: ProgressLine.Batch?, into store: ArchiveStore,
+        _ input: String, with others: [String], _ options: ImportOptions, batch: ProgressLine.Batch?,
+        into store: ArchiveStore,
         interrupts: Interrupts, tally: inout Tally
     ) {
         let name = input == "-" ? "standard input" : (input as NSString).lastPathComponent
@@ -159,7 +174,7 @@ struct ImportCommand: ParsableCommand {
                 input == "-"
                 ? try store.jobs.importStream(
                     0, name: title ?? "standard input", source: "standard input", options: options, progress: follow)
-                : try store.jobs.importAny(at: input, mode: mode, options: options, progress: follow)
+                : try store.jobs.importAny(at: input, with: others, mode: mode, options: options, progress: follow)
             line.clear()
             ImportOutput(wasMoved: move, common: common).write(result)
             tally.succeed(result, input: input)
@@ -243,27 +258,5 @@ private struct Tally {
         if let replaced = counts[.replaced] { parts.insert("\(replaced) replaced", at: 1) }
         if let adopted = counts[.adopted] { parts.insert("\(adopted) no longer linked", at: 1) }
         return parts.joined(separator: ", ")
-    }
-}
-
-/// Finds WACZ files in a folder.
-enum FolderSearch {
-    /// Returns the files that end in `.wacz` or `.wacz.zip`, sorted. Links to folders aren't followed.
-    static func archives(in folder: String, unreadable: inout [String]) -> [String] {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            unreadable.append(folder)
-            return []
-        }
-        var found: [String] = []
-        for name in names.sorted() where !name.hasPrefix(".") {
-            let path = (folder as NSString).appendingPathComponent(name)
-            let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-            if type == .typeDirectory {
-                found += archives(in: path, unreadable: &unreadable)
-            } else if name.lowercased().hasSuffix(".wacz") || name.lowercased().hasSuffix(".wacz.zip") {
-                found.append(path)
-            }
-        }
-        return found
     }
 }

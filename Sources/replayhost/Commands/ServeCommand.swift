@@ -33,6 +33,15 @@ struct ServeCommand: AsyncParsableCommand {
             "Verify each archive again in the background when its last verification is this old.", valueName: "days"))
     var audit: Int?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Import the archives in this folder and below it, now and as they appear.", valueName: "folder"))
+    var watch: String?
+
+    @Flag(name: .customLong("watch-link"), help: "Link the files in the watched folder instead of copying them.")
+    var watchLink = false
+
     @Flag(name: .long, help: "Open the library in the browser.")
     var open = false
 
@@ -70,11 +79,27 @@ struct ServeCommand: AsyncParsableCommand {
         guard audit.map({ (1...36_500).contains($0) }) ?? true else {
             throw ValidationError("--audit needs a number of days from 1 to 36500")
         }
+        if watchLink, watch == nil { throw ValidationError("--watch-link needs --watch") }
+        if watch == "" { throw ValidationError("--watch is empty; give a folder") }
     }
 
     private struct Serving: Encodable {
         let address: String
         let store: String
+    }
+
+    /// Returns the folder to watch, which must exist and not be in the store.
+    private static func folder(_ path: String, store: String) throws -> URL {
+        let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue else {
+            throw StoreError(.notFound, "no folder to watch", place: path, hint: "create it first")
+        }
+        let root = URL(fileURLWithPath: store).resolvingSymlinksInPath().path
+        guard url.path != root, !url.path.hasPrefix(root + "/"), !root.hasPrefix(url.path + "/") else {
+            throw StoreError(.notPossible, "the watched folder and the store can't contain each other", place: path)
+        }
+        return url
     }
 
     func run() async throws {
@@ -101,6 +126,8 @@ struct ServeCommand: AsyncParsableCommand {
             allowedUsers: users.users(ProcessInfo.processInfo.environment), logger: logger)
         configuration.inheritedSockets = sockets
         configuration.auditDays = audit
+        configuration.watchedFolder = try watch.map { try Self.folder($0, store: common.location.path) }
+        configuration.linksWatchedFiles = watchLink
         let host = ReplayHost(configuration: configuration, store: store)
         try await host.serveUntilSignal { addresses in
             let address = addresses.library.absoluteString

@@ -1,0 +1,155 @@
+import ArchiveStore
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+import WebArchive
+
+/// Exports that wait to be downloaded. A new one replaces the oldest of several.
+final class StagedExports: Sendable {
+    private let staged = Mutex<[(token: String, export: StagedExport)]>([])
+    private static let countMax = 4
+
+    func add(_ export: StagedExport) -> String {
+        let token = UUID().uuidString.lowercased()
+        // Files are deleted outside the lock.
+        let replaced = staged.withLock { staged in
+            staged.append((token, export))
+            let replaced = Array(staged.dropLast(Self.countMax))
+            staged.removeFirst(replaced.count)
+            return replaced
+        }
+        return withExtendedLifetime(replaced) { token }
+    }
+
+    func export(_ token: String) -> StagedExport? {
+        staged.withLock { $0.first { $0.token == token }?.export }
+    }
+}
+
+/// `/api/archives/ID/exports`, `/api/collections/ID/exports` and `/api/exports/TOKEN`. Documented in `docs/json.md`.
+struct ExportRoutes: Sendable {
+    let site: Site
+
+    var routes: RouteCollection<ConnectionContext> {
+        RouteCollection(context: ConnectionContext.self)
+            .get("exports/:token") { _, context in try await download(context.parameters.require("token")) }
+            .add(middleware: ChangesNeedToken(site: site))
+            .post("archives/:id/exports") { request, context in try await archive(request, context) }
+            .post("collections/:id/exports") { _, context in try await collection(context) }
+    }
+
+    /// The body of a request for an export of an archive.
+    private struct Order: Decodable, Sendable {
+        enum Kind: String, Decodable { case repaired, page, files }
+
+        let kind: Kind
+        let url: String?
+        let timestamp: String?
+        let type: String?
+    }
+
+    private struct Prepared: Encodable {
+        let url: String
+        let name: String
+        let size: UInt64
+        let result: Exporter.Result
+    }
+
+    private func archive(_ request: Request, _ context: ConnectionContext) async throws -> Response {
+        let order: Order = try await JSONBody.read(request)
+        let type = try order.type.map(Self.type)
+        guard order.kind != .page || order.url != nil else {
+            throw ErrorResponse(.badRequest, code: "bad-body", "the key url is missing")
+        }
+        let id = try context.name()
+        return try await prepare(context) { client in
+            guard let known = ArchiveID(id), let archive = try site.store.archive(named: known.text) else {
+                throw ErrorResponse(.notFound, code: "not-found", "no archive has the id \"\(id.prefix(100))\"")
+            }
+            let exporter = exporter(for: client)
+            let suffix = order.kind == .repaired ? "-repaired" : "-page"
+            let name = order.kind == .files ? "\(archive.id)-files.zip" : Exporter.fileName(of: archive, suffix)
+            return try site.store.stageExport(named: name) { target in
+                switch order.kind {
+                case .repaired: return try exporter.repaired(archive, to: target)
+                case .page:
+                    let time = order.timestamp.flatMap { CaptureTimestamp(endOf: $0) }
+                    let wanted = ArchiveStore.CaptureRequest(url: CapturedURL.completed(order.url ?? ""), time: time)
+                    return try exporter.page(wanted, of: archive, to: target)
+                case .files:
+                    let files = try exporter.files(of: archive, to: target, types: type.map { [$0] })
+                    return Exporter.Result(fileCount: files.count)
+                }
+            }
+        }
+    }
+
+    private func collection(_ context: ConnectionContext) async throws -> Response {
+        let id = try context.name()
+        return try await prepare(context) { client in
+            guard let known = ArchiveID(id), let collection = try site.store.collections.collection(id: known) else {
+                throw ErrorResponse(.notFound, code: "not-found", "no collection has the id \"\(id.prefix(100))\"")
+            }
+            let exporter = exporter(for: client)
+            return try site.store.stageExport(named: "\(collection.id).wacz") {
+                try exporter.collection(collection, to: $0)
+            }
+        }
+    }
+
+    private static func type(_ name: String) throws -> MediaClass {
+        guard let type = MediaClass(rawValue: name) else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-body",
+                "the type \"\(name.prefix(20))\" isn't known; use \(MediaClass.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        return type
+    }
+
+    /// Stops when the client disconnects.
+    private func exporter(for client: ClientPresence) -> Exporter {
+        Exporter(site.store) { _, _ in
+            guard client.isThere else { throw StoreError(.interrupted, "the client disconnected") }
+        }
+    }
+
+    private func prepare(
+        _ context: ConnectionContext, _ body: @escaping @Sendable (ClientPresence) throws -> StagedExport
+    ) async throws -> Response {
+        let client = try await context.watchClient()
+        let export = try await site.blocking.long { try body(client) }
+        let url = "/api/exports/\(site.exports.add(export))"
+        return try Responses.json(
+            Prepared(url: url, name: export.name, size: export.size, result: export.result), status: .created,
+            fields: [.location: url])
+    }
+
+    private func download(_ token: String) async throws -> Response {
+        guard let export = site.exports.export(token) else {
+            throw ErrorResponse(.notFound, code: "not-found", "this file isn't there any more", hint: "export it again")
+        }
+        // RFC 6266 §4.3 and RFC 8187: both names, as some clients know only the first.
+        let ascii = String(export.name.map { $0.isASCII && $0 != "\"" && $0 != "\\" ? $0 : "_" })
+        let name = export.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ascii
+        let fields: HTTPFields = [
+            .contentType: export.name.hasSuffix(".zip") ? "application/zip" : "application/wacz",
+            .contentSecurityPolicy: SecurityHeaders.inert, .cacheControl: "no-store",
+            .contentDisposition: "attachment; filename=\"\(ascii)\"; filename*=UTF-8''\(name)",
+        ]
+        let body = ResponseBody(contentLength: Int(clamping: export.size)) { [blocking = site.blocking] writer in
+            var offset: UInt64 = 0
+            while offset < export.size {
+                let start = offset
+                let bytes = try await blocking { try export.file.bytes(at: start, upTo: 256 << 10) }
+                guard !bytes.isEmpty else { break }
+                offset += UInt64(bytes.count)
+                try await writer.write(ByteBuffer(bytes: bytes))
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: SecurityHeaders.common.adding(fields), body: body)
+    }
+}
