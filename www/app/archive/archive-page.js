@@ -10,6 +10,7 @@ import { make, plain } from "../core/dom.js";
 import { counted, moment, size, span } from "../core/format.js";
 import { mainURL, pageURL, pagesURL, urlsURL } from "../core/routes.js";
 import { targetSearchBox } from "../search/search-box.js";
+import { exportSection } from "./export.js";
 import { memberSection } from "./members.js";
 import { metadataSection } from "./metadata.js";
 import { pageSection } from "./page-list.js";
@@ -31,6 +32,7 @@ export function createArchivePage(item, onChanged) {
     const findings = make("div");
     const isCollection = item.kind === "collection";
     const lists = createLists(item);
+    const exports = isUnavailable(item) ? null : exportSection(item);
     const verification = isCollection ? null : verificationSection(item, showFindings);
     showFindings(item.findings ?? []);
     const element = make("div", { class: "archive-page" },
@@ -50,6 +52,7 @@ export function createArchivePage(item, onChanged) {
             findings,
             !isUnavailable(item) && urlForm(item),
             !isUnavailable(item) && isolationHelp(item),
+            exports?.element,
             isCollection && memberSection(item, onChanged),
             lists.element,
             isCollection && removeSection(item)));
@@ -60,7 +63,10 @@ export function createArchivePage(item, onChanged) {
         findings.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
             make("h2", { id: "findings-title", text: "Issues found in this file" }), findingList(shown))]));
     }
-    return { element, show: lists.show, close: () => verification?.close() };
+    return { element, show: lists.show, close: () => {
+        verification?.close();
+        exports?.close();
+    } };
 }
 
 /** Returns the tabs for the list of pages and the list of URLs, and the list that is chosen. */

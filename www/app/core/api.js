@@ -114,11 +114,11 @@ const path = ({ kind, id }) => `/api/${kind === "collection" ? "collections" : "
 const ofKind = (kind) => (item) => ({ ...item, kind });
 
 /** Sends a request that changes something. Renews an outdated token once. */
-async function change(method, address, body) {
+async function change(method, address, body, signal) {
     const send = () => {
         const headers = { "Replayhost-Token": token() };
         if (body !== undefined) headers["Content-Type"] = "application/json";
-        return request(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+        return request(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
     };
     try {
         return await send();
@@ -306,6 +306,17 @@ export const controlJob = (id, command) => change("POST", `/api/jobs/${id}/${com
  * @returns {Promise<Response>} with the job
  */
 export const verify = ({ id }) => change("POST", `${path({ kind: "archive", id })}/verify`);
+
+/**
+ * Prepares a file for download. The server stops if the signal is aborted.
+ *
+ * @param {Archive|Collection} item
+ * @param {{kind?: "repaired"|"page"|"files", url?: string, timestamp?: string, type?: string}} order empty for a collection
+ * @param {AbortSignal} signal
+ * @returns {Promise<{url: string, name: string, size: number, result: {captureCount?: number, pageCount?: number, fileCount?: number,
+ *   changes: string[], missing: string[], findings: Finding[]}}>}
+ */
+export const prepareExport = async (item, order, signal) => (await change("POST", `${path(item)}/exports`, order, signal)).json();
 
 /**
  * Removes a finished job from the server's list.

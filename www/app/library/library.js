@@ -33,7 +33,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     const imports = createImports({ onImported: refresh, openArchive: (address) => open && navigate(address) });
     // Uploads from this page show their progress in the list of imports.
     const activity = createActivity({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
-    const picker = make("input", { type: "file", multiple: true, accept: ".wacz,application/wacz", class: "visually-hidden",
+    const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,application/wacz", class: "visually-hidden",
         tabindex: "-1", "aria-hidden": "true",
         on: {
             change: () => {
@@ -226,7 +226,8 @@ function emptyState(button) {
     return make("section", { class: "empty" },
         make("h2", { text: "No archives yet" }),
         make("p", {}, "Web archives come as ", make("code", { text: ".wacz" }),
-            " files, for example from ArchiveWeb.page, Browsertrix or Scoop. Drop files anywhere on this page, or choose "
+            " files, for example from ArchiveWeb.page, Browsertrix or Scoop, or as ", make("code", { text: ".warc.gz" }),
+            ", for example from wget. Drop files anywhere on this page, or choose "
             + "them. Copies in the library open without an internet connection."),
         button,
         make("p", { class: "quiet" }, "From a terminal: ", make("code", { text: "replayhost import crawl.wacz" })));
