@@ -40,11 +40,8 @@ def test_new_archive_is_verified(host, page):
     expect(page.get_by_text("Undamaged, not signed", exact=True)).to_be_visible()
 
 
-def test_archive_is_verified_again(host, page):
-    """A file that was damaged in the store: the page says so, and that this is new."""
-    host.add(FIXTURES / "sample.wacz")
-    open_page(host, page, "sample")
-    expect(section(page).get_by_role("button", name="Verify again")).to_be_visible()
+def damage(host):
+    """Changes a byte of the page list in the store."""
     file = next((host.store / "files").glob("*.wacz"))
     data = bytearray(file.read_bytes())
     with zipfile.ZipFile(file) as package:
@@ -52,6 +49,14 @@ def test_archive_is_verified_again(host, page):
     data[data.index(b'"title"', start) + 1] ^= 0x20
     file.chmod(0o600)
     file.write_bytes(data)
+
+
+def test_archive_is_verified_again(host, page):
+    """A file that was damaged in the store: the page says so, and that this is new."""
+    host.add(FIXTURES / "sample.wacz")
+    open_page(host, page, "sample")
+    expect(section(page).get_by_role("button", name="Verify again")).to_be_visible()
+    damage(host)
     section(page).get_by_role("button", name="Verify again").click()
     expect(section(page)).to_contain_text(re.compile("This file is damaged or was changed: [0-9] errors below."))
     expect(section(page)).to_contain_text("Changed since the verification of")
@@ -60,6 +65,35 @@ def test_archive_is_verified_again(host, page):
     expect(issues).to_contain_text("A file doesn't match its hash (SHA-256) in datapackage.json.")
     page.goto(host.home)
     expect(page.get_by_text("Damaged or changed", exact=True)).to_be_visible()
+
+
+def held(page, routes):
+    """Returns a request that waits to be continued, once the page has made it."""
+    while not routes:
+        page.wait_for_timeout(10)
+    return routes.pop()
+
+
+def test_second_verification_starts_while_the_first_result_is_read(host, page):
+    host.add(FIXTURES / "sample.wacz")
+    open_page(host, page, "sample")
+    button = section(page).get_by_role("button", name="Verify again")
+    expect(button).to_be_visible()
+    results, orders = [], []
+    page.route("**/api/archives/sample", lambda route: results.append(route))
+    page.route("**/verify", lambda route: orders.append(route))
+    button.click()
+    held(page, orders).continue_()
+    result = held(page, results)
+    expect(button).to_have_attribute("aria-disabled", "false")
+    damage(host)
+    button.click()
+    order = held(page, orders)
+    with page.expect_response("**/api/archives/sample"):
+        result.continue_()
+    page.unroute("**/api/archives/sample")
+    order.continue_()
+    expect(section(page)).to_contain_text("This file is damaged or was changed")
 
 
 @pytest.mark.parametrize(("name", "verdict"), [

@@ -69,6 +69,7 @@ export function verificationSection(archive, onFindings) {
         const isActive = activeStates.includes(now.state);
         button.setAttribute("aria-disabled", String(isActive));
         bar.hidden = !isActive;
+        if (isActive) follow();
         if (now.total > 0) Object.assign(bar, { max: now.total, value: now.done });
         if (now.state !== "running" || seen?.id !== now.id) seen = { id: now.id, done: now.done, at: Date.now() };
         text.textContent = stateText(now) + timeLeft(now, seen);
@@ -77,9 +78,11 @@ export function verificationSection(archive, onFindings) {
     }
 
     async function refresh() {
+        const finished = job?.id;
         const now = await api.details(archive).catch(() => null);
         const report = now?.verificationReport;
-        if (!report) return;
+        // Another verification may have started meanwhile.
+        if (!report || job?.id !== finished) return;
         stop();
         text.textContent = "";
         if (JSON.stringify(report) === shown) return;
