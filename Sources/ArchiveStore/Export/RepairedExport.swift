@@ -47,6 +47,7 @@ private struct Repair {
             {
                 try writer.addFile(entry.name, source)
             }
+            if entry.method != .stored { changes.append("File \(entry.name): no longer compressed by the ZIP.") }
             done += entry.uncompressedSize
         }
         try addPages()
@@ -82,7 +83,7 @@ private struct Repair {
         var description = PackageDescription(of: wacz)
         description.sources.append(source)
         let written = try writer.finish(description)
-        let indexDamage = before.findings.first { $0.code.hasPrefix("index-") || $0.code.hasPrefix("zipnum-") }
+        let indexDamage = before.findings.first { $0.code.hasPrefix("index-") || $0.code.hasPrefix("idx-") }
         if wacz.indexEntries.isEmpty {
             changes.append("Index: created; captures: \(written.captureCount).")
         } else if let indexDamage {

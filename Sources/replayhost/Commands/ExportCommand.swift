@@ -90,10 +90,11 @@ struct ExportCommand: ParsableCommand {
                 return .file(try exporter.page(request, of: archive, to: .newFile(path)), path: path)
             }
             let path = path(of: archive, repaired ? "-repaired" : "")
-            let result =
-                try repaired
-                ? exporter.repaired(archive, to: .newFile(path)) : exporter.original(archive, to: .newFile(path))
-            return .file(result, path: path)
+            if repaired {
+                let result = try exporter.repaired(archive, to: .newFile(path))
+                return .file(result, path: path, note: result.changes.isEmpty ? "Nothing was missing or wrong." : nil)
+            }
+            return .file(try exporter.original(archive, to: .newFile(path)), path: path)
         }
     }
 
@@ -105,7 +106,7 @@ struct ExportCommand: ParsableCommand {
 /// Runs an export, with a line that shows progress, and writes its result.
 struct ExportOutput {
     enum Written {
-        case file(Exporter.Result, path: String)
+        case file(Exporter.Result, path: String, note: String? = nil)
         case files(Exporter.Files, folder: String)
     }
 
@@ -135,7 +136,9 @@ struct ExportOutput {
         let written = try body(line)
         line.clear()
         switch written {
-        case .file(let result, let path): write(result, path)
+        case .file(let result, let path, let note):
+            write(result, path)
+            if let note, !common.json { common.tell("  \(note)") }
         case .files(let files, let folder): write(files, folder)
         }
     }

@@ -56,6 +56,21 @@ struct ExporterTests {
         #expect(try list(store, copy) == list(test.store, archive))
     }
 
+    @Test(arguments: [
+        (GeneratedArchive.Layout.missing, "created"), (.unsorted, "rebuilt"), (.gzipped, "rebuilt"),
+        (.zipNumGarbage, "rebuilt"), (.zipNumOtherDigest, "rebuilt"), (.plain, ""), (.zipNum, ""),
+    ])
+    func rebuiltIndexIsListed(_ layout: GeneratedArchive.Layout, _ change: String) throws {
+        let broken = GeneratedArchive(pages: (0..<9).map { .init(url: "http://example.org/\($0)") }, layout: layout)
+        try Data(broken.bytes()).write(to: URL(fileURLWithPath: path("broken.wacz")))
+        let archive = try test.store.importFile(at: path("broken.wacz")).archive
+        let changes = try exporter.repaired(archive, to: .newFile(path("a.wacz"))).changes
+        #expect(changes.contains { $0.hasPrefix("Index: \(change)") } == !change.isEmpty, "\(changes)")
+        let (store, copy) = try reimported(path("a.wacz"))
+        #expect(copy.captureCount == 9 && copy.lookups?.strategy == .inPlace)
+        #expect(try store.catalog.findings(key: copy.key).isEmpty)
+    }
+
     @Test func pageComesWithWhatItNeeds() throws {
         let request = ArchiveStore.CaptureRequest(url: "https://fieldguide.example/species/", time: nil)
         let result = try exporter.page(request, of: archive, to: .newFile(path("p.wacz")))

@@ -27,7 +27,7 @@ export function exportSection(item) {
         status.replaceChildren(make("p", {}, "Preparing the file… ", cancel));
         try {
             const prepared = await api.prepareExport(item, order, stop.signal);
-            status.replaceChildren(...outcome(prepared));
+            status.replaceChildren(...outcome(prepared, order.kind));
             announce(`${plain(prepared.name)} is ready.`);
             status.querySelector("a").click();
         } catch (error) {
@@ -65,7 +65,7 @@ export function exportSection(item) {
 }
 
 /** What was made, with a link to it. */
-function outcome({ url, name, size: bytes, result }) {
+function outcome({ url, name, size: bytes, result }, kind) {
     const list = (title, texts) => texts.length > 0 && make("div", {}, make("p", { text: title }),
         make("ul", {}, ...texts.slice(0, 10).map((text) => make("li", { text: plain(text, 400) })),
             texts.length > 10 && make("li", { text: `and ${texts.length - 10} more` })));
@@ -73,6 +73,7 @@ function outcome({ url, name, size: bytes, result }) {
         result.captureCount !== undefined && counted(result.captureCount, "capture"),
         result.fileCount !== undefined && counted(result.fileCount, "file"), size(bytes)].filter(Boolean).join(", ");
     return [make("p", {}, make("a", { href: url, download: plain(name), text: plain(name) }), ` (${contents})`),
+        kind === "repaired" && result.changes.length === 0 && make("p", { text: "Nothing was missing or wrong." }),
         list("What changed:", result.changes), list("Not captured, although the page may need it:", result.missing),
         list("Damaged:", result.findings.map(({ what }) => what))].filter(Boolean);
 }
