@@ -340,6 +340,20 @@ struct RecordIndexerTests {
         }
     }
 
+    /// The keys of `surt` 0.3.1 for HTTP, which pywb finds; other URLs are their own keys, as in the replay engine.
+    @Test(arguments: [
+        ("https://www.a.example/Dir/", "example,a)/dir"), ("https://a.example", "example,a)/"),
+        ("https://a.example/Dir/?phpsessid=0123456789abcdef0123456789abcdef&b=2&a=%7e", "example,a)/dir?a=~&b=2"),
+        ("urn:pageinfo:https://a.example/", "urn:pageinfo:https://a.example/"),
+    ])
+    func keysAreThoseOfPywb(_ url: String, _ key: String) throws {
+        let time = try #require(CaptureTimestamp(digits: "20240102030405"))
+        let entry = CDXJEntry(
+            url: url, time: time, mime: nil, status: nil, digest: nil, filename: "a",
+            offset: 0, length: 1, method: "GET", contentType: nil, body: [])
+        #expect(entry.urlKey == key)
+    }
+
     @Test func requestOfAnotherResponseIsNotUsed() throws {
         try withFolder { folder in
             let records = [

@@ -180,8 +180,14 @@ extension CDXJEntry {
         let isPlain = whole == url
         let query = whole.utf8.dropFirst(url.utf8.count + "?__wb_method=\(method)&".utf8.count)
         self.init(
-            urlKey: SURT.key(for: whole), timestamp: time.digits14, url: url, mime: mime, status: status,
+            urlKey: Self.key(for: whole), timestamp: time.digits14, url: url, mime: mime, status: status,
             digest: digest, filename: filename, offset: offset, length: length, method: isPlain ? nil : method,
             requestBody: isPlain || query.isEmpty ? nil : String(decoding: query, as: UTF8.self))
+    }
+
+    /// Returns the key that py-wacz writes. pywb finds only these: without a slash at the end, for example.
+    private static func key(for url: String) -> String {
+        guard HTTPURLParts(url) != nil, let key = SURT.pythonKey(for: url) else { return SURT.key(for: url) }
+        return SURT.escapingSpaces(in: key)
     }
 }
