@@ -221,6 +221,8 @@ def test_finished_job_disappears(host, fake, page, by):
 
 def test_server_without_events_is_asked_once(host_with_sample, browser):
     """The library works without events, and shows no error."""
+    # The page of an archive that isn't verified yet would wait for events too.
+    wait_until(lambda: "verification" in host_with_sample.archive("sample"), "the archive is verified")
     requested = []
     browser.allow("404")
     browser.context.route("**/api/events", lambda route: requested.append(route.request.url) or route.fulfill(status=404))
