@@ -55,7 +55,8 @@ package struct FolderWatch {
         if unreadable.contains(folder.path) {
             throw StoreError(.failed, "the watched folder can't be read", place: folder.path)
         }
-        waiting = waiting.filter { found.contains($0.key) }
+        let present = Set(found)
+        waiting = waiting.filter { present.contains($0.key) }
         for path in found {
             try stop()
             guard let stamp = StoreDocument.stamp(of: path), done[path] != stamp, isComplete(path, stamp) else {
@@ -72,7 +73,7 @@ package struct FolderWatch {
             waiting[path] = nil
             // A file that changed meanwhile has another stamp, and is looked at again.
             done[path] = stamp
-            try save(keeping: found)
+            try save(keeping: present)
         }
     }
 
@@ -104,9 +105,8 @@ package struct FolderWatch {
         #endif
     }
 
-    private mutating func save(keeping found: [String]) throws {
-        let known = Set(found)
-        done = done.filter { known.contains($0.key) }
+    private mutating func save(keeping present: Set<String>) throws {
+        done = done.filter { present.contains($0.key) }
         try StoreDocument.write(Document(files: done), to: store.layout.watched, bytesMax: Self.bytesMax)
     }
 
