@@ -147,6 +147,7 @@ struct WARCDigestTests {
         ("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", WARCDigest.Algorithm.sha1, sha1),
         ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", .sha1, sha1), ("sha256:\(sha256)", .sha256, sha256),
         ("sha-256:\(sha256)", .sha256, sha256), (sha256, .sha256, sha256), ("SHA-1:\(sha1)", .sha1, sha1),
+        ("sha1:\(sha1.uppercased())", .sha1, sha1),
     ])
     func parsesEverySpelling(_ text: String, _ algorithm: WARCDigest.Algorithm, _ hex: String) {
         #expect(WARCDigest(text)?.algorithm == algorithm)
@@ -154,7 +155,8 @@ struct WARCDigestTests {
     }
 
     @Test(arguments: [
-        "", ":", "sha1:", "sha256:da39", "sha1:0000", "crc:12345678", "sha1:!I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+        "", ":", "sha1:", "sha1:\(sha1.replacing("a", with: "\u{FF41}"))", "sha256:da39", "sha1:0000", "crc:12345678",
+        "sha1:!I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
     ])
     func otherTextsAreNil(_ text: String) {
         #expect(WARCDigest(text) == nil)

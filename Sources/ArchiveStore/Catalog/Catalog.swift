@@ -43,8 +43,11 @@ struct Catalog: Sendable {
     }
 
     func archive(id: ArchiveID) throws -> Archive? {
-        try reading { try ArchiveRecord.fetchOne($0, sql: "SELECT * FROM archive WHERE id = ?", arguments: [id]) }?
-            .archive
+        // Every request for a capture asks this, so the statement is compiled once for each connection.
+        try reading {
+            try ArchiveRecord.fetchOne(
+                $0.cachedStatement(sql: "SELECT * FROM archive WHERE id = ?"), arguments: [id])
+        }?.archive
     }
 
     func archive(key: String) throws -> Archive? {

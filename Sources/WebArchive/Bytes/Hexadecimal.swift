@@ -1,7 +1,28 @@
 extension Sequence where Element == UInt8 {
     /// The bytes as lower-case hexadecimal digits, two for each byte.
     package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * underestimatedCount)
+        for byte in self {
+            text.append(Self.hexadecimalDigit(byte >> 4))
+            text.append(Self.hexadecimalDigit(byte & 15))
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
+
+extension UInt8 {
+    /// The value of this byte as a hexadecimal digit in ASCII; `nil` if it isn't one.
+    var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

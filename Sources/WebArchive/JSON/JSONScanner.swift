@@ -370,7 +370,7 @@ extension JSONScanner {
         guard bytes.count - position >= 4 else { throw problem("the text ends in an escape") }
         var unit: UInt32 = 0
         for byte in bytes[position..<position + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+            guard let digit = byte.hexadecimalValue else {
                 throw problem("an escape doesn't have four hex digits")
             }
             unit = unit << 4 | UInt32(digit)

@@ -11,7 +11,8 @@ enum PercentEncoding {
         for byte in bytes {
             output.append(byte)
             while output.count > 2, output[output.count - 3] == UInt8(ascii: "%"),
-                let high = hexValue(output[output.count - 2]), let low = hexValue(output[output.count - 1])
+                let high = output[output.count - 2].hexadecimalValue,
+                let low = output[output.count - 1].hexadecimalValue
             {
                 output.removeLast(3)
                 output.append(high << 4 | low)
@@ -28,7 +29,7 @@ enum PercentEncoding {
         var position = 0
         while position < bytes.count {
             if bytes[position] == UInt8(ascii: "%"), position + 2 < bytes.count,
-                let high = hexValue(bytes[position + 1]), let low = hexValue(bytes[position + 2])
+                let high = bytes[position + 1].hexadecimalValue, let low = bytes[position + 2].hexadecimalValue
             {
                 output.append(high << 4 | low)
                 position += 3
@@ -55,14 +56,5 @@ enum PercentEncoding {
             }
         }
         return output
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -62,9 +62,21 @@ public struct WARCDigest: Sendable, Hashable {
     }
 
     private static func hexDecoded(_ text: Substring) -> [UInt8]? {
-        let digits = text.compactMap(\.hexDigitValue)
-        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        let digits = text.utf8
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(digits.count / 2)
+        var high: UInt8?
+        for digit in digits {
+            guard let value = digit.hexadecimalValue else { return nil }
+            if let upper = high {
+                decoded.append(upper << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return decoded
     }
 
     /// Decodes base32 with or without padding. RFC 4648 §6.
