@@ -84,7 +84,17 @@ class WebDriverEngine(Engine):
         self.command("ElementClick", id=self.find(using, value))
 
     def click(self, selector):
-        self.attempt(self.click_element, "css selector", selector)
+        """A row of the library may be rendered again between finding and clicking. Then nothing was clicked yet."""
+        def is_clicked():
+            try:
+                self.attempt(self.click_element, "css selector", selector)
+            except NotThere as error:
+                if "stale element" not in str(error):
+                    raise
+                return False
+            return True
+
+        wait_until(is_clicked, f"{selector} is clicked")
 
     def type_into_element(self, selector, text):
         element = self.find("css selector", selector)
