@@ -78,6 +78,12 @@ package struct ArchiveStore: Sendable {
 
     package func archive(id: ArchiveID) throws -> Archive? { try catalog.archive(id: id) }
 
+    /// Returns the archive whose file has this SHA-256, in hex, in the store; `nil` if there is none.
+    package func storedArchive(sha256: String) throws -> Archive? {
+        guard let archive = try catalog.archive(key: sha256), Folder.exists(layout.file(sha256)) else { return nil }
+        return archive
+    }
+
     /// Returns the archive with that id, else the first one imported from a file of that name, with or without `.wacz`.
     package func archive(named name: String) throws -> Archive? { try catalog.archive(named: name) }
 

@@ -10,6 +10,7 @@ import Darwin
 ///
 ///     backup.json      the manifest: what the backup contains
 ///     files/           SHA256.wacz, immutable, moved here by an atomic rename
+///     capture/         capture.sqlite, the queue of the capture server, if there is one
 ///     incoming/        copies in progress; leftovers are deleted by the next backup
 struct BackupFolder {
     /// Paths in the folder: its subfolders are named like those of a store.

@@ -70,6 +70,7 @@ struct BackupWriter {
         reportDamagedCopies(snapshot)
         let collections = collections(of: snapshot, entries)
         (report.archives, report.collections) = (entries.count, collections.count)
+        try DatabaseCopy.copy(store.layout.captureDatabase, to: folder.layout.captureDatabase)
         let manifest = BackupManifest(madeAt: snapshot.madeAt, archives: entries, collections: collections)
         try manifest.write(to: folder.manifest)
         try prune(manifest)

@@ -91,6 +91,9 @@ struct RestoreWriter {
         // Adds linked files to the catalog, and retries what couldn't be read above, to report why.
         report.problems += try store.repair().problems.map { StoreError(.archiveDamaged, $0) }
         try restoreCollections()
+        if !Folder.exists(layout.captureDatabase) {
+            try DatabaseCopy.copy(folder.layout.captureDatabase, to: layout.captureDatabase)
+        }
         try count()
         return report
     }

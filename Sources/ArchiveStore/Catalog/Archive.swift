@@ -62,7 +62,7 @@ extension Archive: Encodable {
         case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, verificationSummary,
             findingCounts,
             replayCollection, file
-        case lookups, lookupsReason, tags, notes, storage, linkedPath
+        case lookups, lookupsReason, tags, notes, storage, linkedPath, saved
     }
 
     /// The page that opens first.
@@ -102,6 +102,7 @@ extension Archive: Encodable {
         try container.encode(entry.notes, forKey: .notes)
         try container.encode(storage.name, forKey: .storage)
         try container.encodeIfPresent(storage.linkedFile?.path, forKey: .linkedPath)
+        try container.encodeIfPresent(entry.saved, forKey: .saved)
     }
 }
 

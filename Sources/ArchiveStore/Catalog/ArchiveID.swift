@@ -12,7 +12,7 @@ package struct ArchiveID: Hashable, Sendable, Codable, RawRepresentable, CustomS
     package init?(rawValue: String) { self.init(rawValue) }
 
     /// Labels with another meaning in host names and URLs.
-    static let reserved: Set<String> = ["all", "api", "localhost", "replayhost", "stock", "www"]
+    static let reserved: Set<String> = ["all", "api", "capture", "localhost", "replayhost", "stock", "www"]
 
     /// Creates an id; `nil` if the text isn't a valid one.
     package init?(_ text: some StringProtocol) {

@@ -18,6 +18,10 @@ enum CatalogMigrations {
             // The JSON of `VerificationSummary`.
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN verification TEXT")
         }
+        migrator.registerMigration("9 saved URLs") {
+            // The JSON of `SavedURL`.
+            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN saved TEXT")
+        }
         return migrator
     }
 

@@ -15,6 +15,16 @@ package struct LibraryEntry: Sendable, Hashable, Codable {
     package var provisionalKey: String?
     /// Whether the text of its pages can be searched, not only titles and URLs.
     package var indexesText = true
+    /// The URL that the archive was saved from; `nil` unless the capture server made it.
+    package var saved: SavedURL?
+}
+
+/// A URL that a person saved, and for whom. An archive was made from it.
+package struct SavedURL: Sendable, Hashable, Codable {
+    package var url: String
+    package var user: String
+
+    package init(url: String, user: String) { (self.url, self.user) = (url, user) }
 }
 
 extension LibraryEntry {
@@ -30,5 +40,6 @@ extension LibraryEntry {
         port = try container.decodeIfPresent(Int.self, forKey: .port)
         provisionalKey = try container.decodeIfPresent(String.self, forKey: .provisionalKey)
         indexesText = try container.decodeIfPresent(Bool.self, forKey: .indexesText) ?? true
+        saved = try container.decodeIfPresent(SavedURL.self, forKey: .saved)
     }
 }

@@ -13,10 +13,12 @@ package struct ImportOptions: Sendable, Hashable {
     package var replaces: ArchiveID?
     /// Whether the text of its pages can be searched, not only titles and URLs.
     package var indexesText = true
+    /// The URL that the archive was saved from, which is then its source.
+    package var saved: SavedURL?
 
     package init(
         title: String? = nil, isStrict: Bool = false, id: ArchiveID? = nil, tags: [String] = [],
-        replaces: ArchiveID? = nil, indexesText: Bool = true
+        replaces: ArchiveID? = nil, indexesText: Bool = true, saved: SavedURL? = nil
     ) {
         self.title = title
         self.isStrict = isStrict
@@ -24,6 +26,7 @@ package struct ImportOptions: Sendable, Hashable {
         self.tags = tags
         self.replaces = replaces
         self.indexesText = indexesText
+        self.saved = saved
     }
 }
 

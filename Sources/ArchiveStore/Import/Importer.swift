@@ -256,9 +256,11 @@ struct Importer {
             title: options.title, tags: tags + options.tags.filter { !tags.contains($0) }
         ).checked()
         let entry = LibraryEntry(
-            title: metadata.title ?? former?.title ?? examined.title ?? stem, originalName: name, source: source,
+            title: metadata.title ?? former?.title ?? examined.title ?? stem, originalName: name,
+            source: options.saved?.url ?? source,
             importedAt: importedAt ?? RFC3339.now(), tags: metadata.tags ?? [], notes: former?.notes ?? "",
-            port: former?.port, indexesText: options.indexesText && former?.entry.indexesText ?? true)
+            port: former?.port, indexesText: options.indexesText && former?.entry.indexesText ?? true,
+            saved: options.saved ?? former?.entry.saved)
         return examined.archive(
             key: index.key, id: id, sha256: storage.isLinked ? nil : index.key, storage: storage, entry: entry,
             lookups: index.lookups)

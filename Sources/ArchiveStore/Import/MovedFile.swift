@@ -12,7 +12,8 @@ struct MovedFile {
     /// The file's size and modification time when it was opened.
     private let reference: FileReference
 
-    /// - Throws: `StoreError` for a symbolic link, for anything but a file, and for a file in the store.
+    /// - Throws: `StoreError` for a symbolic link, for anything but a file, and for a file in the store, unless the capture
+    ///   server made it.
     init(_ path: String, in layout: StoreLayout) throws {
         var named = stat()
         if lstat(path, &named) == 0, named.st_mode & S_IFMT == S_IFLNK {
@@ -23,7 +24,8 @@ struct MovedFile {
         file = try Descriptor.source(path)
         status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.failed, "this isn't a file", place: path) }
-        guard !layout.contains(Folder.resolved(path)) else {
+        let resolved = Folder.resolved(path)
+        guard !layout.contains(resolved) || layout.captureContains(resolved) else {
             throw StoreError(.failed, "this file is already part of the store", place: path)
         }
         self.path = path

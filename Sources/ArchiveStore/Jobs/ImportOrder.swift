@@ -14,6 +14,7 @@ package struct ImportOrder: Sendable, Hashable, Codable {
     private var replaces: String?
     /// `nil` in orders of earlier versions.
     private var indexesText: Bool?
+    private var saved: SavedURL?
 
     package init(
         path: String?, others: [String] = [], mode: ImportMode = .copy, options: ImportOptions = ImportOptions()
@@ -27,12 +28,14 @@ package struct ImportOrder: Sendable, Hashable, Codable {
         strict = options.isStrict
         replaces = options.replaces?.text
         indexesText = options.indexesText
+        saved = options.saved
     }
 
     package var options: ImportOptions {
         ImportOptions(
             title: title, isStrict: strict, id: id.flatMap { ArchiveID($0) }, tags: tags,
-            replaces: replaces.flatMap { ArchiveID($0) }, indexesText: indexesText ?? true)
+            replaces: replaces.flatMap { ArchiveID($0) }, indexesText: indexesText ?? true,
+            saved: saved)
     }
 
     func json() throws -> String {

@@ -68,6 +68,9 @@ package final class Descriptor: Sendable {
         return status
     }
 
+    /// Returns the size of the file in bytes.
+    package func size() throws(StoreError) -> UInt64 { UInt64(clamping: try status().st_size) }
+
     /// Writes bytes at the descriptor's position.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         var done = 0

@@ -2,7 +2,7 @@ import Crypto
 import WebArchive
 
 /// Computes the SHA-256 of a file. Reading can be stopped, and continued with the same value.
-struct FileHash: Sendable {
+package struct FileHash: Sendable {
     private var hash = SHA256()
     /// The number of bytes hashed.
     private(set) var done: UInt64 = 0
@@ -28,7 +28,7 @@ struct FileHash: Sendable {
     var sha256: String { hash.finalize().hexadecimal }
 
     /// Returns the size and the hash of a file.
-    static func of(_ file: Descriptor, step: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
+    package static func of(_ file: Descriptor, step: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String) {
         var hash = FileHash()
         try hash.run(file, step: step)
         return (hash.done, hash.sha256)

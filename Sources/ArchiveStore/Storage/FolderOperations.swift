@@ -5,9 +5,9 @@ import Darwin
 #endif
 
 /// Operations on folders and paths. Changes are flushed to disk.
-enum Folder {
+package enum Folder {
     /// Creates a folder and its missing parents, accessible to this user only.
-    static func create(_ path: String) throws(StoreError) {
+    package static func create(_ path: String) throws(StoreError) {
         if isFolder(path) { return }
         let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         if !parent.isEmpty { try create(parent) }
@@ -17,7 +17,7 @@ enum Folder {
     }
 
     /// Makes a folder accessible to its owner only, if the file system supports modes.
-    static func makePrivate(_ path: String) {
+    package static func makePrivate(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return }
         _ = chmod(path, status.st_mode & 0o7700)
@@ -28,36 +28,50 @@ enum Folder {
         return stat(path, &status) == 0 ? status.st_uid : nil
     }
 
-    static func isFolder(_ path: String) -> Bool {
+    package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Whether the path is a regular file, or a symbolic link to one.
-    static func isFile(_ path: String) -> Bool {
+    package static func isFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Returns the size of a regular file in bytes; `nil` for anything else, a symbolic link too.
+    package static func fileSize(_ path: String) -> UInt64? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return UInt64(clamping: status.st_size)
+    }
+
+    /// Whether two names are of the same file.
+    package static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard lstat(one, &first) == 0, lstat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// Returns an absolute path with symbolic links resolved; `path` itself if it doesn't exist.
-    static func resolved(_ path: String) -> String {
+    package static func resolved(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    static func exists(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         access(path, F_OK) == 0
     }
 
     /// Whether there is no file, or an empty one.
-    static func isEmptyFile(_ path: String) -> Bool {
+    package static func isEmptyFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_size == 0
     }
 
     /// Returns the names in a folder, sorted, without `.` and `..`.
-    static func names(in path: String) throws(StoreError) -> [String] {
+    package static func names(in path: String) throws(StoreError) -> [String] {
         guard let stream = opendir(path) else { throw .system(errno, doing: "listing the folder", path: path) }
         defer { closedir(stream) }
         var names: [String] = []
@@ -73,19 +87,19 @@ enum Folder {
     }
 
     /// Moves a file atomically within one file system, and flushes both folders to disk.
-    static func move(_ source: String, to target: String) throws(StoreError) {
+    package static func move(_ source: String, to target: String) throws(StoreError) {
         guard rename(source, target) == 0 else { throw .system(errno, doing: "moving into place", path: target) }
         try synchronize(parentOf: target)
         try synchronize(parentOf: source)
     }
 
     /// Deletes a file, if it exists.
-    static func delete(_ path: String) throws(StoreError) {
+    package static func delete(_ path: String) throws(StoreError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .system(errno, doing: "deleting", path: path) }
     }
 
     /// Flushes a path's folder to disk, if the file system supports that.
-    static func synchronize(parentOf path: String) throws(StoreError) {
+    package static func synchronize(parentOf path: String) throws(StoreError) {
         let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         let folder = try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY)
         guard fsync(folder.number) != 0 else { return }
@@ -95,7 +109,7 @@ enum Folder {
     }
 
     /// Returns the number of bytes that this user can still write on the file system of `path`.
-    static func freeBytes(at path: String) throws(StoreError) -> UInt64 {
+    package static func freeBytes(at path: String) throws(StoreError) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .system(errno, doing: "reading the free space", path: path) }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The content of `server.json`: the running server of a store.
+/// The content of `server.json`, or `capture.json`: a running server of a store.
 package struct ServerDescription: Codable, Sendable, Hashable {
     /// The URL of the app, for example `http://localhost:8080`.
     package var address: String
@@ -23,25 +23,37 @@ package struct ServerDescription: Codable, Sendable, Hashable {
     }
 }
 
-/// `server.json`, which is locked while a server uses the store. Only this user can read it.
+/// `server.json`, which is locked while a server uses the store, or `capture.json` of the capture server. Only this user
+/// can read it.
 package final class ServerFile: Sendable {
     private let file: Descriptor
     private static let attemptsMax = 5
 
-    /// Acquires the lock.
+    /// Acquires the lock of `server.json`.
     ///
     /// - Throws: `StoreError` `locked`, with the URL of the other server.
-    package init(layout: StoreLayout) throws {
+    package convenience init(layout: StoreLayout) throws {
+        try self.init(at: layout.serverFile, of: "server", in: layout)
+    }
+
+    /// Acquires the lock of `capture.json`.
+    ///
+    /// - Throws: `StoreError` `locked`, with the URL of the other server.
+    package convenience init(ofCaptureServerIn layout: StoreLayout) throws {
+        try self.init(at: layout.captureServerFile, of: "capture server", in: layout)
+    }
+
+    private init(at path: String, of kind: String, in layout: StoreLayout) throws {
         var attempt = 0
         while true {
-            let file = try Self.open(at: layout.serverFile, flags: O_RDWR | O_CREAT)
+            let file = try Self.open(at: path, flags: O_RDWR | O_CREAT)
             guard file.lock() != .heldByAnother else {
                 attempt += 1
                 // A process that checks whether a server is running holds the lock for a moment.
                 if attempt < Self.attemptsMax, usleep(20_000) == 0 { continue }
-                let other = Self.running(layout: layout)
+                let other = Self.running(at: path)
                 throw StoreError(
-                    .locked, "another server is using this store" + (other.map { " at \($0.address)" } ?? ""),
+                    .locked, "another \(kind) is using this store" + (other.map { " at \($0.address)" } ?? ""),
                     place: layout.root, hint: "use that one, stop it, or choose another store with --store")
             }
             // The other server may have deleted the file meanwhile. A lock on a deleted file is useless.
@@ -90,9 +102,12 @@ package final class ServerFile: Sendable {
     }
 
     /// Returns the running server of a store; `nil` if there is none, or it is still starting.
-    package static func running(layout: StoreLayout) -> ServerDescription? {
+    package static func running(layout: StoreLayout) -> ServerDescription? { running(at: layout.serverFile) }
+
+    /// Returns the running server that keeps the file at `path` locked; `nil` if there is none, or it is still starting.
+    package static func running(at path: String) -> ServerDescription? {
         // Read before locking, so that processes that wait for a starting server don't take its lock.
-        guard let file = try? open(at: layout.serverFile, flags: O_RDWR), let server = description(in: file),
+        guard let file = try? open(at: path, flags: O_RDWR), let server = description(in: file),
             file.lock() == .heldByAnother
         else { return nil }
         return server

@@ -5,19 +5,19 @@ import Darwin
 #endif
 
 /// A file that reserves disk space. It is deleted when the disk is full, so that archives can be removed.
-struct SpaceReserve {
+package struct SpaceReserve {
     private let path: String
 
     /// - Parameter catalog: The path of the catalog.
-    init(beside catalog: String) {
+    package init(beside catalog: String) {
         path = String(catalog[..<(catalog.lastIndex(of: "/") ?? catalog.startIndex)]) + "/" + Self.name
     }
 
     /// Frees the space. Returns whether there was any.
-    func release() -> Bool { unlink(path) == 0 }
+    package func release() -> Bool { unlink(path) == 0 }
 
     /// Reserves the space, if there is plenty. Ignores errors, because the reserve is optional.
-    func allocate() {
+    package func allocate() {
         guard !Folder.exists(path), let free = try? Folder.freeBytes(at: folder), free > Self.plenty else { return }
         guard let file = try? Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL) else { return }
         let zeros = [UInt8](repeating: 0, count: Self.size)

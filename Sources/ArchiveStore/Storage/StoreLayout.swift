@@ -15,6 +15,7 @@ import Foundation
 ///     ports.json       all ports that archives were ever replayed on
 ///     watched.json     the files of the watched folder that were imported or refused
 ///     server.json      URL and token of the running server
+///     capture/         the queue, sessions and logs of the capture server, another program
 package struct StoreLayout: Sendable, Hashable {
     /// The store's folder, absolute.
     package let root: String
@@ -30,6 +31,12 @@ package struct StoreLayout: Sendable, Hashable {
     package var collections: String { root + "/collections" }
     package var incoming: String { root + "/incoming" }
     package var serverFile: String { root + "/server.json" }
+    /// The folder of the capture server.
+    package var capture: String { root + "/capture" }
+    /// The queue of the capture server.
+    package var captureDatabase: String { capture + "/capture.sqlite" }
+    /// The description of the running capture server, in the form of `server.json`.
+    package var captureServerFile: String { capture + "/capture.json" }
     var ports: String { root + "/ports.json" }
     var watched: String { root + "/watched.json" }
 
@@ -56,6 +63,9 @@ package struct StoreLayout: Sendable, Hashable {
 
     /// Whether a path, with symbolic links resolved, is in the store.
     func contains(_ path: String) -> Bool { path.hasPrefix(Folder.resolved(root) + "/") }
+
+    /// Whether a path, with symbolic links resolved, is in the folder of the capture server.
+    func captureContains(_ path: String) -> Bool { path.hasPrefix(Folder.resolved(capture) + "/") }
 
     /// Whether the folder contains anything that isn't part of a store.
     func containsOtherFiles() -> Bool {
@@ -102,7 +112,8 @@ package struct StoreLayout: Sendable, Hashable {
     }
 
     private static let names: Set<String> = [
-        "files", "collections", "groups", "incoming", "reserve", "ports.json", "ports.json.new", "watched.json",
+        "files", "collections", "groups", "incoming", "capture", "reserve", "ports.json", "ports.json.new",
+        "watched.json",
         "watched.json.new", "server.json",
     ]
 

@@ -67,24 +67,39 @@ public final class WARCWriter {
     public func write(
         _ record: Record, block: any ByteSource, payloadStart: UInt64? = 0
     ) throws(WebArchiveError) -> Place {
-        let digest = try Self.digest(of: block, from: 0)
+        let (header, id) = try Self.header(of: record, block, payloadStart: payloadStart)
+        return try write(header, SourceStream(block), id: id)
+    }
+
+    /// Returns a WARC file with one uncompressed record, whose block isn't copied.
+    package static func file(
+        of record: Record, block: any ByteSource, name: String
+    ) throws(WebArchiveError) -> any ByteSource {
+        let (header, _) = try header(of: record, block, payloadStart: 0)
+        let end = MemoryByteSource(Array("\r\n\r\n".utf8), name: name)
+        return JoinedByteSource([MemoryByteSource(header, name: name), block, end], name: name)
+    }
+
+    /// Returns the header of a record, up to and including the empty line, and the record's ID.
+    private static func header(
+        of record: Record, _ block: any ByteSource, payloadStart: UInt64?
+    ) throws(WebArchiveError) -> (bytes: [UInt8], id: String) {
+        let digest = try digest(of: block, from: 0)
         var fields = [("WARC-Type", record.type)]
         if let uri = record.targetURI { fields.append(("WARC-Target-URI", uri)) }
         fields.append(("WARC-Date", record.date.rfc3339))
-        let id = record.id ?? Self.id(fields.map(\.1) + [digest])
+        let id = record.id ?? id(fields.map(\.1) + [digest])
         fields.append(("WARC-Record-ID", id))
         fields += record.fields.map { ($0.name, $0.value) }
         fields.append(("WARC-Block-Digest", digest))
         if let payloadStart {
-            fields.append(
-                (
-                    "WARC-Payload-Digest", payloadStart == 0 ? digest : try Self.digest(of: block, from: payloadStart)
-                ))
+            let payload = payloadStart == 0 ? digest : try Self.digest(of: block, from: payloadStart)
+            fields.append(("WARC-Payload-Digest", payload))
         }
         if let type = record.contentType { fields.append(("Content-Type", type)) }
         fields.append(("Content-Length", "\(block.size)"))
-        let lines = fields.map { "\($0.0): \(Self.oneLine($0.1))\r\n" }.joined()
-        return try write(Array("WARC/1.1\r\n\(lines)\r\n".utf8), SourceStream(block), id: id)
+        let lines = fields.map { "\($0.0): \(oneLine($0.1))\r\n" }.joined()
+        return (Array("WARC/1.1\r\n\(lines)\r\n".utf8), id)
     }
 
     /// Writes a record whose header is already made.
