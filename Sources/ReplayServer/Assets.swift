@@ -123,17 +123,6 @@ package final class Assets: Sendable {
     private static let bytesMax: off_t = 64 << 20
 }
 
-extension stat {
-    /// The modification time (mtime).
-    fileprivate var modifiedAt: (seconds: Int, nanoseconds: Int) {
-        #if os(Linux)
-        (st_mtim.tv_sec, st_mtim.tv_nsec)
-        #else
-        (st_mtimespec.tv_sec, st_mtimespec.tv_nsec)
-        #endif
-    }
-}
-
 extension SHA256.Digest {
     /// The digest in base64, as in Content-Security-Policy.
     var base64: String { Data(self).base64EncodedString() }

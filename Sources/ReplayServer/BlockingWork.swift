@@ -6,7 +6,7 @@ package struct BlockingWork: Sendable {
     package init() {}
 
     /// Runs short work: reading a row of the catalog or a small file.
-    func callAsFunction<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package func callAsFunction<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await NIOThreadPool.singleton.runIfActive(body)
     }
 

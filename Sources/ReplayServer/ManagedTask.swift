@@ -1,21 +1,21 @@
 /// An unstructured task whose owner awaits or cancels it.
-struct ManagedTask<Value: Sendable>: Sendable {
+package struct ManagedTask<Value: Sendable>: Sendable {
     private let task: Task<Value, any Error>
 
-    init(_ body: @escaping @Sendable () async throws -> Value) {
+    package init(_ body: @escaping @Sendable () async throws -> Value) {
         task = Task { try await body() }
     }
 
     /// The result.
-    var value: Value {
+    package var value: Value {
         get async throws { try await task.value }
     }
 
     /// Waits until the task has finished.
-    func finish() async { _ = await task.result }
+    package func finish() async { _ = await task.result }
 
     /// Cancels the task and waits until it has finished.
-    func end() async {
+    package func end() async {
         task.cancel()
         await finish()
     }

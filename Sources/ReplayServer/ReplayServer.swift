@@ -111,7 +111,7 @@ package struct ReplayServer: Sendable {
     private func listen(
         on port: LoopbackPort, _ dispatch: Dispatch, _ clients: ClientCheck
     ) async throws -> PortListener {
-        let handler = RequestHandler(dispatch: dispatch, logger: logger)
+        let handler = RequestHandler(logger: logger) { try await dispatch.respond(to: $0, context: $1) }
         let channel = ReplayChannel(
             responder: { try await handler.respond($0, $1, $2) }, archives: site.store.openArchives,
             hosts: dispatch.site.hosts, stop: stopSignal, clients: clients)
@@ -128,15 +128,15 @@ package struct ReplayServer: Sendable {
 }
 
 /// Responds to the requests on one port.
-private struct RequestHandler: Sendable {
-    let dispatch: HostDispatch<RouterResponder<ConnectionContext>>
+struct RequestHandler: Sendable {
     let logger: Logger
+    let answer: @Sendable (Request, ConnectionContext) async throws -> Response
 
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         var logger = logger
         logger[metadataKey: "request"] = "\(RequestID())"
         let context = ConnectionContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
-        var response = try await dispatch.respond(to: request, context: context)
+        var response = try await answer(request, context)
         response.headers[.date] = HTTPDate.text(ofSeconds: time(nil))
         try await writer.write(response: response.head, body: response.body)
     }

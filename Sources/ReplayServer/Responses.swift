@@ -1,11 +1,11 @@
 import Foundation
-import HTTPTypes
-import Hummingbird
+package import HTTPTypes
+package import Hummingbird
 import NIOCore
 import WebArchive
 
 /// Creates responses with the fields that all responses need.
-enum Responses {
+package enum Responses {
     static func json(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()
     ) throws -> Response {
@@ -33,12 +33,14 @@ enum Responses {
         Response(status: status, headers: SecurityHeaders.common.adding(fields))
     }
 
-    static func redirect(to address: String, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
+    package static func redirect(to address: String, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
         empty(status, fields: [.location: address, .cacheControl: "no-store"])
     }
 
     /// Returns an asset. Browsers revalidate it with every request.
-    static func asset(_ asset: Asset, policy: String, request: Request, fields: HTTPFields = HTTPFields()) -> Response {
+    package static func asset(
+        _ asset: Asset, policy: String, request: Request, fields: HTTPFields = HTTPFields()
+    ) -> Response {
         let conditions = ConditionalRequest(ifNoneMatch: request.headers[.ifNoneMatch])
         let fields = fields.adding([.eTag: asset.tag.description, .cacheControl: "no-cache"])
         if conditions.answer(tag: asset.tag, modifiedAt: 0, size: 0, isHead: true) == .notModified {
@@ -47,7 +49,7 @@ enum Responses {
         return bytes(asset.bytes, type: asset.type, status: .ok, policy: policy, fields: fields)
     }
 
-    static func bytes(
+    package static func bytes(
         _ bytes: some Sequence<UInt8>, type: String, status: HTTPResponse.Status, policy: String, fields: HTTPFields
     ) -> Response {
         let headers = SecurityHeaders.common.adding([.contentType: type, .contentSecurityPolicy: policy]).adding(fields)
@@ -57,7 +59,7 @@ enum Responses {
 
 extension HTTPFields {
     /// Returns the fields, with those of the same name replaced by others.
-    func adding(_ others: HTTPFields) -> HTTPFields {
+    package func adding(_ others: HTTPFields) -> HTTPFields {
         var fields = self
         for field in others { fields[field.name] = field.value }
         return fields

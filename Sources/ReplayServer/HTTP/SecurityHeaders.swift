@@ -1,9 +1,9 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The header fields that isolate archived pages, other sites and the library from each other.
 package enum SecurityHeaders {
     /// The fields of every response: no sniffing, no use by other sites, no referrer.
-    static let common: HTTPFields = [
+    package static let common: HTTPFields = [
         .xContentTypeOptions: "nosniff",
         .crossOriginResourcePolicy: "same-origin",
         .referrerPolicy: "no-referrer",
@@ -100,20 +100,20 @@ package enum SecurityHeaders {
     }
 
     /// The policy of responses without active content: errors and JSON.
-    static let inert = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    package static let inert = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 }
 
 extension HTTPField.Name {
     static let xContentTypeOptions = name("X-Content-Type-Options")
     static let crossOriginResourcePolicy = name("Cross-Origin-Resource-Policy")
     static let connectionAllowlist = name("Connection-Allowlist")
-    static let crossOriginOpenerPolicy = name("Cross-Origin-Opener-Policy")
+    package static let crossOriginOpenerPolicy = name("Cross-Origin-Opener-Policy")
     static let referrerPolicy = name("Referrer-Policy")
     static let contentSecurityPolicy = name("Content-Security-Policy")
     static let clearSiteData = name("Clear-Site-Data")
     static let originAgentCluster = name("Origin-Agent-Cluster")
     static let serviceWorkerAllowed = name("Service-Worker-Allowed")
-    static let secFetchSite = name("Sec-Fetch-Site")
+    package static let secFetchSite = name("Sec-Fetch-Site")
     static let secFetchDest = name("Sec-Fetch-Dest")
     static let replayhostToken = name("Replayhost-Token")
     /// The code of an error whose response isn't JSON.
@@ -124,7 +124,7 @@ extension HTTPField.Name {
     static let lastEventID = name("Last-Event-ID")
 
     /// Creates a name from a text that is known to be valid.
-    static func name(_ text: String) -> HTTPField.Name {
+    package static func name(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) isn't a field name") }
         return name
     }

@@ -1,14 +1,14 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import NIOCore
 
 /// The context of a request, with its connection.
-struct ConnectionContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
+package struct ConnectionContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
     private let channel: any Channel
 
-    init(source: ApplicationRequestContextSource) {
+    package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
     }

@@ -1,3 +1,4 @@
+import ArchiveStore
 import HTTPTypes
 import Hummingbird
 
@@ -10,9 +11,11 @@ struct HealthRoute: Sendable {
         let version: String
         let engine: EngineDescription?
         let stockUI: Bool
+        /// The URL of the capture server; `nil` while it doesn't run.
+        let capture: String?
 
         private enum CodingKeys: String, CodingKey {
-            case status, version, engine, stockUI
+            case status, version, engine, stockUI, capture
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -22,13 +25,15 @@ struct HealthRoute: Sendable {
             // Null instead of absent, to make a missing engine explicit.
             try container.encode(engine, forKey: .engine)
             try container.encode(stockUI, forKey: .stockUI)
+            try container.encode(capture, forKey: .capture)
         }
     }
 
     func respond() async throws -> Response {
         let health = try await site.blocking {
             Health(
-                version: site.version, engine: try site.assets.engine(), stockUI: try site.assets.hasStockInterface())
+                version: site.version, engine: try site.assets.engine(), stockUI: try site.assets.hasStockInterface(),
+                capture: ServerFile.running(at: site.store.layout.captureServerFile)?.address)
         }
         // The library on `localhost` requests this cross-origin to find out whether the browser resolves the other
         // name.

@@ -16,7 +16,8 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     let responder: HTTPChannelHandler.Responder
-    let archives: OpenArchives
+    /// `nil` if the listener has no archives.
+    let archives: OpenArchives?
     let hosts: HostPolicy
     let stop: StopSignal
     let clients: ClientCheck
@@ -29,7 +30,7 @@ struct ReplayChannel: ServerChildChannel, HTTPChannelHandler {
             try pipeline.addHandler(PresenceHandler(), position: .first)
             try pipeline.addHandler(PolicyHandler(hosts: hosts))
             try pipeline.addHandler(ConnectionGuard(stop: stop, clients: clients))
-            try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts))
+            if let archives { try pipeline.addHandler(ArchiveFileHandler(archives: archives, hosts: hosts)) }
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))

@@ -20,7 +20,8 @@ struct APITests {
     @Test func healthReportsVersionAndEngine() async throws {
         try await withServer { server in
             let health = try json(try await server.ask("GET", "/api/health"))
-            #expect(Set(health.keys) == ["status", "version", "engine", "stockUI"])
+            #expect(Set(health.keys) == ["status", "version", "engine", "stockUI", "capture"])
+            #expect(health["capture"] is NSNull)
             #expect(health["status"] as? String == "ok")
             #expect(health["version"] as? String == "9.8.7")
             let engine = try #require(health["engine"] as? [String: String])
