@@ -111,10 +111,20 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What the command lines of both programs share.
+        .target(
+            name: "CommandSupport",
+            dependencies: [
+                "ReplayHostKit", "ArchiveStore", "WebArchive",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "replayhost",
             dependencies: [
-                "ReplayHostKit", "ReplayServer", "ArchiveStore", "ArchiveSignature", "WebArchive", "CLinux",
+                "CommandSupport", "ReplayHostKit", "ReplayServer", "ArchiveStore", "ArchiveSignature", "WebArchive",
+                "CLinux",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -170,7 +180,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "CommandTests", dependencies: ["replayhost", "ReplayHostKit", "ArchiveStore", "TestSupport"],
+            name: "CommandTests",
+            dependencies: ["replayhost", "CommandSupport", "ReplayHostKit", "ArchiveStore", "TestSupport"],
             exclude: ["Golden"],
             swiftSettings: settings
         ),

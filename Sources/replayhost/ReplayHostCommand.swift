@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import ReplayHostKit
 import ReplayServer
@@ -44,47 +45,8 @@ struct ReplayHostCommand: AsyncParsableCommand {
             "replayhost \(ReplayHost.version)\nreplay engine: \(engine.name) \(engine.version) (sha256 \(engine.sha256))"
     }
 
-    /// Parses the arguments and runs the command. Reports an error as one line, a hint and an exit code.
     static func main() async {
-        let command: any ParsableCommand
-        do {
-            command = try parseAsRoot(SearchCommand.withExcludedWords(Array(CommandLine.arguments.dropFirst())))
-        } catch {
-            return exitAsParser(error)
-        }
-        do {
-            try await run(command)
-        } catch let status as ExitStatus {
-            Foundation.exit(status.rawValue)
-        } catch let error where exitCode(for: error) != .failure {
-            // The parser's help and version commands end by throwing, as do invalid arguments.
-            exitAsParser(error)
-        } catch {
-            let failure = error as? CommandError ?? CommandError(error)
-            failure.report(asJSON: CommandLine.arguments.contains("--json"))
-            Foundation.exit(failure.status.rawValue)
-        }
-    }
-
-    private static func run(_ command: any ParsableCommand) async throws {
-        var command = command
-        if var asynchronous = command as? any AsyncParsableCommand {
-            try await asynchronous.run()
-        } else {
-            try command.run()
-        }
-    }
-
-    /// Prints help or the version, or reports a usage error, and exits.
-    private static func exitAsParser(_ error: any Error) {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        // For help about an unknown command, the parser would show the general help.
-        let isUnknown = arguments.first == "help" && UnknownCommand(in: arguments) != nil
-        if exitCode(for: error) == .success, !isUnknown {
-            print(fullMessage(for: error))
-            Foundation.exit(ExitStatus.done.rawValue)
-        }
-        CommandError(parserError: error, arguments: arguments).report(asJSON: arguments.contains("--json"))
-        Foundation.exit(ExitStatus.usage.rawValue)
+        await CommandRun.main(
+            ReplayHostCommand.self, SearchCommand.withExcludedWords(Array(CommandLine.arguments.dropFirst())))
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import replayhost
 
 /// Text from archives can't control the terminal or reorder other text.

@@ -1,3 +1,5 @@
+import CommandSupport
+
 /// The response of a replayhost server at `/api/health`.
 struct HealthResponse: Decodable {
     let status: String

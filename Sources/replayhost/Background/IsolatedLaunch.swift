@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 
 /// The arguments, environment and profile files that let a browser reach only one server.

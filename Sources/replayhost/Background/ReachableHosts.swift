@@ -1,4 +1,5 @@
 import ArchiveStore
+import CommandSupport
 import Foundation
 import WebArchive
 

@@ -1,5 +1,6 @@
 import ArchiveStore
 import ArgumentParser
+import CommandSupport
 import Foundation
 import ReplayServer
 
@@ -39,32 +40,11 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
-    /// The result of one check.
-    struct Check: Encodable {
-        enum Verdict: String, Encodable {
-            case good, warning, bad
-        }
-        let name: String
-        let verdict: Verdict
-        let what: String
-        var hint: String?
-    }
-
     func run() throws {
         var checks = storeChecks()
         checks += assetChecks()
         checks += [portCheck(), nameCheck()]
-        for check in checks {
-            if common.json {
-                Terminal.write(Terminal.json(check))
-                continue
-            }
-            let label = ["good": "ok", "warning": "note", "bad": "error"][check.verdict.rawValue] ?? ""
-            Terminal.write(
-                "\(label.padding(toLength: 5, withPad: " ", startingAt: 0)) \(check.name): \(Terminal.safe(check.what))"
-            )
-            if let hint = check.hint { Terminal.write("      hint: \(hint)") }
-        }
+        for check in checks { check.write(asJSON: common.json) }
         if checks.contains(where: { $0.verdict == .bad && $0.name.hasPrefix("store") }) {
             throw ExitStatus.storeUnusable
         }

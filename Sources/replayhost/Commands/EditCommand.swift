@@ -1,5 +1,6 @@
 import ArchiveStore
 import ArgumentParser
+import CommandSupport
 
 /// `replayhost edit ID`
 struct EditCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArchiveStore
 import ArgumentParser
+import CommandSupport
 import WebArchive
 
 /// `replayhost explain URL`

@@ -1,4 +1,5 @@
 import ArchiveStore
+import CommandSupport
 import WebArchive
 
 /// Writes the results of an import to standard output, as text or as JSON.

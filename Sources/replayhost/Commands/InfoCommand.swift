@@ -1,5 +1,6 @@
 import ArchiveStore
 import ArgumentParser
+import CommandSupport
 
 /// `replayhost info ID`
 struct InfoCommand: ParsableCommand {
@@ -38,6 +39,7 @@ struct InfoCommand: ParsableCommand {
             ("location", archive.storage.linkedFile?.path),
             ("verification", verification(details)),
             ("added", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
+            ("saved from", archive.saved.map { "\($0.url), for \($0.user)" }),
             ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),
             ("WACZ version", archive.waczVersion),
             ("pages", "\(archive.pageCount)"), ("captures", "\(archive.captureCount)"),

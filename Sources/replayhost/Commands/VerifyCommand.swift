@@ -1,6 +1,7 @@
 import ArchiveSignature
 import ArchiveStore
 import ArgumentParser
+import CommandSupport
 import Foundation
 import WebArchive
 

@@ -1,3 +1,5 @@
+import CommandSupport
+
 /// Buffers standard output, for 100 ms at most.
 struct BatchedOutput {
     /// Whether no line was appended.

@@ -1,4 +1,5 @@
 import ArchiveStore
+import CommandSupport
 
 /// An explanation as lines of text: the reasons, then the captures that can be opened instead.
 struct ExplanationText {

@@ -1,3 +1,4 @@
+import CommandSupport
 import WebArchive
 
 /// Formats findings for the terminal.

@@ -1,5 +1,6 @@
 import ArchiveSignature
 import ArchiveStore
+import CommandSupport
 import WebArchive
 
 /// Describes a verification for the terminal.

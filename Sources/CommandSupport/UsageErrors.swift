@@ -3,14 +3,15 @@ import Foundation
 
 extension CommandError {
     /// Converts an error of the argument parser.
-    init(parserError error: any Error, arguments: [String]) {
-        if let unknown = UnknownCommand(in: arguments) {
+    init(parserError error: any Error, arguments: [String], of root: any ParsableCommand.Type) {
+        if let unknown = UnknownCommand(in: arguments, of: root) {
             self.init(usage: "unknown command \"\(unknown.word)\"", hint: unknown.hint)
             return
         }
-        let full = ReplayHostCommand.fullMessage(for: error)
-        let help = full.firstMatch(of: /See '(.+)' for more information/).map { String($0.1) } ?? "replayhost --help"
-        let message = ReplayHostCommand.message(for: error)
+        let full = root.fullMessage(for: error)
+        let help =
+            full.firstMatch(of: /See '(.+)' for more information/).map { String($0.1) } ?? "\(root._commandName) --help"
+        let message = root.message(for: error)
         let parts = message.split(separator: ". Did you mean ", maxSplits: 1)
         let what = parts.first.map { $0.prefix(1).lowercased() + $0.dropFirst() } ?? "invalid arguments"
         self.init(usage: what, hint: parts.count > 1 ? "did you mean \(parts[1])" : "see `\(help)`")
@@ -26,9 +27,9 @@ struct UnknownCommand {
     let suggestion: String?
 
     /// - Returns: `nil` when the arguments contain no unknown command.
-    init?(in arguments: [String]) {
-        var command: any ParsableCommand.Type = ReplayHostCommand.self
-        var parent = ReplayHostCommand._commandName
+    init?(in arguments: [String], of root: any ParsableCommand.Type) {
+        var command = root
+        var parent = root._commandName
         for word in arguments where word != "help" {
             let commands = command.configuration.subcommands
             guard !commands.isEmpty, !word.hasPrefix("-") else { return nil }

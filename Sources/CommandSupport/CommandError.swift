@@ -4,12 +4,12 @@ import ReplayHostKit
 import WebArchive
 
 /// An error with its exit code, reported as text or as JSON.
-struct CommandError: Error {
-    let status: ExitStatus
-    let code: String
-    let what: String
-    var place: String?
-    var hint: String?
+package struct CommandError: Error {
+    package let status: ExitStatus
+    package let code: String
+    package let what: String
+    package var place: String?
+    package var hint: String?
 
     private init(_ error: StoreError) {
         status = Self.status(of: error.code)
@@ -30,15 +30,19 @@ struct CommandError: Error {
         }
     }
 
+    package init(_ status: ExitStatus, code: String, _ what: String, place: String? = nil, hint: String? = nil) {
+        (self.status, self.code, self.what, self.place, self.hint) = (status, code, what, place, hint)
+    }
+
     /// Creates a usage error.
-    init(usage what: String, hint: String) {
+    package init(usage what: String, hint: String) {
         status = .usage
         code = "usage"
         (self.what, self.hint) = (what, hint)
     }
 
     /// Converts any error thrown by a command.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
         default: self.init(ReplayHostError(error))
@@ -58,7 +62,7 @@ struct CommandError: Error {
     }
 
     /// Parses an error that another replayhost wrote as JSON; `nil` when the line isn't one.
-    init?(json line: String, status: ExitStatus?) {
+    package init?(json line: String, status: ExitStatus?) {
         guard line.hasPrefix("{"), let form = try? JSONDecoder().decode(JSONForm.self, from: Data(line.utf8)) else {
             return nil
         }
@@ -77,10 +81,10 @@ struct CommandError: Error {
     }
 
     /// The error in one line: `place: what`.
-    var message: String { [place, what].compactMap { $0 }.joined(separator: ": ") }
+    package var message: String { [place, what].compactMap { $0 }.joined(separator: ": ") }
 
     /// Writes the error and its hint to standard error.
-    func report(asJSON: Bool) {
+    package func report(asJSON: Bool) {
         if asJSON {
             Terminal.writeError(Terminal.json(JSONForm(error: .init(code: code, what: what, where: place, hint: hint))))
             return

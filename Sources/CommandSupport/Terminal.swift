@@ -12,9 +12,9 @@ import Darwin
 /// Writes to standard output and standard error.
 ///
 /// Lines are written without characters that control a terminal or reorder text, since much text comes from archives.
-enum Terminal {
+package enum Terminal {
     /// The label at the start of a line on standard error.
-    enum Label: String {
+    package enum Label: String {
         case error, warning, hint
 
         fileprivate var style: String {
@@ -29,22 +29,22 @@ enum Terminal {
     private static let isColorOff = Atomic(false)
 
     /// Turns colors off, as `NO_COLOR` and a pipe do.
-    static func switchColorOff() { isColorOff.store(true, ordering: .relaxed) }
+    package static func switchColorOff() { isColorOff.store(true, ordering: .relaxed) }
 
     /// The absolute path of this program, with symbolic links resolved.
-    static var executablePath: String {
+    package static var executablePath: String {
         #if os(Linux)
         if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") { return path }
         #endif
         return Bundle.main.executablePath ?? CommandLine.arguments[0]
     }
 
-    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    package static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static var columns: Int { columns(of: STDERR_FILENO) ?? 80 }
+    package static var columns: Int { columns(of: STDERR_FILENO) ?? 80 }
 
     /// The width of the terminal; `nil` when standard output is a pipe or a file.
-    static var outputColumns: Int? { columns(of: STDOUT_FILENO) }
+    package static var outputColumns: Int? { columns(of: STDOUT_FILENO) }
 
     private static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
@@ -53,12 +53,12 @@ enum Terminal {
     }
 
     /// Writes one line to standard output. A closed pipe ends the program quietly, as it does `cat`.
-    static func write(_ line: String) {
+    package static func write(_ line: String) {
         put(safe(line) + "\n", to: STDOUT_FILENO)
     }
 
     /// Writes whole lines to standard output unchanged; on a terminal, without control characters.
-    static func writeLines(_ lines: [UInt8]) {
+    package static func writeLines(_ lines: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return put(lines, to: STDOUT_FILENO) }
         let text = String(decoding: lines, as: UTF8.self)
         put(
@@ -67,7 +67,7 @@ enum Terminal {
     }
 
     /// Writes bytes to standard output unchanged; on a terminal, without control characters except tabs and newlines.
-    static func writeBytes(_ bytes: [UInt8]) {
+    package static func writeBytes(_ bytes: [UInt8]) {
         guard isatty(STDOUT_FILENO) == 1 else { return put(bytes, to: STDOUT_FILENO) }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         let shown = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map { safe(String($0)) } }
@@ -75,20 +75,20 @@ enum Terminal {
     }
 
     /// Writes one line to standard error.
-    static func writeError(_ line: String, label: Label? = nil) {
+    package static func writeError(_ line: String, label: Label? = nil) {
         let start = label.map { styled("\($0.rawValue):", $0.style) + " " } ?? ""
         put(start + safe(line) + "\n", to: STDERR_FILENO)
     }
 
     /// Returns a text in single quotes, as a shell reads it.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     /// Asks a yes-or-no question on standard error, and reads the answer from standard input.
     ///
     /// - Throws: `StoreError` `failed` when there is no input.
-    static func confirm(_ question: String) throws -> Bool {
+    package static func confirm(_ question: String) throws -> Bool {
         put(safe(question) + " ", to: STDERR_FILENO)
         guard let answer = readLine() else {
             put("\n", to: STDERR_FILENO)
@@ -101,7 +101,7 @@ enum Terminal {
     }
 
     /// Replaces the current line on standard error.
-    static func showProgress(_ line: String) {
+    package static func showProgress(_ line: String) {
         put("\r\u{1B}[K" + safe(line), to: STDERR_FILENO)
     }
 
@@ -119,14 +119,14 @@ enum Terminal {
         }
     }
 
-    static func json(_ value: some Encodable) -> String {
+    package static func json(_ value: some Encodable) -> String {
         // The values are plain structures of strings and numbers, which always encode.
         guard let json = try? JSONText.encoded(value) else { return "{}" }
         return String(decoding: json, as: UTF8.self)
     }
 
     /// Writes one line to standard output, with some parts in bold on a terminal.
-    static func write(parts: [(text: String, isBold: Bool)]) {
+    package static func write(parts: [(text: String, isBold: Bool)]) {
         let isPlain =
             isatty(STDOUT_FILENO) != 1 || isColorOff.load(ordering: .relaxed)
             || !(ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
@@ -143,7 +143,7 @@ enum Terminal {
     }
 
     /// Returns text on one line, with spaces for characters that control a terminal or reorder text.
-    static func safe(_ text: String) -> String {
+    package static func safe(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
         var line = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -156,15 +156,15 @@ enum Terminal {
     }
 
     /// Formats a size, such as "1.5 MB", in powers of 1000.
-    static func size(_ bytes: UInt64) -> String { ByteSize.text(bytes) }
+    package static func size(_ bytes: UInt64) -> String { ByteSize.text(bytes) }
 
     /// Returns the percentage done, 0 to 100, even for inconsistent numbers of a damaged catalog.
-    static func percent(_ done: UInt64, of total: UInt64) -> Int {
+    package static func percent(_ done: UInt64, of total: UInt64) -> Int {
         total > 0 ? Int(min(Double(done) / Double(total), 1) * 100) : 0
     }
 
     /// Formats a number with its noun, such as "1 file" or "2 files".
-    static func count(_ number: Int, _ one: String, _ many: String) -> String {
+    package static func count(_ number: Int, _ one: String, _ many: String) -> String {
         "\(number) \(number == 1 ? one : many)"
     }
 }

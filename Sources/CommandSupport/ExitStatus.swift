@@ -1,5 +1,5 @@
 /// An exit code of the program. Commands throw it after they have reported their errors.
-enum ExitStatus: Int32, Error, CaseIterable {
+package enum ExitStatus: Int32, Error, CaseIterable {
     case done = 0
     case failed = 1
     case usage = 2
@@ -7,20 +7,22 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case damaged = 4
     case storeUnusable = 5
     case portInUse = 6
+    /// Accepted, and done when the server runs. `EX_TEMPFAIL` of sysexits(3).
+    case keptForLater = 75
     case interrupted = 130
 
     /// Most important first.
     private static let precedence: [ExitStatus] = [
-        .interrupted, .storeUnusable, .portInUse, .damaged, .failed, .notFound, .done,
+        .interrupted, .storeUnusable, .portInUse, .damaged, .failed, .notFound, .keptForLater, .done,
     ]
 
     /// Returns the most important of the statuses of several inputs.
-    static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
+    package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
         precedence.first { statuses.contains($0) } ?? (statuses.isEmpty ? .done : .failed)
     }
 
     /// Throws the most important of several statuses, unless all are `done`.
-    static func throwUnlessDone(_ statuses: [ExitStatus]) throws {
+    package static func throwUnlessDone(_ statuses: [ExitStatus]) throws {
         let status = combined(statuses)
         if status != .done { throw status }
     }

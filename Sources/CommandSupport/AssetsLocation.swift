@@ -2,9 +2,9 @@ import ArchiveStore
 import Foundation
 
 /// The folder `www` with the web app and the replay engine.
-enum AssetsLocation {
+package enum AssetsLocation {
     /// Returns the first of `--assets`, `REPLAYHOST_ASSETS`, `<binary>/../share/replayhost/www` and the checkout's `www`.
-    static func choose(option: String?, environment: [String: String], executable: String) -> String {
+    package static func choose(option: String?, environment: [String: String], executable: String) -> String {
         if let option { return absolute(option) }
         if let variable = environment["REPLAYHOST_ASSETS"], !variable.isEmpty { return absolute(variable) }
         let binaryFolder = (executable as NSString).deletingLastPathComponent

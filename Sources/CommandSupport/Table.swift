@@ -1,7 +1,7 @@
 import Foundation
 
 /// A table of text, which truncates cells and hides columns to fit a narrow terminal.
-struct Table {
+package struct Table {
     private let header: [String]
     private let hideable: [String]
     private let truncatable: [String]
@@ -13,16 +13,16 @@ struct Table {
     /// - Parameters:
     ///   - hideable: The columns to hide if the table is too wide, in this order.
     ///   - truncatable: The columns to truncate before any is hidden.
-    init(_ header: [String], hideable: [String] = [], truncatable: [String] = []) {
+    package init(_ header: [String], hideable: [String] = [], truncatable: [String] = []) {
         (self.header, self.hideable, self.truncatable) = (header, hideable, truncatable)
     }
 
-    mutating func add(_ row: [String]) {
+    package mutating func add(_ row: [String]) {
         rows.append(row)
     }
 
     /// - Parameter room: The width of the terminal; `nil` for no limit.
-    func lines(within room: Int? = Terminal.outputColumns) -> [String] {
+    package func lines(within room: Int? = Terminal.outputColumns) -> [String] {
         let all = [header] + rows
         var widths = header.indices.map { column in all.map { Self.width($0[column]) }.max() ?? 0 }
         var columns = Array(header.indices)

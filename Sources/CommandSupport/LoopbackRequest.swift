@@ -6,25 +6,34 @@ import Glibc
 import Darwin
 #endif
 
-/// An HTTP request without a body to a server on this computer.
-struct LoopbackRequest {
-    var method = "GET"
-    let path: String
-    let port: Int
-    var host = "localhost"
-    var fields: [(name: String, value: String)] = []
+/// An HTTP request to a server on this computer.
+package struct LoopbackRequest {
+    package let method: String
+    package let path: String
+    package let port: Int
+    package let host: String
+    package let fields: [(name: String, value: String)]
+    package let body: [UInt8]
+
+    package init(
+        method: String = "GET", path: String, port: Int, host: String = "localhost",
+        fields: [(name: String, value: String)] = [], body: [UInt8] = []
+    ) {
+        (self.method, self.path, self.port, self.host) = (method, path, port, host)
+        (self.fields, self.body) = (fields, body)
+    }
 
     private static let secondsMax = 3
     private static let bytesMax = 1 << 16
 
     /// Returns the responses on both loopback addresses, head and body. The second request is sent lazily.
-    func responses() -> some Sequence<[UInt8]> {
+    package func responses() -> some Sequence<[UInt8]> {
         let isPossible = (1...65_535).contains(port)
         return (isPossible ? [false, true] : []).lazy.compactMap { send(isIPv6: $0) }
     }
 
     /// Decodes the JSON body of a response with status 200; `nil` for any other.
-    static func object<Value: Decodable>(_ type: Value.Type, in response: [UInt8]) -> Value? {
+    package static func object<Value: Decodable>(_ type: Value.Type, in response: [UInt8]) -> Value? {
         let text = String(decoding: response, as: UTF8.self)
         guard text.hasPrefix("HTTP/1.1 200"), let head = text.range(of: "\r\n\r\n") else { return nil }
         return try? JSONDecoder().decode(type, from: Data(text[head.upperBound...].utf8))
@@ -45,13 +54,15 @@ struct LoopbackRequest {
             setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         guard Self.connect(number, port: port, isIPv6: isIPv6) else { return nil }
-        let bytes = Array(head.utf8)
+        let bytes = Array(head.utf8) + body
         guard systemWrite(number, bytes, bytes.count) == bytes.count else { return nil }
         return Self.response(number)
     }
 
     private var head: String {
-        let all = [("Host", "\(host):\(port)"), ("Connection", "close")] + fields.map { ($0.name, $0.value) }
+        let length = body.isEmpty && method == "GET" ? [] : [("Content-Length", "\(body.count)")]
+        let all =
+            [("Host", "\(host):\(port)"), ("Connection", "close")] + length + fields.map { ($0.name, $0.value) }
         return "\(method) \(path) HTTP/1.1\r\n" + all.map { "\($0.0): \($0.1)\r\n" }.joined() + "\r\n"
     }
 

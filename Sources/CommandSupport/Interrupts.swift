@@ -9,10 +9,10 @@ import Darwin
 /// Records SIGINT, SIGTERM and SIGHUP, so that running work can clean up.
 ///
 /// Once installed, the first signal no longer ends the program; a second one does.
-final class Interrupts: Sendable {
+package final class Interrupts: Sendable {
     private static let flag = Atomic(false)
 
-    init(isInstalled: Bool) {
+    package init(isInstalled: Bool) {
         guard isInstalled else { return }
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { _ in
@@ -23,5 +23,5 @@ final class Interrupts: Sendable {
     }
 
     /// Whether a signal has arrived.
-    var wereReceived: Bool { Self.flag.load(ordering: .relaxed) }
+    package var wereReceived: Bool { Self.flag.load(ordering: .relaxed) }
 }

@@ -1,29 +1,31 @@
-import ArchiveStore
-import ArgumentParser
+package import ArchiveStore
+package import ArgumentParser
 import Foundation
 
 /// The options of every command.
-struct CommonOptions: ParsableArguments {
+package struct CommonOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The library's folder; REPLAYHOST_STORE sets it too.", valueName: "path"))
-    var store: String?
+    package var store: String?
 
     @Flag(name: .long, help: "Print JSON, one object per line (docs/json.md).")
-    var json = false
+    package var json = false
 
     @Flag(name: .long, help: "Print only errors and requested output.")
-    var quiet = false
+    package var quiet = false
 
     @Flag(name: .customLong("no-color"), help: "Don't use colors; setting NO_COLOR does the same.")
-    var noColor = false
+    package var noColor = false
+
+    package init() {}
 
     /// The folder of the store, and what chose it.
-    var location: StoreLocation {
+    package var location: StoreLocation {
         StoreLocation.choose(
             option: store, environment: ProcessInfo.processInfo.environment, executable: Terminal.executablePath,
             currentFolder: FileManager.default.currentDirectoryPath)
     }
 
-    func validate() throws {
+    package func validate() throws {
         if noColor { Terminal.switchColorOff() }
         if store == "" { throw ValidationError("--store is empty; give a path") }
     }
@@ -31,7 +33,7 @@ struct CommonOptions: ParsableArguments {
     /// Opens the store.
     ///
     /// - Parameter repairing: Whether to clean up after interrupted commands, as commands that write do.
-    func openStore(repairing: Bool) throws -> ArchiveStore {
+    package func openStore(repairing: Bool) throws -> ArchiveStore {
         let store = try ArchiveStore(at: location.path)
         guard repairing else { return store }
         try store.checkWritable()
@@ -52,7 +54,7 @@ struct CommonOptions: ParsableArguments {
     /// Opens the store for reading, without creating it.
     ///
     /// - Throws: `StoreError` `notFound`.
-    func openExistingStore() throws -> ArchiveStore {
+    package func openExistingStore() throws -> ArchiveStore {
         if let store = try openStoreIfAny() { return store }
         throw StoreError(
             .notFound, "no library here yet", place: location.path,
@@ -60,25 +62,25 @@ struct CommonOptions: ParsableArguments {
     }
 
     /// Opens the store for reading; `nil` when there is none yet.
-    func openStoreIfAny() throws -> ArchiveStore? {
+    package func openStoreIfAny() throws -> ArchiveStore? {
         hasStore ? try openStore(repairing: false) : nil
     }
 
     /// Whether a store exists. An unreadable one counts, so that opening it reports why.
-    var hasStore: Bool {
+    package var hasStore: Bool {
         access(StoreLayout(root: location.path).catalog, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
     }
 
     /// Opens an existing store for writing.
     ///
     /// - Throws: `StoreError` `notFound`.
-    func openStoreToChange() throws -> ArchiveStore {
+    package func openStoreToChange() throws -> ArchiveStore {
         _ = try openExistingStore()
         return try openStore(repairing: true)
     }
 
     /// Returns the archives and collections with these IDs; without IDs, all available archives.
-    func replayables(_ ids: [String], in store: ArchiveStore) throws -> [Replayable] {
+    package func replayables(_ ids: [String], in store: ArchiveStore) throws -> [Replayable] {
         guard ids.isEmpty else { return try ids.map { try store.resolver.replayable(matching: $0) } }
         let all = try store.archives()
         let skipped = all.filter { $0.availability != .available }.map(\.archive.id.text)
@@ -89,21 +91,21 @@ struct CommonOptions: ParsableArguments {
     }
 
     /// Writes a note to standard error, unless `--quiet` or `--json` is given.
-    func note(_ text: String) {
+    package func note(_ text: String) {
         if !quiet, !json { Terminal.writeError(Terminal.safe(text)) }
     }
 
     /// Writes a result to standard output, unless `--quiet` is given.
-    func tell(_ text: String) {
+    package func tell(_ text: String) {
         if !quiet { Terminal.write(text) }
     }
 
     /// Writes a result as JSON or as text.
-    func tell(_ value: some Encodable, _ text: String) {
+    package func tell(_ value: some Encodable, _ text: String) {
         if json { Terminal.write(Terminal.json(value)) } else { tell(text) }
     }
 
-    func noteStore() {
+    package func noteStore() {
         note("store: \(location.path) (\(location.reason))")
     }
 }
