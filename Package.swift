@@ -28,6 +28,62 @@ let settings: [SwiftSetting] =
         .treatAllWarnings(as: .error, .when(platforms: [.linux])),
     ]
 
+// The capture server starts other programs, so iOS can't have it. `replayhost` doesn't depend on any of its targets.
+let captureDependencies: [Package.Dependency] =
+    isPortable ? [] : [.package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2")]
+let captureTargets: [Target] =
+    isPortable
+    ? []
+    : [
+        .target(name: "CaptureAPI", swiftSettings: settings),
+        .target(
+            name: "CaptureWorker",
+            dependencies: [
+                "CaptureAPI", "ArchiveStore", "WebArchive",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "CaptureServer",
+            dependencies: [
+                "CaptureAPI", "CaptureWorker", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "replayhost-capture",
+            dependencies: [
+                "CaptureServer", "CaptureWorker", "CaptureAPI", "CommandSupport", "ReplayHostKit", "ReplayServer",
+                "ArchiveStore",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "CaptureAPITests", dependencies: ["CaptureAPI"], swiftSettings: settings),
+        .testTarget(
+            name: "CaptureWorkerTests",
+            dependencies: ["CaptureWorker", "CaptureAPI", "ArchiveStore", "WebArchive", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CaptureServerTests",
+            dependencies: [
+                "CaptureServer", "CaptureWorker", "CaptureAPI", "ArchiveStore", "ReplayServer", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["Golden"],
+            swiftSettings: settings
+        ),
+    ]
+
 let package = Package(
     name: "replayhost",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -48,7 +104,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    ],
+    ] + captureDependencies,
     targets: [
         .systemLibrary(name: "CLibzip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -197,6 +253,8 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+package.targets += captureTargets
+if !isPortable { package.products.append(.executable(name: "replayhost-capture", targets: ["replayhost-capture"])) }
 
 // `make docs` only, so that other builds don't download it.
 if Context.environment["REPLAYHOST_DOCS"] == "1" {

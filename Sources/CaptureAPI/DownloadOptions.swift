@@ -1,0 +1,99 @@
+/// How to save a URL. What is missing is chosen by the server.
+package struct DownloadOptions: Sendable, Hashable, Codable {
+    /// What to keep of a video.
+    package enum Form: String, Sendable, Hashable, Codable, CaseIterable {
+        case video, audio
+    }
+
+    /// What to save: `auto` decides by the URL.
+    package enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
+        case auto, media
+    }
+
+    /// The format of the media file.
+    package enum Container: String, Sendable, Hashable, Codable, CaseIterable {
+        case mp4, mkv, webm, mp3, m4a, wav, flac, opus
+
+        /// The form that the format is for.
+        package var form: Form { [.mp4, .mkv, .webm].contains(self) ? .video : .audio }
+    }
+
+    /// The sample rate of extracted audio.
+    package enum AudioQuality: String, Sendable, Hashable, Codable, CaseIterable {
+        case hz44100 = "44.1k"
+        case hz48000 = "48k"
+        case hz96000 = "96k"
+        /// The rate of the source, without loss.
+        case lossless
+
+        /// The sample rate in hertz; `nil` for that of the source.
+        package var hertz: Int? {
+            switch self {
+            case .hz44100: 44_100
+            case .hz48000: 48_000
+            case .hz96000: 96_000
+            case .lossless: nil
+            }
+        }
+    }
+
+    package var mode: Mode?
+    package var form: Form?
+    /// The maximum height of a video in pixels.
+    package var height: Int?
+    package var container: Container?
+    package var audioQuality: AudioQuality?
+
+    package static let heights = 144...4320
+
+    package init(
+        mode: Mode? = nil, form: Form? = nil, height: Int? = nil, container: Container? = nil,
+        audioQuality: AudioQuality? = nil
+    ) {
+        (self.mode, self.form, self.height) = (mode, form, height)
+        (self.container, self.audioQuality) = (container, audioQuality)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case mode, form, height, container
+        case audioQuality = "audio_quality"
+    }
+
+    /// What is kept: as chosen, else by the container.
+    package var chosenForm: Form { form ?? container?.form ?? .video }
+
+    /// The format: as chosen; else `mp4` for video, and `m4a` or `flac` for audio.
+    package var chosenContainer: Container {
+        container ?? (chosenForm == .video ? .mp4 : audioQuality == .lossless ? .flac : .m4a)
+    }
+
+    /// Whether the options limit the quality, so that a site can refuse them.
+    package var limitsQuality: Bool { height != nil || audioQuality != nil || container != nil }
+
+    /// The same without limits of the quality.
+    package var withoutLimits: DownloadOptions { DownloadOptions(mode: mode, form: chosenForm) }
+
+    /// Problems with values that don't fit together.
+    var problems: [FieldProblem] {
+        var problems: [FieldProblem] = []
+        if let height, !Self.heights.contains(height) {
+            problems.append(
+                FieldProblem(
+                    ["body", "options", "height"],
+                    "Height must be from \(Self.heights.lowerBound) to \(Self.heights.upperBound)"))
+        }
+        if let container, let form, container.form != form {
+            problems.append(
+                FieldProblem(
+                    ["body", "options", "container"], "\(container.rawValue) is not a format for \(form.rawValue)"))
+        }
+        if audioQuality == .lossless, ![nil, .flac, .wav].contains(container) {
+            problems.append(
+                FieldProblem(["body", "options", "audio_quality"], "Lossless audio needs the container flac or wav"))
+        }
+        if audioQuality != nil, chosenForm == .video {
+            problems.append(FieldProblem(["body", "options", "audio_quality"], "Audio quality needs the form audio"))
+        }
+        return problems
+    }
+}

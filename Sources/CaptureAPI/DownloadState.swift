@@ -1,0 +1,48 @@
+/// The state of a download, from the request to its end.
+package enum DownloadState: String, Sendable, Hashable, Codable, CaseIterable {
+    case queued
+    /// A worker is starting.
+    case started
+    case downloading
+    case completed
+    case failed
+    /// A person cancelled it.
+    case cancelled
+    /// Its processes died, and no attempt is left.
+    case abortedBySystem = "aborted_by_system"
+
+    /// The published status. Clients know no other.
+    package var status: DownloadStatus {
+        switch self {
+        case .queued: .pending
+        case .started, .downloading: .downloading
+        case .completed: .completed
+        case .failed, .cancelled, .abortedBySystem: .failed
+        }
+    }
+
+    /// Whether nothing more will happen unless a person retries it.
+    package var hasEnded: Bool { ![.queued, .started, .downloading].contains(self) }
+}
+
+/// The published states.
+package enum DownloadStatus: String, Sendable, Hashable, Codable, CaseIterable {
+    case pending, downloading, completed, failed
+}
+
+/// What a worker is doing, while the state is `downloading`.
+package enum DownloadStage: String, Sendable, Hashable, Codable, CaseIterable {
+    case analysing, fetching, merging, checking, storing
+}
+
+/// What a queued download waits for.
+package enum WaitReason: String, Sendable, Hashable, Codable, CaseIterable {
+    /// A program that isn't installed.
+    case tool
+    /// Free space.
+    case disk
+    /// The time of the next attempt.
+    case retry
+    /// The site, which limits the rate of requests.
+    case site
+}

@@ -1,0 +1,40 @@
+package import ArchiveStore
+
+/// The paths in `STORE/capture/`, and of the folder with saved files.
+///
+///     capture.sqlite   the queue
+///     capture.json     URL and token of the running server, which keeps it locked
+///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt
+///     cookies/         USER.txt: cookies that tools get a copy of
+///     logs/            yyyy-mm/log_UUID.zst of each download; server.log
+package struct CaptureLayout: Sendable, Hashable {
+    package let store: StoreLayout
+    /// The folder with saved files: `USERNAME/GENRE/NAME`.
+    package let downloads: String
+
+    package init(store: StoreLayout, downloads: String) {
+        (self.store, self.downloads) = (store, downloads)
+    }
+
+    package var root: String { store.capture }
+    package var sessions: String { root + "/sessions" }
+    package var cookies: String { root + "/cookies" }
+    package var logs: String { root + "/logs" }
+    package var serverLog: String { logs + "/server.log" }
+
+    func session(_ id: String) -> String { "\(sessions)/\(id)" }
+
+    /// The cookies of a user.
+    package func cookies(of user: String) -> String { "\(cookies)/\(user).txt" }
+
+    /// The folder with the files of a download.
+    func folder(_ row: DownloadRow) -> String { "\(downloads)/\(row.username)/\(row.genre)" }
+
+    /// The saved file of a download; `nil` if it has none.
+    package func file(_ row: DownloadRow) -> String? { row.fileName.map { "\(folder(row))/\($0)" } }
+
+    package func makeFolders() throws {
+        for folder in [root, sessions, cookies, logs] { try Folder.create(folder) }
+        Folder.makePrivate(root)
+    }
+}

@@ -1,0 +1,111 @@
+package import ArchiveStore
+import CaptureAPI
+package import CaptureWorker
+import Foundation
+package import Logging
+package import ReplayServer
+
+/// The capture server: its queue, the downloads that run, and its routes on a loopback port.
+package final class CaptureService: Sendable {
+    package let layout: CaptureLayout
+    package let queue: DownloadQueue
+    let store: ArchiveStore
+    let assets: Assets
+    let hosts: HostPolicy
+    let logs: DownloadLogs
+    let runner: Runner
+    let toolbox: Toolbox
+    let toolVersions: ToolVersions
+    let settings: CaptureSettings
+    let logger: Logger
+    private let file: ServerFile
+    private let running = Running()
+
+    /// Opens the queue of a store.
+    ///
+    /// - Parameters:
+    ///   - port: The port that `start` will be given.
+    /// - Throws: `StoreError` `locked` if another capture server uses the store.
+    package init(
+        store: ArchiveStore, downloads: String, assets: Assets, port: Int, toolbox: Toolbox, settings: CaptureSettings,
+        logger: Logger
+    ) throws {
+        layout = CaptureLayout(store: store.layout, downloads: downloads)
+        try layout.makeFolders()
+        file = try ServerFile(ofCaptureServerIn: store.layout)
+        (self.store, self.assets, self.toolbox, self.settings) = (store, assets, toolbox, settings)
+        self.logger = logger
+        toolVersions = ToolVersions(toolbox)
+        queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout), rules: settings.rules)
+        logs = DownloadLogs(layout: layout)
+        hosts = HostPolicy(port: port, origins: .ports)
+        let steps = settings.onHandOverStep
+        let handOver = HandOver(
+            store: store, queue: queue, layout: layout, logs: logs, keepsFiles: settings.keepsFiles
+        ) { steps($0.rawValue) }
+        runner = Runner(
+            queue: queue, layout: layout, handOver: handOver, toolbox: toolbox, settings: settings, logger: logger)
+    }
+
+    /// The URL of the page.
+    package var address: String { hosts.controlOrigins[0] }
+
+    /// Starts to accept requests and to run downloads.
+    package func start(on port: LoopbackPort) async throws {
+        try await runner.recover()
+        let routes = CaptureRoutes(service: self)
+        let listener = try await LoopbackListener(on: port, hosts: hosts, logger: logger) { request, context in
+            try await routes.respond(to: request, context)
+        }
+        await running.start(
+            listener,
+            [
+                ManagedTask { [runner] in await runner.run() },
+                ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
+            ])
+        try file.write(ServerDescription(address: address, port: port.number, pid: getpid(), token: ""))
+    }
+
+    /// Stops: responses in progress finish, and running downloads go back into the queue.
+    package func stop() async {
+        await running.stop()
+        file.remove()
+    }
+
+    /// Returns a download as clients see it.
+    func download(_ row: DownloadRow) -> Download {
+        var download = row.download
+        if download.state == .downloading, let progress = runner.progress(of: row.downloadID) {
+            download.progress = progress
+        }
+        if download.state == .queued, download.waitingFor == nil { download.waitingFor = runner.waitingFor }
+        download.replayURL = replayURL(row)
+        return download
+    }
+
+    /// The URL of the running library; `nil` if it doesn't run.
+    var libraryAddress: String? { ServerFile.running(layout: store.layout)?.address }
+
+    private func replayURL(_ row: DownloadRow) -> String? {
+        guard let id = row.archiveID.flatMap({ ArchiveID($0) }), let library = libraryAddress,
+            let archive = try? store.archive(id: id)
+        else { return nil }
+        return library + ViewerAddress.path(of: .archive(archive))
+    }
+
+    private actor Running {
+        private var listener: LoopbackListener?
+        private var work: [ManagedTask<Void>] = []
+
+        func start(_ listener: LoopbackListener, _ work: [ManagedTask<Void>]) {
+            (self.listener, self.work) = (listener, work)
+        }
+
+        func stop() async {
+            async let responses: Void? = listener?.stop(within: .seconds(10))
+            for one in work { await one.end() }
+            _ = await responses
+            (listener, work) = (nil, [])
+        }
+    }
+}

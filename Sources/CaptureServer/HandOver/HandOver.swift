@@ -1,0 +1,168 @@
+import ArchiveStore
+import CaptureAPI
+import CaptureWorker
+import Foundation
+import ReplayServer
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Takes over what a worker made: the archive into the library, the file into its folder, then the row.
+///
+/// Each step can be repeated: a server that was killed continues with the step that it didn't finish.
+struct HandOver: Sendable {
+    /// The steps in order. After `swept`, nothing of the session is left.
+    enum Step: String, Sendable, CaseIterable {
+        case result, imported, filed, completed, swept
+    }
+
+    let store: ArchiveStore
+    let queue: DownloadQueue
+    let layout: CaptureLayout
+    let logs: DownloadLogs
+    /// Whether files are kept beside their archives.
+    let keepsFiles: Bool
+    /// Called after each step.
+    let onStep: @Sendable (Step) -> Void
+
+    /// - Throws: `StoreError` if the store or the folder can't be written; the hand-over can be repeated then.
+    func run(_ row: DownloadRow, _ files: SavedFiles) async throws {
+        onStep(.result)
+        let id = row.downloadID
+        let session = layout.session(row.sessionID)
+        let archive = try await BlockingWork().long { try importArchive(files, session, row) }
+        try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
+        onStep(.imported)
+        if keepsFiles {
+            try await placeFile(id, files, session)
+            onStep(.filed)
+        }
+        try await queue.complete(id, keepsFile: keepsFiles)
+        onStep(.completed)
+        try await BlockingWork().long { try sweep(row) }
+        onStep(.swept)
+    }
+
+    /// Deletes the session folder, after its log was stored.
+    func sweep(_ row: DownloadRow) throws {
+        let session = layout.session(row.sessionID)
+        guard Folder.isFolder(session) else { return }
+        try logs.store(row)
+        try FileManager.default.removeItem(atPath: session)
+    }
+
+    private func importArchive(_ files: SavedFiles, _ session: String, _ row: DownloadRow) throws -> Archive {
+        if let known = try store.storedArchive(sha256: files.archiveSHA256) { return known }
+        let path = "\(session)/\(files.archive)"
+        let genre = files.genre == .unknown ? [] : [files.genre.rawValue]
+        let options = ImportOptions(
+            title: files.title, tags: [row.username] + genre, saved: SavedURL(url: row.url, user: row.username))
+        let result: ImportResult
+        do {
+            result = try store.jobs.importAny(at: path, mode: .move, options: options)
+        } catch {
+            // The import of a killed server may have been completed by the library meanwhile.
+            if let known = try store.storedArchive(sha256: files.archiveSHA256) { return known }
+            throw error
+        }
+        guard case .archive(let outcome) = result, outcome.archive.sha256 == files.archiveSHA256 else {
+            throw StoreError(.failed, "the archive changed while it was added to the library", place: path)
+        }
+        return outcome.archive
+    }
+
+    /// Puts the file under a free name into the folder of its user and genre: by a hard link, or as a copy.
+    private func placeFile(_ id: String, _ files: SavedFiles, _ session: String) async throws {
+        guard let row = try await queue.row(id) else { return }
+        let folder = layout.folder(row)
+        let source = "\(session)/\(files.file)"
+        try await BlockingWork().long { try SavedFolder.create(folder, below: layout.downloads) }
+        // Another program may take the name between the two steps.
+        for _ in 0..<20 {
+            let name = try await queue.reserveName(id, files.fileName) {
+                SavedFolder.canHold(source, as: "\(folder)/\($0)")
+            }
+            let isPlaced = try await BlockingWork().long {
+                try SavedFolder.place(source, as: "\(folder)/\(name)", temporary: "\(folder)/.\(id).part")
+            }
+            if isPlaced { return }
+        }
+        throw StoreError(.failed, "no free name for the file", place: folder)
+    }
+}
+
+/// Files in the folders of users.
+enum SavedFolder {
+    /// Creates a folder for people's files, which other programs may read.
+    static func create(_ folder: String, below root: String) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw StoreError(
+                .unusable, "can't create the folder for saved files (\(error.localizedDescription))", place: folder,
+                hint: "check who owns \(root), or choose another folder with --downloads")
+        }
+    }
+
+    /// Whether a path is free, or is the file itself from an interrupted hand-over.
+    static func canHold(_ source: String, as target: String) -> Bool {
+        !Self.isTaken(target) || isSame(source, target)
+    }
+
+    private static func isTaken(_ path: String) -> Bool {
+        // Not `access`, which follows symbolic links.
+        (try? FileManager.default.attributesOfItem(atPath: path)) != nil
+    }
+
+    /// Whether a file is `source`, or a complete copy of it on another file system.
+    private static func isSame(_ source: String, _ target: String) -> Bool {
+        if Folder.isSameFile(source, target) { return true }
+        guard let size = Folder.fileSize(source), Folder.fileSize(target) == size else { return false }
+        return FileManager.default.contentsEqual(atPath: source, andPath: target)
+    }
+
+    /// Gives a file a second name, or copies it to another file system. Never replaces a file.
+    ///
+    /// - Returns: `false` if another file has the name.
+    static func place(_ source: String, as target: String, temporary: String) throws -> Bool {
+        if isTaken(target) { return isSame(source, target) }
+        _ = chmod(source, 0o644)
+        if link(source, target) == 0 {
+            try Folder.synchronize(parentOf: target)
+            return true
+        }
+        guard errno != EEXIST else { return false }
+        guard [EXDEV, EPERM, EMLINK, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else {
+            throw StoreError.system(errno, doing: "saving the file", path: target)
+        }
+        try copy(source, to: temporary)
+        defer { unlink(temporary) }
+        if link(temporary, target) != 0 {
+            guard errno != EEXIST else { return false }
+            // A file system without hard links
+            guard access(target, F_OK) != 0 else { return false }
+            guard rename(temporary, target) == 0 else {
+                throw StoreError.system(errno, doing: "saving the file", path: target)
+            }
+        }
+        try Folder.synchronize(parentOf: target)
+        return true
+    }
+
+    private static func copy(_ source: String, to target: String) throws {
+        try Folder.delete(target)
+        let file = try Descriptor(path: source, flags: O_RDONLY)
+        let copy = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        var offset: UInt64 = 0
+        while true {
+            let bytes = try file.bytes(at: offset, upTo: 1 << 20)
+            if bytes.isEmpty { break }
+            try bytes.withUnsafeBytes { try copy.append($0) }
+            offset += UInt64(bytes.count)
+        }
+        try copy.synchronize()
+    }
+}

@@ -1,0 +1,169 @@
+package import ArchiveStore
+import Foundation
+import GRDB
+import ReplayServer
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// `capture.sqlite`: the queue. Only the capture server writes it; any SQLite can read it.
+///
+/// A commit is flushed to the disk before anybody is told about it.
+package struct CaptureDatabase: Sendable {
+    let pool: DatabasePool
+    private let commits: CommitQueue
+
+    /// Opens the queue for the running server. The caller holds the lock of `capture.json`.
+    ///
+    /// - Throws: `StoreError` `unusable` for a queue of a newer version.
+    package init(layout: StoreLayout) throws {
+        let path = layout.captureDatabase
+        try Folder.create(layout.capture)
+        try Self.makePrivate(path)
+        var configuration = Configuration()
+        configuration.label = "capture"
+        configuration.busyMode = .timeout(30)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON") }
+        pool = try DatabasePool(path: path, configuration: configuration)
+        // The pool lowers this when it switches to the write-ahead log.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try Self.migrate(pool, path: path)
+        commits = CommitQueue(pool)
+        SpaceReserve(beside: path).allocate()
+    }
+
+    /// Runs a change. Changes that come at the same time share one flush to the disk.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await commits.write(body)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            // The reserve is enough for a few rows.
+            guard SpaceReserve(beside: pool.path).release() else { throw error }
+            return try await commits.write(body)
+        }
+    }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        // Not GRDB's asynchronous form, which a cancelled task can't use, and the end of a task is recorded too.
+        try await BlockingWork().long { [pool] in try pool.read(body) }
+    }
+
+    private static func makePrivate(_ path: String) throws {
+        if Folder.exists(path) { return }
+        _ = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL)
+    }
+
+    private static func migrate(_ pool: DatabasePool, path: String) throws {
+        let migrator = CaptureMigrations.migrator
+        let (isComplete, isNewer, applied) = try pool.read {
+            (
+                try migrator.hasCompletedMigrations($0), try migrator.hasBeenSuperseded($0),
+                try migrator.appliedMigrations($0).last
+            )
+        }
+        guard !isNewer else {
+            throw StoreError(
+                .unusable, "this queue was written by a newer version of replayhost-capture; nothing was changed",
+                place: path, hint: "use that version or a newer one")
+        }
+        if isComplete { return }
+        if let number = applied?.split(separator: " ").first { try copy(pool, to: "\(path).schema-\(number)") }
+        try migrator.migrate(pool)
+    }
+
+    /// Copies the queue before it's changed.
+    private static func copy(_ pool: DatabasePool, to path: String) throws {
+        guard !Folder.exists(path) else { return }
+        let temporary = "\(path).new"
+        try Folder.delete(temporary)
+        try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary]) }
+        try Descriptor(path: temporary, flags: O_RDONLY).synchronize()
+        try Folder.move(temporary, to: path)
+    }
+}
+
+/// The migrations of the queue's schema. Released migrations are never edited.
+enum CaptureMigrations {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 users, downloads, attempts", migrate: usersDownloadsAttempts)
+        return migrator
+    }
+
+    /// `key_id` is whose limit a download counts for; empty for programs on this computer. `request` is the request as it came,
+    /// to compare another one under the same key with it. `revision` grows with each change of any download.
+    private static func usersDownloadsAttempts(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE users (
+                    username TEXT PRIMARY KEY NOT NULL,
+                    created_at TEXT NOT NULL
+                ) STRICT;
+                CREATE TABLE downloads (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    download_id TEXT NOT NULL UNIQUE,
+                    url TEXT NOT NULL,
+                    host TEXT NOT NULL,
+                    username TEXT NOT NULL REFERENCES users (username),
+                    client_id TEXT,
+                    key_id TEXT NOT NULL DEFAULT '',
+                    idempotency_key TEXT,
+                    request TEXT NOT NULL,
+                    genre TEXT NOT NULL,
+                    service TEXT NOT NULL,
+                    title TEXT,
+                    options TEXT NOT NULL,
+                    state TEXT NOT NULL,
+                    status TEXT NOT NULL GENERATED ALWAYS AS (CASE state
+                        WHEN 'queued' THEN 'pending' WHEN 'started' THEN 'downloading'
+                        WHEN 'downloading' THEN 'downloading' WHEN 'completed' THEN 'completed' ELSE 'failed' END) STORED,
+                    stage TEXT,
+                    waiting_for TEXT,
+                    not_before TEXT,
+                    progress REAL,
+                    bytes_done INTEGER,
+                    bytes_total INTEGER,
+                    attempt INTEGER NOT NULL DEFAULT 0,
+                    quality_fallback INTEGER NOT NULL DEFAULT 0,
+                    created_at TEXT NOT NULL,
+                    started_at TEXT,
+                    completed_at TEXT,
+                    updated_at TEXT NOT NULL,
+                    revision INTEGER NOT NULL,
+                    file_name TEXT,
+                    file_size INTEGER,
+                    media_type TEXT,
+                    error_code TEXT,
+                    error_message TEXT,
+                    genre_detection_error TEXT,
+                    archive_id TEXT,
+                    archive_sha256 TEXT,
+                    log_id TEXT,
+                    session_id TEXT NOT NULL,
+                    cancel_requested INTEGER NOT NULL DEFAULT 0,
+                    UNIQUE (key_id, idempotency_key)
+                ) STRICT;
+                CREATE INDEX downloads_by_created_at ON downloads (created_at);
+                CREATE INDEX downloads_by_service ON downloads (service);
+                CREATE INDEX downloads_by_status ON downloads (status);
+                CREATE INDEX downloads_by_revision ON downloads (revision);
+                CREATE INDEX downloads_by_user ON downloads (username, created_at);
+                CREATE TABLE attempts (
+                    download_id TEXT NOT NULL REFERENCES downloads (download_id) ON DELETE CASCADE,
+                    number INTEGER NOT NULL,
+                    started_at TEXT NOT NULL,
+                    ended_at TEXT,
+                    error_code TEXT,
+                    error_message TEXT,
+                    PRIMARY KEY (download_id, number)
+                ) STRICT, WITHOUT ROWID;
+                CREATE TABLE site_holds (
+                    host TEXT PRIMARY KEY NOT NULL,
+                    until TEXT NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                """)
+    }
+}

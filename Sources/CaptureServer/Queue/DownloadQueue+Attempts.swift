@@ -1,0 +1,278 @@
+package import CaptureAPI
+package import CaptureWorker
+package import Foundation
+import GRDB
+
+/// The steps of an attempt.
+extension DownloadQueue {
+    /// Starts the oldest download that can be attempted now.
+    ///
+    /// - Parameter missing: What a download lacks to be attempted: a tool; `nil` for nothing.
+    /// - Returns: The download, whose state is `started` now; `nil` if there is none.
+    package func claim(
+        now: Date = Date(), missing: @escaping @Sendable (DownloadRow) -> WaitReason?
+    ) async throws -> DownloadRow? {
+        try await database.write { database in
+            let text = QueueTime.text(now)
+            try database.execute(sql: "DELETE FROM site_holds WHERE until <= ?", arguments: [text])
+            let waiting = try DownloadRow.fetchCursor(
+                database,
+                sql: """
+                    SELECT * FROM downloads WHERE status = 'pending' AND (not_before IS NULL OR not_before <= ?)
+                        AND host NOT IN (SELECT host FROM site_holds)
+                    ORDER BY id
+                    """, arguments: [text])
+            while let row = try waiting.next() {
+                if let reason = missing(row) {
+                    guard row.waitingFor != reason.rawValue else { continue }
+                    try Self.update(
+                        database, row.downloadID, set: "waiting_for = :reason", ["reason": reason.rawValue], now: now)
+                    continue
+                }
+                try Self.start(row, at: now, database)
+                return try Self.row(database, "download_id = ?", [row.downloadID])
+            }
+            return nil
+        }
+    }
+
+    private static func start(_ row: DownloadRow, at now: Date, _ database: Database) throws {
+        try update(
+            database, row.downloadID,
+            set: """
+                state = 'started', stage = NULL, waiting_for = NULL, not_before = NULL, attempt = attempt + 1,
+                started_at = ifnull(started_at, :now), error_code = NULL, error_message = NULL,
+                log_id = ifnull(log_id, :log), progress = NULL, bytes_done = NULL, bytes_total = NULL
+                """,
+            ["log": UUID().uuidString.lowercased()], now: now)
+        try database.execute(
+            sql: """
+                INSERT INTO attempts (download_id, number, started_at)
+                SELECT download_id, attempt, :now FROM downloads WHERE download_id = :id
+                ON CONFLICT DO UPDATE SET started_at = :now, ended_at = NULL, error_code = NULL, error_message = NULL
+                """, arguments: ["id": row.downloadID, "now": QueueTime.text(now)])
+    }
+
+    /// Records what a worker reports.
+    package func advance(_ id: String, _ message: WorkerMessage) async throws {
+        _ = try await database.write { database in
+            try Self.update(
+                database, id,
+                set: """
+                    state = 'downloading', stage = ifnull(:stage, stage), title = ifnull(:title, title),
+                    genre = ifnull(:genre, genre), progress = ifnull(:progress, progress),
+                    bytes_done = ifnull(:done, bytes_done), bytes_total = ifnull(:total, bytes_total)
+                    """,
+                if: "state IN ('started', 'downloading')",
+                [
+                    "stage": message.stage?.rawValue, "title": message.title, "genre": message.genre?.rawValue,
+                    "progress": message.progress?.percent,
+                    "done": message.progress.map { Int64(clamping: $0.bytes) },
+                    "total": message.progress?.total.map { Int64(clamping: $0) },
+                ])
+        }
+    }
+
+    /// Records the archive of a download.
+    package func setArchive(_ id: String, archive: String, sha256: String, _ files: SavedFiles) async throws {
+        _ = try await database.write { database in
+            try Self.update(
+                database, id,
+                set: """
+                    archive_id = :archive, archive_sha256 = :sha256, title = :title, genre = :genre,
+                    media_type = :type, file_size = :size, genre_detection_error = :problem, stage = 'storing'
+                    """,
+                [
+                    "archive": archive, "sha256": sha256, "title": files.title, "genre": files.genre.rawValue,
+                    "type": files.mediaType, "size": Int64(clamping: files.fileSize),
+                    "problem": files.genreDetectionError,
+                ])
+        }
+    }
+
+    /// Reserves a name for the file in the folder of its user and genre: the wanted one, or one with a number.
+    ///
+    /// - Parameter isFree: Whether no other file has a name.
+    package func reserveName(
+        _ id: String, _ wanted: String, isFree: @escaping @Sendable (String) -> Bool
+    ) async throws -> String {
+        try await database.write { database in
+            guard let row = try Self.row(database, "download_id = ?", [id]) else {
+                throw DatabaseError(message: "the download is gone")
+            }
+            let taken = try String.fetchSet(
+                database,
+                sql: """
+                    SELECT lower(file_name) FROM downloads
+                    WHERE username = ? AND genre = ? AND file_name IS NOT NULL AND download_id <> ?
+                    """, arguments: [row.username, row.genre, id])
+            if let name = row.fileName, !taken.contains(name.lowercased()), isFree(name) { return name }
+            let name = Self.names(like: wanted).first { !taken.contains($0.lowercased()) && isFree($0) } ?? wanted
+            try Self.update(database, id, set: "file_name = :name", ["name": name])
+            return name
+        }
+    }
+
+    /// Returns a name, and then the same with numbers.
+    private static func names(like wanted: String) -> some Sequence<String> {
+        let name = wanted as NSString
+        let ending = name.pathExtension.isEmpty ? "" : "." + name.pathExtension
+        return (1...10_000).lazy.map { $0 == 1 ? wanted : "\(name.deletingPathExtension)-\($0)\(ending)" }
+    }
+
+    package func complete(_ id: String, keepsFile: Bool, now: Date = Date()) async throws {
+        try await database.write { database in
+            try Self.update(
+                database, id,
+                set: """
+                    state = 'completed', stage = NULL, completed_at = :now, waiting_for = NULL, not_before = NULL,
+                    progress = NULL, file_name = CASE WHEN :keeps THEN file_name END
+                    """,
+                if: "state IN ('started', 'downloading')", ["keeps": keepsFile], now: now)
+            try Self.endAttempt(database, id, nil, now)
+        }
+    }
+
+    /// What follows a failure.
+    package enum Consequence: Sendable, Hashable {
+        /// Another attempt.
+        case again
+        case ended(DownloadState)
+    }
+
+    /// Records a failure. Decides whether another attempt follows, and when.
+    package func fail(_ id: String, _ failure: ToolFailure, now: Date = Date()) async throws -> Consequence {
+        try await database.write { [rules] database in
+            guard let row = try Self.row(database, "download_id = ?", [id]) else { return .ended(.failed) }
+            try Self.endAttempt(database, id, failure, now)
+            // A person may have cancelled it meanwhile.
+            guard row.downloadState.status == .downloading else { return .ended(row.downloadState) }
+            if failure.code == .quality, row.downloadOptions.limitsQuality, !row.qualityFallback {
+                try Self.requeue(database, id, nil, "quality_fallback = 1, attempt = attempt - 1", failure, nil, now)
+                return .again
+            }
+            if [.toolMissing, .diskFull].contains(failure.code) {
+                let reason = failure.code == .diskFull ? WaitReason.disk : .tool
+                let later = now.addingTimeInterval(TimeInterval(QueueRules.resourceSeconds))
+                try Self.requeue(database, id, reason, "attempt = attempt - 1", failure, later, now)
+                return .again
+            }
+            guard failure.code.isTransient, row.attempt <= rules.retryDelays.count else {
+                let state: DownloadState = failure.code == .aborted ? .abortedBySystem : .failed
+                try Self.end(database, id, state, failure, now)
+                return .ended(state)
+            }
+            var delay = TimeInterval(rules.retryDelays[max(0, row.attempt - 1)].components.seconds)
+            let isLimited = failure.code == .rateLimited
+            if isLimited, let seconds = failure.retryAfterSeconds ?? (delay > 0 ? QueueRules.siteHoldSeconds : nil) {
+                delay = max(delay, TimeInterval(seconds))
+                try database.execute(
+                    sql:
+                        "INSERT INTO site_holds (host, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until",
+                    arguments: [row.host, QueueTime.text(now.addingTimeInterval(TimeInterval(seconds)))])
+            }
+            try Self.requeue(
+                database, id, isLimited ? .site : .retry, nil, failure, now.addingTimeInterval(delay), now)
+            return .again
+        }
+    }
+
+    private static func requeue(
+        _ database: Database, _ id: String, _ reason: WaitReason?, _ columns: String?, _ failure: ToolFailure?,
+        _ notBefore: Date?, _ now: Date
+    ) throws {
+        try update(
+            database, id,
+            set: """
+                state = 'queued', stage = NULL, progress = NULL, waiting_for = :reason, not_before = :later,
+                error_code = :code, error_message = :message \(columns.map { ", \($0)" } ?? "")
+                """,
+            if: "state IN ('started', 'downloading')",
+            [
+                "reason": reason?.rawValue, "later": notBefore.map { QueueTime.text($0) },
+                "code": failure?.code.rawValue, "message": failure?.message,
+            ], now: now)
+    }
+
+    private static func end(
+        _ database: Database, _ id: String, _ state: DownloadState, _ failure: ToolFailure?, _ now: Date
+    ) throws {
+        try update(
+            database, id,
+            set: """
+                state = :state, stage = NULL, progress = NULL, waiting_for = NULL, not_before = NULL,
+                completed_at = :now, error_code = :code, error_message = :message
+                """,
+            ["state": state.rawValue, "code": failure?.code.rawValue, "message": failure?.message], now: now)
+    }
+
+    private static func endAttempt(_ database: Database, _ id: String, _ failure: ToolFailure?, _ now: Date) throws {
+        try database.execute(
+            sql: """
+                UPDATE attempts SET ended_at = :now, error_code = :code, error_message = :message
+                WHERE download_id = :id AND ended_at IS NULL
+                """,
+            arguments: [
+                "id": id, "now": QueueTime.text(now), "code": failure?.code.rawValue, "message": failure?.message,
+            ])
+    }
+
+    /// Puts a download whose attempt was interrupted back into the queue. The attempt doesn't count.
+    package func interrupt(_ id: String) async throws {
+        try await database.write { database in
+            try Self.requeue(database, id, nil, "attempt = max(0, attempt - 1)", nil, nil, Date())
+        }
+    }
+
+    /// Puts all downloads back into the queue that were running when the server died.
+    package func requeueInterrupted() async throws {
+        try await database.write { database in
+            let running = "SELECT download_id FROM downloads WHERE status = 'downloading'"
+            for id in try String.fetchAll(database, sql: running) {
+                try Self.requeue(database, id, nil, "attempt = max(0, attempt - 1)", nil, nil, Date())
+            }
+        }
+    }
+
+    /// Ends a download as cancelled by a person.
+    ///
+    /// - Returns: The row before; `nil` if it had ended already.
+    package func cancel(_ id: String, now: Date = Date()) async throws -> DownloadRow? {
+        try await database.write { database in
+            let condition = "download_id = ? AND state IN ('queued', 'started', 'downloading')"
+            guard let row = try Self.row(database, condition, [id]) else { return nil }
+            try Self.end(database, id, .cancelled, nil, now)
+            try Self.endAttempt(database, id, nil, now)
+            return row
+        }
+    }
+
+    /// Starts a download again that failed or was cancelled.
+    ///
+    /// - Parameter options: Other options; `nil` for the same.
+    /// - Returns: Whether it had failed.
+    package func retry(_ id: String, options: DownloadOptions?, now: Date = Date()) async throws -> Bool {
+        try await database.write { database in
+            try Self.update(
+                database, id,
+                set: """
+                    state = 'queued', attempt = 0, stage = NULL, waiting_for = NULL, not_before = NULL, error_code = NULL,
+                    error_message = NULL, completed_at = NULL, started_at = NULL, log_id = NULL, quality_fallback = 0,
+                    cancel_requested = 0, options = ifnull(:options, options)
+                    """,
+                if: "status = 'failed'", ["options": options?.json], now: now)
+        }
+    }
+
+    /// Deletes a row, unless the download is running.
+    ///
+    /// - Returns: The deleted row; `nil` if there is none or it's running.
+    package func delete(_ id: String) async throws -> DownloadRow? {
+        try await database.write { database in
+            let condition = "download_id = ? AND state NOT IN ('started', 'downloading')"
+            guard let row = try Self.row(database, condition, [id]) else { return nil }
+            try database.execute(sql: "DELETE FROM downloads WHERE download_id = ?", arguments: [id])
+            return row
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package import CaptureAPI
+import CaptureWorker
+package import Foundation
+import GRDB
+
+/// The queue of downloads, and the only code that changes their states.
+///
+///     queued -> started -> downloading -> completed | failed | cancelled | aborted_by_system
+///       ^-- after a failure that another attempt can mend, with `not_before`
+///
+/// Each change is one transaction.
+package struct DownloadQueue: Sendable {
+    let database: CaptureDatabase
+    let rules: QueueRules
+
+    package init(database: CaptureDatabase, rules: QueueRules = QueueRules()) {
+        (self.database, self.rules) = (database, rules)
+    }
+
+    /// What became of a request.
+    package enum Acceptance: Sendable, Hashable {
+        case added(DownloadRow)
+        /// The same request is in the queue, or came under the same key.
+        case known(DownloadRow)
+        /// The key was used for another request.
+        case conflict
+        /// Too many requests in an hour.
+        case tooMany(retryAfterSeconds: Int)
+    }
+
+    /// Adds a download, unless it's known.
+    ///
+    /// - Parameter key: `Idempotency-Key`; `nil` without one.
+    package func accept(_ request: DownloadRequest, key: String?, now: Date = Date()) async throws -> Acceptance {
+        let id = UUID().uuidString.lowercased()
+        return try await database.write { [rules] database in
+            let fingerprint = Self.fingerprint(of: request)
+            if let key, let known = try Self.row(database, "key_id = '' AND idempotency_key = ?", [key]) {
+                return known.request == fingerprint ? .known(known) : .conflict
+            }
+            let same = "request = ? AND status IN ('pending', 'downloading') ORDER BY id LIMIT 1"
+            if let known = try Self.row(database, same, [fingerprint]) { return .known(known) }
+            let hourAgo = QueueTime.text(now.addingTimeInterval(-3600))
+            let times = try String.fetchAll(
+                database,
+                sql: "SELECT created_at FROM downloads WHERE key_id = '' AND created_at > ? ORDER BY created_at",
+                arguments: [hourAgo])
+            if times.count >= rules.downloadsPerHour, let first = times.suffix(rules.downloadsPerHour).first {
+                let wait = (QueueTime.date(first) ?? now).addingTimeInterval(3600).timeIntervalSince(now)
+                return .tooMany(retryAfterSeconds: max(1, Int(wait.rounded(.up))))
+            }
+            try Self.insert(request, id: id, key: key, fingerprint, now: QueueTime.text(now), database)
+            guard let row = try Self.row(database, "download_id = ?", [id]) else {
+                throw DatabaseError(message: "the new row is missing")
+            }
+            return .added(row)
+        }
+    }
+
+    private static func insert(
+        _ request: DownloadRequest, id: String, key: String?, _ fingerprint: String, now: String, _ database: Database
+    ) throws {
+        try database.execute(
+            sql: "INSERT INTO users (username, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            arguments: [request.username.text, now])
+        try database.execute(
+            sql: """
+                INSERT INTO downloads (
+                    download_id, url, host, username, client_id, idempotency_key, request, genre, service, options, state,
+                    created_at, updated_at, revision, session_id)
+                VALUES (:id, :url, :host, :user, :client, :key, :request, :genre, :service, :options, 'queued', :now, :now,
+                    (SELECT ifnull(max(revision), 0) + 1 FROM downloads), :id)
+                """,
+            arguments: [
+                "id": id, "url": request.url.text, "host": request.url.host, "user": request.username.text,
+                "client": request.clientID, "key": key, "request": fingerprint,
+                "genre": Genre(of: request.url).rawValue, "service": Service.name(of: request.url),
+                "options": request.options.json, "now": now,
+            ])
+    }
+
+    /// What makes two requests the same: URL, user and options.
+    private static func fingerprint(of request: DownloadRequest) -> String {
+        DownloadOptions.json(of: [request.url.text, request.username.text, request.options.json])
+    }
+
+    static func row(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws -> DownloadRow? {
+        try DownloadRow.fetchOne(database, sql: "SELECT * FROM downloads WHERE \(condition)", arguments: arguments)
+    }
+
+    package func row(_ id: String) async throws -> DownloadRow? {
+        try await database.read { try Self.row($0, "download_id = ?", [id]) }
+    }
+
+    /// Sets columns of a row if a condition holds. Raises the revision.
+    ///
+    /// - Returns: Whether it held.
+    @discardableResult
+    static func update(
+        _ database: Database, _ id: String, set columns: String, if condition: String = "1",
+        _ arguments: [String: (any DatabaseValueConvertible)?] = [:], now: Date = Date()
+    ) throws -> Bool {
+        var all = arguments
+        all["id"] = id
+        all["now"] = QueueTime.text(now)
+        try database.execute(
+            sql: """
+                UPDATE downloads SET \(columns), updated_at = :now,
+                    revision = (SELECT ifnull(max(revision), 0) + 1 FROM downloads)
+                WHERE download_id = :id AND (\(condition))
+                """, arguments: StatementArguments(all))
+        return database.changesCount > 0
+    }
+}
+
+/// The limits and delays of the queue.
+package struct QueueRules: Sendable {
+    /// How many downloads a client can add in an hour.
+    package var downloadsPerHour = 100
+    /// The time before each further attempt after a failure that another one can mend.
+    package var retryDelays: [Duration] = [.seconds(30), .seconds(120), .seconds(300)]
+
+    package init() {}
+
+    /// How long a site is left alone that limits the rate without saying how long.
+    static let siteHoldSeconds = 60
+    /// How long a download waits that needs a missing tool or space, before it's looked at again.
+    static let resourceSeconds = 15
+}

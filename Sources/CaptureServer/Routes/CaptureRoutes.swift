@@ -1,0 +1,131 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import ReplayServer
+
+/// The routes of the capture server: the published calls, ours, and the page.
+struct CaptureRoutes: Sendable {
+    let service: CaptureService
+
+    /// A request that was admitted: its path without `/api/v1`, in parts.
+    struct Call {
+        let request: Request
+        let path: [String]
+
+        /// The parameters of the query. RFC 3986 §3.4.
+        var parameters: [String: String] {
+            let pairs = request.uri.queryParameters.map { (String($0.key), String($0.value)) }
+            return Dictionary(pairs) { first, _ in first }
+        }
+
+        func hasFlag(_ name: String) -> Bool { parameters[name].map { !["0", "false"].contains($0) } ?? false }
+    }
+
+    func respond(to request: Request, _ context: ConnectionContext) async throws -> Response {
+        let response: Response
+        do {
+            response = try await route(request)
+        } catch let failure as RequestFailure {
+            response = try failure.response()
+        } catch {
+            context.logger.error("request failed", metadata: ["error": "\(error)"])
+            response = try RequestFailure(error).response()
+        }
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func route(_ request: Request) async throws -> Response {
+        let role = service.hosts.role(hosts: [request.head.authority ?? ""])
+        switch role {
+        case .control, .address: break
+        case .malformed: throw RequestFailure(.badRequest, "bad_host", "a request must have exactly one Host field")
+        default:
+            throw RequestFailure(
+                .misdirectedRequest, "misdirected", "this server doesn't serve this host; open \(service.address)")
+        }
+        let isRead = request.method == .get || request.method == .head
+        if isRead, let page = try await page(request, isAtAddress: role == .address) { return page }
+        try Self.checkSite(request)
+        var path = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        if path.starts(with: ["api", "v1"]) { path.removeFirst(2) }
+        let call = Call(request: request, path: path)
+        return try await isRead ? read(call) : change(call)
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        let downloads = DownloadRoutes(service: service)
+        switch (call.path.count, call.path.first, call.path.last) {
+        case (1, "health", _): return try await HealthRoute(service: service).respond()
+        case (1, "history", _): return try await downloads.history(call)
+        case (2, "status", let id?): return try await downloads.status(id)
+        case (3, "download", "log"): return try await downloads.log(call)
+        case (3, "download", "file"): return try await FileRoutes(service: service).file(call)
+        case (3, "download", "archive"): return try await FileRoutes(service: service).archive(call)
+        case (1, "download", _), (3, "download", "cancel"), (3, "download", "retry"):
+            throw RequestFailure.method("POST")
+        case (2, "history", _): throw RequestFailure.method("DELETE")
+        default: throw RequestFailure.nothingHere
+        }
+    }
+
+    private func change(_ call: Call) async throws -> Response {
+        let downloads = DownloadRoutes(service: service)
+        switch (call.request.method, call.path.count, call.path.first, call.path.last) {
+        case (.post, 1, "download", _): return try await downloads.add(call)
+        case (.post, 3, "download", "cancel"): return try await downloads.cancel(call)
+        case (.post, 3, "download", "retry"): return try await downloads.retry(call)
+        case (.delete, 2, "history", _): return try await downloads.delete(call)
+        case (_, 1, "download", _), (_, 3, "download", "cancel"), (_, 3, "download", "retry"):
+            throw RequestFailure.method("POST")
+        case (_, 1, "health", _), (_, 1, "history", _), (_, 2, "status", _), (_, 3, "download", _):
+            throw RequestFailure.method("GET, HEAD")
+        case (_, 2, "history", _): throw RequestFailure.method("DELETE")
+        default: throw RequestFailure.nothingHere
+        }
+    }
+
+    /// Refuses requests of other sites in the same browser. Programs send neither field.
+    private static func checkSite(_ request: Request) throws {
+        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
+            throw RequestFailure(.forbidden, "forbidden", "other sites can't use this server")
+        }
+        if let origin = request.headers[.origin], origin != "http://\(request.head.authority?.lowercased() ?? "")" {
+            throw RequestFailure(.forbidden, "forbidden", "other sites can't use this server")
+        }
+    }
+
+    // The page
+
+    /// Returns the page or one of its files; `nil` for other paths.
+    private func page(_ request: Request, isAtAddress: Bool) async throws -> Response? {
+        let path = request.uri.path
+        if path == "/" || path == "/index.html" {
+            // The page has one origin, so that it remembers its settings.
+            guard !isAtAddress else { return Responses.redirect(to: service.address + "/") }
+            return try await asset("capture/index.html", request, policy: Self.pagePolicy)
+        }
+        if path == "/favicon.ico" { return try await asset("app/icon.svg", request) }
+        guard Self.folders.contains(where: path.hasPrefix) || path == "/app/icon.svg" else { return nil }
+        return try await asset(String(path.dropFirst()), request)
+    }
+
+    private func asset(
+        _ path: String, _ request: Request, policy: String = SecurityHeaders.inert
+    ) async throws -> Response {
+        guard let asset = try await BlockingWork()({ [assets = service.assets] in try assets.asset(path) }) else {
+            throw RequestFailure.nothingHere
+        }
+        return Responses.asset(
+            asset, policy: policy, request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
+    }
+
+    private static let folders = ["/capture/", "/app/core/", "/app/components/"]
+    private static let pagePolicy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
+        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ].joined(separator: "; ")
+}

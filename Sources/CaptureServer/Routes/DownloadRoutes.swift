@@ -1,0 +1,171 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ReplayServer
+
+/// Adds, lists and changes downloads.
+struct DownloadRoutes: Sendable {
+    let service: CaptureService
+
+    private var queue: DownloadQueue { service.queue }
+
+    /// `POST /download`
+    func add(_ call: CaptureRoutes.Call) async throws -> Response {
+        let request: DownloadRequest
+        do {
+            request = try DownloadRequest(json: try await Self.body(call.request))
+        } catch let refusal as DownloadRequest.Refusal {
+            throw Self.failure(refusal)
+        }
+        do {
+            return try await add(request, key: try Self.key(call.request))
+        } catch var failure as RequestFailure {
+            failure.isForOlderClient = request.isFromOlderClient
+            throw failure
+        }
+    }
+
+    private func add(_ request: DownloadRequest, key: String?) async throws -> Response {
+        let row: DownloadRow
+        switch try await queue.accept(request, key: key) {
+        case .added(let added):
+            row = added
+            service.logger.info("Download queued successfully", metadata: ["download": "\(row.downloadID)"])
+            service.runner.wake()
+        case .known(let known): row = known
+        case .conflict:
+            throw RequestFailure(.conflict, "conflict", "this Idempotency-Key was used for another request")
+        case .tooMany(let seconds):
+            throw RequestFailure(
+                .tooManyRequests, "rate_limited", "too many downloads in an hour; try again later",
+                fields: [.retryAfter: "\(seconds)"])
+        }
+        let receipt = DownloadReceipt(
+            of: service.download(row), isForOlderClient: request.isFromOlderClient, at: Date())
+        return try JSONAnswer.response(receipt, status: .created)
+    }
+
+    /// `GET /status/{id}`
+    func status(_ id: String) async throws -> Response { try JSONAnswer.response(service.download(try await row(id))) }
+
+    /// `GET /history`
+    func history(_ call: CaptureRoutes.Call) async throws -> Response {
+        let query = try HistoryQuery(call.parameters)
+        let found = try await queue.database.read { try query.run($0) }
+        return try JSONAnswer.response(
+            found.rows.map { service.download($0) }, fields: [.totalCount: "\(found.total)"])
+    }
+
+    /// `GET /download/{id}/log`
+    func log(_ call: CaptureRoutes.Call) async throws -> Response {
+        let query = try HistoryQuery(call.parameters.merging(["limit": call.parameters["limit"] ?? "20"]) { $1 })
+        let row = try await row(call.path[1])
+        let lines = try await BlockingWork()({ [logs = service.logs] in
+            try logs.page(row, offset: query.offset, limit: query.limit)
+        })
+        return try JSONAnswer.response(lines)
+    }
+
+    /// `POST /download/{id}/cancel`
+    func cancel(_ call: CaptureRoutes.Call) async throws -> Response {
+        let id = try await row(call.path[1]).downloadID
+        guard let row = try await queue.cancel(id) else {
+            throw RequestFailure(.conflict, "not_possible", "the download has ended already")
+        }
+        if !service.runner.stop(id), row.downloadState == .queued { service.runner.sweepEnded(row) }
+        return try await status(id)
+    }
+
+    /// `POST /download/{id}/retry`
+    func retry(_ call: CaptureRoutes.Call) async throws -> Response {
+        let options: DownloadOptions?
+        do {
+            options = try DownloadRequest.retryOptions(json: try await Self.body(call.request, isOptional: true))
+        } catch let refusal as DownloadRequest.Refusal {
+            throw Self.failure(refusal)
+        }
+        let id = try await row(call.path[1]).downloadID
+        guard try await queue.retry(id, options: options) else {
+            throw RequestFailure(
+                .conflict, "not_possible", "only a download that failed or was cancelled can be retried")
+        }
+        service.runner.wake()
+        return try await status(id)
+    }
+
+    /// `DELETE /history/{id}`: removes a download from the list; with `archive` and `file` also what was saved.
+    func delete(_ call: CaptureRoutes.Call) async throws -> Response {
+        let id = try await row(call.path[1]).downloadID
+        guard let row = try await queue.delete(id) else {
+            throw RequestFailure(.conflict, "not_possible", "cancel the download first")
+        }
+        let (removesArchive, removesFile) = (call.hasFlag("archive"), call.hasFlag("file"))
+        try await BlockingWork().long { [service] in
+            service.runner.sweepEnded(row)
+            try service.logs.delete(row)
+            if removesFile, let path = service.layout.file(row) { try Folder.delete(path) }
+            if removesArchive, let archive = row.archiveID.flatMap({ ArchiveID($0) }) {
+                try service.store.remove(archive)
+            }
+        }
+        return try JSONAnswer.response(DownloadAcknowledgement(downloadID: id))
+    }
+
+    private func row(_ id: String) async throws -> DownloadRow {
+        guard let row = try await queue.row(id.lowercased()) else { throw RequestFailure.noDownload }
+        return row
+    }
+
+    // Requests
+
+    /// Reads a JSON body. The content type is required, because other sites can't send it without a CORS preflight.
+    private static func body(_ request: Request, isOptional: Bool = false) async throws -> Data {
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: bodyBytesMax)
+        } catch is NIOTooManyBytesError {
+            throw RequestFailure(.contentTooLarge, "too_large", "the body is larger than \(bodyBytesMax) bytes")
+        }
+        if isOptional, body.readableBytes == 0 { return Data() }
+        let type = (request.headers[.contentType] ?? "").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+        guard type.lowercased() == "application/json" else {
+            throw RequestFailure(
+                .unsupportedMediaType, "unsupported_media_type", "send the body as Content-Type: application/json")
+        }
+        return Data(body.readableBytesView)
+    }
+
+    /// Returns `Idempotency-Key`: 1 to 200 visible ASCII characters.
+    private static func key(_ request: Request) throws -> String? {
+        guard let key = request.headers[.idempotencyKey] else { return nil }
+        guard (1...200).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw RequestFailure(
+                invalid: [
+                    FieldProblem(["header", "Idempotency-Key"], "Input should be 1 to 200 visible ASCII characters")
+                ])
+        }
+        return key
+    }
+
+    private static func failure(_ refusal: DownloadRequest.Refusal) -> RequestFailure {
+        switch refusal {
+        case .notJSON: return .notJSON
+        case .invalid(let problems, let isFromOlderClient):
+            var failure = RequestFailure(invalid: problems)
+            failure.isForOlderClient = isFromOlderClient
+            return failure
+        }
+    }
+
+    private static let bodyBytesMax = 64 << 10
+}
+
+extension HTTPField.Name {
+    static let totalCount = HTTPField.Name.name("X-Total-Count")
+    static let idempotencyKey = HTTPField.Name.name("Idempotency-Key")
+    static let contentDisposition = HTTPField.Name.name("Content-Disposition")
+}

@@ -1,0 +1,84 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ReplayServer
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Sends saved files and archives, by ranges.
+struct FileRoutes: Sendable {
+    let service: CaptureService
+
+    /// `GET /download/{id}/file`: the media file or document.
+    func file(_ call: CaptureRoutes.Call) async throws -> Response {
+        let row = try await row(call)
+        guard let path = service.layout.file(row), let name = row.fileName else { throw Self.noFile }
+        let type = row.mediaType ?? "application/octet-stream"
+        let isShown = ["video/", "audio/", "image/"].contains(where: type.hasPrefix) || type == "application/pdf"
+        // Browsers don't show PDF in a sandbox.
+        let policy = type == "application/pdf" ? Self.documentPolicy : "sandbox; \(Self.mediaPolicy)"
+        return try await send(
+            path, call,
+            [
+                .contentType: type, .contentSecurityPolicy: policy,
+                .contentDisposition: Self.disposition(isShown ? "inline" : "attachment", name),
+            ])
+    }
+
+    /// `GET /download/{id}/archive`: the WACZ.
+    func archive(_ call: CaptureRoutes.Call) async throws -> Response {
+        let row = try await row(call)
+        guard let sha256 = row.archiveSHA256,
+            try await BlockingWork()({ [store = service.store] in try store.storedArchive(sha256: sha256) }) != nil
+        else {
+            throw RequestFailure(.notFound, "not_found", "the archive isn't in the library")
+        }
+        let name = ((row.fileName ?? row.downloadID) as NSString).deletingPathExtension + ".wacz"
+        return try await send(
+            service.store.layout.file(sha256), call,
+            [
+                .contentType: "application/wacz", .contentSecurityPolicy: SecurityHeaders.inert,
+                .contentDisposition: Self.disposition("attachment", name),
+            ])
+    }
+
+    private func row(_ call: CaptureRoutes.Call) async throws -> DownloadRow {
+        guard let row = try await service.queue.row(call.path[1].lowercased()) else { throw RequestFailure.noDownload }
+        return row
+    }
+
+    private func send(_ path: String, _ call: CaptureRoutes.Call, _ fields: HTTPFields) async throws -> Response {
+        let file: FileResponse
+        do {
+            file = try await BlockingWork()({
+                guard Folder.isFile(path) else { throw Self.noFile }
+                let file = try Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                return try FileResponse(file, fields: fields)
+            })
+        } catch let error as StoreError where error.code == .notFound {
+            throw Self.noFile
+        }
+        return file.response(to: call.request)
+    }
+
+    /// RFC 6266 §4, RFC 8187.
+    private static func disposition(_ kind: String, _ name: String) -> String {
+        let encoded = name.addingPercentEncoding(withAllowedCharacters: attributeCharacters) ?? "file"
+        return "\(kind); filename*=UTF-8''\(encoded)"
+    }
+
+    private static let attributeCharacters = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+    private static let noFile = RequestFailure(
+        .notFound, "not_found", "the file isn't there: it was moved or deleted, or wasn't kept beside the archive")
+
+    private static let mediaPolicy = "default-src 'none'; media-src 'self'; img-src 'self'; style-src 'unsafe-inline'"
+    private static let documentPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+}

@@ -1,0 +1,25 @@
+import CaptureAPI
+import GRDB
+import Hummingbird
+
+/// `GET /health`
+struct HealthRoute: Sendable {
+    let service: CaptureService
+
+    func respond() async throws -> Response {
+        let counts = try await service.queue.database.read { database in
+            (
+                total: try Int.fetchOne(database, sql: "SELECT count(*) FROM downloads") ?? 0,
+                queued: try Int.fetchOne(database, sql: "SELECT count(*) FROM downloads WHERE status = 'pending'") ?? 0,
+                running: try Int.fetchOne(database, sql: "SELECT count(*) FROM downloads WHERE status = 'downloading'")
+                    ?? 0
+            )
+        }
+        let health = CaptureHealth(
+            timestamp: QueueTime.text(), database: .init(connected: true, totalDownloads: counts.total),
+            software: service.settings.software, tools: await service.toolVersions.current(),
+            queue: .init(queued: counts.queued, running: counts.running, waitingFor: service.runner.waitingFor),
+            library: service.libraryAddress)
+        return try JSONAnswer.response(health)
+    }
+}

@@ -1,0 +1,159 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import WebArchive
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// One attempt at a download: finds out what the URL is, fetches it, packs it, and checks the result.
+package struct Attempt {
+    private let session: WorkerSession
+
+    /// - Parameters:
+    ///   - folder: The session folder, absolute, with `job.json`.
+    ///   - emit: Called with what changes.
+    package init(folder: String, emit: @escaping @Sendable (WorkerMessage) -> Void) throws {
+        let order = try JSONDecoder().decode(
+            JobOrder.self, from: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(SessionFile.order)")))
+        session = try WorkerSession(order: order, folder: folder, emit: emit)
+    }
+
+    /// Runs the attempt, and writes `result.json`.
+    package func run() async throws {
+        let result: WorkerResult
+        do {
+            result = .success(try await save())
+        } catch let failure as ToolFailure {
+            session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
+            result = .failure(failure)
+        } catch let error as WebArchiveError {
+            session.log.add("failed: \(error)")
+            result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .damaged, error.problem))
+        } catch let error as StoreError {
+            session.log.add("failed: \(error)")
+            result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .toolFailed, error.what))
+        }
+        try Self.write(result, to: "\(session.folder)/\(SessionFile.result)")
+    }
+
+    private func save() async throws -> SavedFiles {
+        guard let url = WebURL(session.order.url) else { throw ToolFailure(.unsupported, "this isn't a web address") }
+        // Of an earlier attempt, which didn't finish it.
+        for name in try Folder.names(in: session.folder) where name.hasSuffix(".wacz") {
+            try Folder.delete("\(session.folder)/\(name)")
+        }
+        session.report(WorkerMessage(stage: .analysing))
+        if Genre(of: url).isDocument {
+            guard case .document(let files) = try await DocumentAttempt(session: session).run() else {
+                throw Self.isPage
+            }
+            return try pack(files)
+        }
+        do {
+            return try pack(try await MediaAttempt(session: session).run(isGeneric: false), url)
+        } catch let failure as ToolFailure where failure.code == .unsupported {
+            return try await saveFromUnknownSite(url)
+        }
+    }
+
+    /// Saves what no extractor for a site takes: a document, or what the generic extractor finds.
+    private func saveFromUnknownSite(_ url: WebURL) async throws -> SavedFiles {
+        let outcome = try await DocumentAttempt(session: session).run()
+        if case .document(let files) = outcome { return try pack(files) }
+        do {
+            return try pack(try await MediaAttempt(session: session).run(isGeneric: true), url)
+        } catch let failure as ToolFailure where failure.code == .unsupported {
+            guard case .other("text/html") = outcome else { throw failure }
+            throw Self.isPage
+        }
+    }
+
+    private static let isPage = ToolFailure(
+        .page, "this is a web page without a video or audio; pages can't be saved yet")
+
+    private func pack(_ files: MediaAttempt.Files, _ url: WebURL) throws -> SavedFiles {
+        let known = Genre(of: url)
+        let found = files.info.extractor.flatMap { Genre(extractor: $0) }
+        let genre = known == .unknown ? found ?? .unknown : known
+        let title = Self.title(files.info.title)
+        session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
+        let ending = (files.media as NSString).pathExtension.lowercased()
+        let name = FileName.make(id: files.info.id, title: files.info.title, extension: ending)
+        let pack = try ArchivePack(session: session, title: title, fileName: name, time: Self.now())
+        try pack.pack(files)
+        return try saved(
+            pack, file: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo), genre,
+            genreDetectionError: genre == .unknown
+                ? "no genre for this site (yt-dlp's extractor: \(files.info.extractor ?? "unknown"))" : nil)
+    }
+
+    private func pack(_ files: DocumentAttempt.Files) throws -> SavedFiles {
+        let last = files.exchanges[files.exchanges.count - 1]
+        let component = WebURL(last.url)?.path.split(separator: "/").last.map(String.init) ?? ""
+        let name = (last.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
+        let fallback = files.genre == .pdf ? "pdf" : "epub"
+        let isNamed = Genre.endings.contains(name.pathExtension.lowercased())
+        let ending = isNamed ? name.pathExtension.lowercased() : fallback
+        let stem = (isNamed ? name.deletingPathExtension : name as String).split(separator: "/").last.map(String.init)
+        let title = Self.title(stem ?? "Document")
+        session.report(WorkerMessage(stage: .checking, title: title, genre: files.genre))
+        let fileName = FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: ending)
+        let pack = try ArchivePack(session: session, title: title, fileName: fileName, time: Self.now())
+        try pack.pack(files)
+        let type = Genre(mediaType: files.mediaType) == nil ? MediaType.of(ending) : files.mediaType
+        return try saved(pack, file: files.path, mediaType: type, files.genre, genreDetectionError: nil)
+    }
+
+    /// Verifies the archive: its structure and every hash in it.
+    private func saved(
+        _ pack: ArchivePack, file: String, mediaType: String, _ genre: Genre, genreDetectionError: String?
+    ) throws -> SavedFiles {
+        let wacz = try WACZFile.open(FileByteSource(path: pack.path))
+        let verification = try ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { _, _ in
+            session.report(WorkerMessage())
+        }.run()
+        if let finding = verification.findings.first(where: { $0.severity > .notice }) {
+            throw ToolFailure(.damaged, "the archive that was made isn't intact: \(finding.what)")
+        }
+        let archive = try Descriptor(path: pack.path, flags: O_RDONLY)
+        let (size, sha256) = try FileHash.of(archive) { _ in session.report(WorkerMessage()) }
+        session.log.add("made an archive of \(size) bytes, SHA-256 \(sha256)")
+        func relative(_ path: String) -> String { String(path.dropFirst(session.folder.count + 1)) }
+        let media = try Descriptor(path: file, flags: O_RDONLY)
+        return SavedFiles(
+            archive: relative(pack.path), archiveSHA256: sha256, file: relative(file),
+            fileSize: try media.size(), mediaType: mediaType, fileName: pack.fileName,
+            title: pack.title,
+            genre: genre, genreDetectionError: genreDetectionError)
+    }
+
+    private static func title(_ text: String) -> String {
+        let line = text.unicodeScalars.prefix(2000).map { scalar in
+            scalar.properties.generalCategory == .control ? " " : String(scalar)
+        }.joined().trimmingCharacters(in: .whitespaces)
+        return line.isEmpty ? "Untitled" : String(line.prefix(250))
+    }
+
+    private static func now() throws -> CaptureTimestamp {
+        let seconds = Int64(Date().timeIntervalSince1970)
+        guard let time = CaptureTimestamp(millisecondsSince1970: seconds * 1000) else {
+            throw ToolFailure(.toolFailed, "the computer's clock isn't set")
+        }
+        return time
+    }
+
+    /// Writes the result, flushed and renamed.
+    private static func write(_ result: WorkerResult, to path: String) throws {
+        let bytes = try JSONEncoder().encode(result)
+        let temporary = path + ".new"
+        try Folder.delete(temporary)
+        let file = try Descriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL)
+        try bytes.withUnsafeBytes { try file.append($0) }
+        try file.synchronize()
+        try Folder.move(temporary, to: path)
+    }
+}

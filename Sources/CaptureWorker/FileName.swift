@@ -1,0 +1,40 @@
+import Foundation
+
+/// The name of a media file or document: `<id>_<title>.<ext>`.
+enum FileName {
+    /// The maximum size of a name in bytes. File systems allow 255, and a number may be added.
+    static let bytesMax = 200
+
+    /// Makes a name of one component: NFC, without separators, control characters, and dots at the start. Other scripts are kept.
+    static func make(id: String, title: String, extension ending: String) -> String {
+        let ending = clean(ending, bytesMax: 10)
+        let start = clean(id, bytesMax: 60)
+        let room = bytesMax - ending.utf8.count - 1
+        let stem = [start, clean(title, bytesMax: bytesMax)].filter { !$0.isEmpty }.joined(separator: "_")
+        let name = shortened(stem.isEmpty ? "file" : stem, bytesMax: room)
+        return ending.isEmpty ? name : "\(name).\(ending)"
+    }
+
+    private static func clean(_ text: String, bytesMax: Int) -> String {
+        var name = String.UnicodeScalarView()
+        // Titles can be very long.
+        for scalar in text.unicodeScalars.prefix(bytesMax * 4) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned: continue
+            case .spaceSeparator, .lineSeparator, .paragraphSeparator: name.append("_")
+            default: name.append("/\\:*?\"<>|".unicodeScalars.contains(scalar) ? "_" : scalar)
+            }
+        }
+        let composed = String(name).precomposedStringWithCanonicalMapping
+        let trimmed = composed.drop { $0 == "." || $0 == "_" || $0 == "-" }
+        return shortened(String(trimmed), bytesMax: bytesMax)
+    }
+
+    /// Returns whole characters of a text within a limit, without dots and spaces at the end.
+    private static func shortened(_ text: String, bytesMax: Int) -> String {
+        var text = Substring(text)
+        while text.utf8.count > bytesMax { text.removeLast() }
+        while let last = text.last, last == "." || last == "_" { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,96 @@
+package import CaptureAPI
+import Foundation
+
+/// `job.json`: what a worker has to do. The server writes it into the session folder, in which the worker runs.
+package struct JobOrder: Sendable, Codable {
+    /// The paths of the programs; `nil` for those that aren't installed.
+    package struct Tools: Sendable, Codable {
+        package var ytdlp: String?
+        package var ffmpeg: String?
+        package var ffprobe: String?
+        package var curl: String?
+        /// The folders in which tools find each other, in the form of `PATH`.
+        package var path: String
+
+        package init(ytdlp: String?, ffmpeg: String?, ffprobe: String?, curl: String?, path: String) {
+            (self.ytdlp, self.ffmpeg, self.ffprobe, self.curl) = (ytdlp, ffmpeg, ffprobe, curl)
+            self.path = path
+        }
+    }
+
+    package var downloadID: String
+    package var url: String
+    package var options: DownloadOptions
+    package var tools: Tools
+    /// A cookies.txt, of which the worker uses a copy; `nil` without one.
+    package var cookies: String?
+    /// The name and version of this program.
+    package var software: String
+
+    package init(
+        downloadID: String, url: String, options: DownloadOptions, tools: Tools, cookies: String?, software: String
+    ) {
+        (self.downloadID, self.url, self.options, self.tools) = (downloadID, url, options, tools)
+        (self.cookies, self.software) = (cookies, software)
+    }
+}
+
+/// A line that a worker prints: what changed.
+package struct WorkerMessage: Sendable, Codable {
+    package var stage: DownloadStage?
+    package var progress: DownloadProgress?
+    package var title: String?
+    package var genre: Genre?
+
+    package init(
+        stage: DownloadStage? = nil, progress: DownloadProgress? = nil, title: String? = nil, genre: Genre? = nil
+    ) {
+        (self.stage, self.progress, self.title, self.genre) = (stage, progress, title, genre)
+    }
+}
+
+/// `result.json`: how an attempt ended. A worker writes it last, flushed and renamed.
+package enum WorkerResult: Sendable, Codable {
+    case success(SavedFiles)
+    case failure(ToolFailure)
+}
+
+/// The files of a successful attempt, by their paths in the session folder.
+package struct SavedFiles: Sendable, Codable {
+    /// The WACZ.
+    package var archive: String
+    /// The SHA-256 of the WACZ, in hex.
+    package var archiveSHA256: String
+    /// The media file or document.
+    package var file: String
+    package var fileSize: UInt64
+    /// `video/mp4`, for example.
+    package var mediaType: String
+    /// The name under which a person finds the file: `<media id>_<title>.<ext>`.
+    package var fileName: String
+    package var title: String
+    package var genre: Genre
+    /// Why the genre couldn't be found out.
+    package var genreDetectionError: String?
+
+    package init(
+        archive: String, archiveSHA256: String, file: String, fileSize: UInt64, mediaType: String, fileName: String,
+        title: String, genre: Genre, genreDetectionError: String?
+    ) {
+        (self.archive, self.archiveSHA256, self.file) = (archive, archiveSHA256, file)
+        (self.fileSize, self.mediaType, self.fileName) = (fileSize, mediaType, fileName)
+        (self.title, self.genre, self.genreDetectionError) = (title, genre, genreDetectionError)
+    }
+}
+
+/// The names of files in a session folder.
+package enum SessionFile {
+    package static let order = "job.json"
+    package static let result = "result.json"
+    package static let log = "log.txt"
+    /// Finished files of a tool.
+    static let output = "out"
+    /// Parts of a tool, which the next attempt continues, and its temporary files.
+    static let parts = "parts"
+    static let cookies = "cookies.txt"
+}

@@ -1,0 +1,49 @@
+/// Why an attempt failed.
+package struct ToolFailure: Error, Sendable, Hashable, Codable {
+    /// The kind of failure, `error_code` of a download.
+    package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+        case notFound = "not_found"
+        case isPrivate = "private"
+        case removed
+        case loginRequired = "login_required"
+        case geoBlocked = "geo_blocked"
+        /// No tool knows the site.
+        case unsupported
+        /// It's a page, without a medium.
+        case page = "page_unsupported"
+        case live
+        case playlist
+        case tooLarge = "too_large"
+        case drm
+        /// The site refuses the wanted quality.
+        case quality
+        case rateLimited = "rate_limited"
+        case network
+        case toolFailed = "tool_failed"
+        case toolMissing = "tool_missing"
+        /// The tool reported success, but left no file.
+        case noFile = "no_file"
+        /// The file can't be read or isn't what it should be.
+        case damaged
+        case diskFull = "disk_full"
+        /// The attempt said nothing for too long.
+        case silent = "timeout"
+        /// The processes of the attempt died.
+        case aborted
+
+        /// Whether another attempt can help.
+        package var isTransient: Bool {
+            [.rateLimited, .network, .diskFull, .toolMissing, .silent, .aborted].contains(self)
+        }
+    }
+
+    package let code: Code
+    /// What happened, for people; a tool's own line if there is one.
+    package let message: String
+    /// After how many seconds the site can be asked again, if it said so.
+    package var retryAfterSeconds: Int?
+
+    package init(_ code: Code, _ message: String, retryAfterSeconds: Int? = nil) {
+        (self.code, self.message, self.retryAfterSeconds) = (code, message, retryAfterSeconds)
+    }
+}

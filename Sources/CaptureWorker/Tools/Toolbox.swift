@@ -1,0 +1,99 @@
+import ArchiveStore
+package import CaptureAPI
+package import Foundation
+import Subprocess
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+#if canImport(System)
+import System
+#else
+import SystemPackage
+#endif
+
+/// The programs that saving needs. They are looked for in the environment of yt-dlp, then on `PATH`.
+package struct Toolbox: Sendable {
+    package enum Tool: String, Sendable, CaseIterable {
+        case ytdlp = "yt-dlp"
+        case deno, ffmpeg, ffprobe, curl
+
+        /// The argument that prints the version.
+        fileprivate var versionArgument: String { self == .ffmpeg || self == .ffprobe ? "-version" : "--version" }
+
+        /// Whether it's only needed for some sites.
+        package var isOptional: Bool { self == .deno }
+    }
+
+    /// The folder of yt-dlp's environments.
+    package let root: String
+    private let path: String
+
+    package init(environment: [String: String]) {
+        root = ToolEnvironment.root(environment)
+        path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    }
+
+    /// The folders to look in, in the form of `PATH`.
+    package var searchPath: String { "\(root)/current/bin:\(path)" }
+
+    /// Returns the path of a program; `nil` if it isn't installed.
+    package func path(of tool: Tool) -> String? {
+        searchPath.split(separator: ":").lazy.map { "\($0)/\(tool.rawValue)" }.first {
+            access($0, X_OK) == 0 && Folder.isFile($0)
+        }
+    }
+
+    /// The tools for a worker.
+    package var forWorker: JobOrder.Tools {
+        JobOrder.Tools(
+            ytdlp: path(of: .ytdlp), ffmpeg: path(of: .ffmpeg), ffprobe: path(of: .ffprobe), curl: path(of: .curl),
+            path: searchPath)
+    }
+
+    /// Returns the tools that a URL needs and that aren't installed.
+    package func missing(for url: String) -> [Tool] {
+        let isDocument = WebURL(url).map { Genre(of: $0).isDocument } ?? false
+        let needed: [Tool] = isDocument ? [.curl] : [.ytdlp, .ffmpeg, .ffprobe, .curl]
+        return needed.filter { path(of: $0) == nil }
+    }
+
+    /// Starts each tool to find out its version.
+    package func descriptions() async -> [ToolDescription] {
+        var found: [ToolDescription] = []
+        for tool in Tool.allCases {
+            let path = path(of: tool)
+            var version: String?
+            if let path { version = await Self.version(of: path, tool.versionArgument) }
+            found.append(ToolDescription(name: tool.rawValue, version: version, path: path))
+        }
+        return found
+    }
+
+    /// Returns the version that a program prints in its first line; `nil` if it doesn't start.
+    package static func version(of path: String, _ argument: String) async -> String? {
+        let result = try? await Subprocess.run(
+            .path(FilePath(path)), arguments: [argument], output: .string(limit: 64 << 10), error: .discarded)
+        guard let result, result.terminationStatus.isSuccess,
+            let line = result.standardOutput.split(separator: "\n").first
+        else { return nil }
+        // "ffmpeg version 5.1 Copyright", "curl 7.88.1 (…)", "deno 2.9.8", "2026.10.26"
+        let words = line.split(separator: " ")
+        return (words.first { $0.first?.isNumber == true } ?? words.last).map(String.init)
+    }
+
+    /// How many days old a version of yt-dlp is, which is a date: `2026.10.26`. `nil` for another form.
+    package static func age(ofMediaTool version: String, now: Date = Date()) -> Int? {
+        let parts = version.split(separator: ".").prefix(3).compactMap { Int($0) }
+        guard parts.count == 3 else { return nil }
+        let text = "\(parts[0])-\(parts[1] < 10 ? "0" : "")\(parts[1])-\(parts[2] < 10 ? "0" : "")\(parts[2])T00:00:00Z"
+        return (try? Date(text, strategy: .iso8601)).map { Int(now.timeIntervalSince($0) / 86_400) }
+    }
+
+    /// After how many days yt-dlp is old: sites change weekly.
+    package static let oldAfterDays = 30
+}

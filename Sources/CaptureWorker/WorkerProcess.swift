@@ -1,0 +1,129 @@
+import Foundation
+import Subprocess
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+#if canImport(System)
+import System
+#else
+import SystemPackage
+#endif
+
+/// A worker: a process group of its own for one attempt.
+///
+/// It ends with the server, whose end closes the worker's standard input.
+package struct WorkerProcess: Sendable {
+    private let program: String
+    /// The session folder, in which the worker and its tools run.
+    private let folder: String
+    /// A worker that says nothing for longer than this is ended.
+    private let silenceMax: Duration
+
+    package init(program: String, folder: String, silenceMax: Duration) {
+        (self.program, self.folder, self.silenceMax) = (program, folder, silenceMax)
+    }
+
+    /// How a worker ended. What it achieved is in `result.json`.
+    package enum End: Sendable, Hashable {
+        case exited
+        /// A signal ended it, or its exit code isn't 0.
+        case died(String)
+        /// It was ended because it said nothing.
+        case silent
+    }
+
+    private struct Silence: Error {}
+
+    /// When the worker was last heard.
+    private final class Heard: Sendable {
+        private let at = Mutex(ContinuousClock.now)
+
+        var silence: Duration { at.withLock { $0 }.duration(to: .now) }
+
+        func note() { at.withLock { $0 = .now } }
+    }
+
+    /// Runs the worker. When the task is cancelled, the whole group gets SIGTERM, and SIGKILL after 3 seconds.
+    ///
+    /// - Parameters:
+    ///   - onMessage: Called for each message.
+    ///   - onError: Called for each line that the worker writes to standard error.
+    package func run(
+        onMessage: @escaping @Sendable (WorkerMessage) async -> Void, onError: @escaping @Sendable (String) -> Void
+    ) async throws -> End {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(3))]
+        let group = Mutex<pid_t>(0)
+        // Whatever a tool left running ends with the attempt.
+        defer { group.withLock { if $0 > 1 { kill(-$0, SIGKILL) } } }
+        do {
+            let result = try await Subprocess.run(
+                .path(FilePath(program)), arguments: ["work"], workingDirectory: FilePath(folder),
+                platformOptions: options, input: .inputWriter, output: .sequence, error: .sequence
+            ) { execution in
+                group.withLock { $0 = execution.processIdentifier.value }
+                let heard = Heard()
+                try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                    tasks.addTask {
+                        for try await line in execution.standardOutput.strings() {
+                            heard.note()
+                            guard let message = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line.utf8))
+                            else {
+                                continue
+                            }
+                            await onMessage(message)
+                        }
+                        return true
+                    }
+                    tasks.addTask {
+                        for try await line in execution.standardError.strings() { onError(line) }
+                        return true
+                    }
+                    tasks.addTask {
+                        while true {
+                            try await Task.sleep(for: .milliseconds(200))
+                            if heard.silence > silenceMax { throw Silence() }
+                        }
+                    }
+                    var streams = 2
+                    while streams > 0, let isStream = try await tasks.next() { streams -= isStream ? 1 : 0 }
+                    tasks.cancelAll()
+                    while await tasks.nextResult() != nil {}
+                }
+            }
+            switch result.terminationStatus {
+            case .exited(0): return .exited
+            case .exited(let code): return .died("exit code \(code)")
+            case .signaled(let number): return .died("signal \(number)")
+            }
+        } catch is Silence {
+            return .silent
+        }
+    }
+
+    /// Ends processes that run in a session folder: tools of a worker that was killed together with its server.
+    ///
+    /// Only Linux tells in which folder a process runs.
+    ///
+    /// - Parameter sessions: The folder of all session folders.
+    package static func endLeftovers(in sessions: String) {
+        #if os(Linux)
+        guard let resolved = realpath(sessions, nil) else { return }
+        defer { free(resolved) }
+        let prefix = String(cString: resolved) + "/"
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard let id = pid_t(name), id != getpid(),
+                let folder = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd"),
+                folder.hasPrefix(prefix)
+            else { continue }
+            kill(id, SIGKILL)
+        }
+        #endif
+    }
+}

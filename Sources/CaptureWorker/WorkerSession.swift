@@ -1,0 +1,110 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import Subprocess
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The state of a worker: its order, its folder, its log, and what it reports to the server.
+final class WorkerSession: Sendable {
+    let order: JobOrder
+    /// The session folder, absolute.
+    let folder: String
+    let log: AttemptLog
+    private let emit: @Sendable (WorkerMessage) -> Void
+
+    private struct Reported {
+        var message = WorkerMessage()
+        var at = ContinuousClock.now - .seconds(1)
+        /// The size of the session folder's files.
+        var size: UInt64 = 0
+    }
+    private let reported = Mutex(Reported())
+
+    init(order: JobOrder, folder: String, emit: @escaping @Sendable (WorkerMessage) -> Void) throws {
+        (self.order, self.folder, self.emit) = (order, folder, emit)
+        log = try AttemptLog(path: "\(folder)/\(SessionFile.log)")
+        for place in [output, parts] { try Folder.create(place) }
+        if let cookies = order.cookies {
+            try Self.copyPrivately(cookies, to: "\(folder)/\(SessionFile.cookies)")
+        }
+    }
+
+    var output: String { "\(folder)/\(SessionFile.output)" }
+    var parts: String { "\(folder)/\(SessionFile.parts)" }
+
+    /// Reports progress, at most four times a second unless the stage or the title changes.
+    func report(_ message: WorkerMessage) {
+        let isNews: Bool = reported.withLock { reported in
+            let changes =
+                message.stage.map { $0 != reported.message.stage } == true
+                || message.title.map { $0 != reported.message.title } == true || message.genre != nil
+            guard changes || reported.at.duration(to: .now) > .milliseconds(250) else { return false }
+            reported.at = .now
+            reported.message.stage = message.stage ?? reported.message.stage
+            reported.message.title = message.title ?? reported.message.title
+            return true
+        }
+        if isNews { emit(message) }
+    }
+
+    /// Runs a tool. As long as its files grow, the server hears of it.
+    ///
+    /// - Parameter progress: Called twice a second, for tools that don't print their progress.
+    func run(
+        _ program: String, _ arguments: [String], onLine: @escaping @Sendable (ToolRun.Stream, String) throws -> Void,
+        progress: @escaping @Sendable () -> DownloadProgress? = { nil }
+    ) async throws -> ToolRun.End {
+        let run = ToolRun(program: program, arguments: arguments, folder: folder, environment: environment)
+        do {
+            return try await run.run(
+                onLine: { [self] stream, line in
+                    try onLine(stream, line)
+                    report(WorkerMessage())
+                },
+                onTick: { [self] in
+                    if let progress = progress() { report(WorkerMessage(stage: .fetching, progress: progress)) }
+                    reportGrowth()
+                })
+        } catch let error as SubprocessError {
+            log.add("\(program) can't be started: \(error)")
+            throw ToolFailure(.toolMissing, "\((program as NSString).lastPathComponent) can't be started")
+        }
+    }
+
+    private func reportGrowth() {
+        let size = [output, parts].reduce(UInt64(0)) { $0 + Self.size(of: $1) }
+        let hasGrown = reported.withLock { reported in
+            defer { reported.size = size }
+            return size != reported.size
+        }
+        if hasGrown { report(WorkerMessage()) }
+    }
+
+    private static func size(of folder: String) -> UInt64 {
+        ((try? Folder.names(in: folder)) ?? []).reduce(0) { $0 + (Folder.fileSize("\(folder)/\($1)") ?? 0) }
+    }
+
+    /// What tools see of this program's environment.
+    private var environment: [String: String] {
+        let passed = [
+            "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "TZ",
+        ]
+        let own = ProcessInfo.processInfo.environment.filter { passed.contains($0.key) }
+        return own.merging([
+            "PATH": order.tools.path, "HOME": folder, "TMPDIR": parts, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
+        ]) { $1 }
+    }
+
+    private static func copyPrivately(_ source: String, to target: String) throws {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+        try? Folder.delete(target)
+        let file = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL)
+        try bytes.withUnsafeBytes { try file.append($0) }
+    }
+}

@@ -1,0 +1,142 @@
+import ArchiveStore
+import ArgumentParser
+import CaptureAPI
+import CaptureServer
+import CommandSupport
+import Foundation
+
+/// `replayhost-capture add URL…`
+struct AddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Save URLs.",
+        discussion: """
+            The running server saves them. Without a server, they are kept in the queue for the next one, and the exit \
+            code is 75.
+
+            Example:
+              replayhost-capture add --wait https://example.org/film
+            """)
+
+    @Argument(help: "The URLs to save.")
+    var urls: [String]
+
+    @Option(name: .long, help: ArgumentHelp("Whose folder to use: letters and digits.", valueName: "name"))
+    var user: String?
+
+    @Option(name: .long, help: "What to keep of a video.")
+    var form: DownloadOptions.Form?
+
+    @Option(name: .long, help: ArgumentHelp("The maximum height of a video.", valueName: "pixels"))
+    var height: Int?
+
+    @Option(name: .long, help: "The format of the media file.")
+    var container: DownloadOptions.Container?
+
+    @Option(name: .customLong("audio-quality"), help: "The sample rate of extracted audio.")
+    var audioQuality: DownloadOptions.AudioQuality?
+
+    @Flag(name: .long, help: "Wait until all are saved. The exit code is 4 if one fails.")
+    var wait = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let client = try CaptureClient(common)
+        let queue = client == nil ? try await QueueWithoutServer(common) : nil
+        var added: [String] = []
+        var statuses: [ExitStatus] = []
+        for url in urls {
+            do {
+                let body = try body(url)
+                let receipt: DownloadReceipt
+                if let client {
+                    let key = ("Idempotency-Key", UUID().uuidString.lowercased())
+                    receipt = try client.call(DownloadReceipt.self, "POST", "/download", body: body, fields: [key])
+                } else if let queue {
+                    receipt = try await queue.add(body)
+                } else {
+                    continue
+                }
+                added.append(receipt.downloadID)
+                common.tell(receipt, "\(receipt.downloadID): \(queue == nil ? "queued" : "kept for later") \(url)")
+            } catch {
+                let failure = CommandError(error)
+                failure.report(asJSON: common.json)
+                statuses.append(failure.status)
+            }
+        }
+        if queue != nil, !added.isEmpty {
+            common.note("no server is running; start it with `replayhost-capture serve`")
+            statuses.append(.keptForLater)
+        } else if wait {
+            for id in added { statuses.append(try await waitForEnd(id)) }
+        }
+        try ExitStatus.throwUnlessDone(statuses)
+    }
+
+    /// Returns the body of the request.
+    private func body(_ url: String) throws -> [UInt8] {
+        struct Body: Encodable {
+            let url: String
+            let username: String?
+            let options: DownloadOptions
+        }
+        let options = DownloadOptions(form: form, height: height, container: container, audioQuality: audioQuality)
+        return Array(try JSONEncoder().encode(Body(url: url, username: user, options: options)))
+    }
+
+    /// Waits until a download has ended.
+    private func waitForEnd(_ id: String) async throws -> ExitStatus {
+        var shown = ""
+        while true {
+            let download = try QueueReader.download(id, common).download
+            if download.state.hasEnded {
+                if !shown.isEmpty { Terminal.showProgress("") }
+                let text = DownloadText.line(download)
+                if common.json { Terminal.write(Terminal.json(download)) } else { common.tell(text) }
+                return download.state == .completed ? .done : .damaged
+            }
+            if Terminal.isErrorTerminal, !common.quiet, !common.json {
+                shown = DownloadText.line(download)
+                Terminal.showProgress(String(shown.prefix(Terminal.columns - 1)))
+            }
+            try await Task.sleep(for: .milliseconds(300))
+        }
+    }
+}
+
+extension DownloadOptions.Form: ExpressibleByArgument {}
+extension DownloadOptions.Container: ExpressibleByArgument {}
+extension DownloadOptions.AudioQuality: ExpressibleByArgument {}
+
+/// The queue, for as long as no server uses it.
+private struct QueueWithoutServer {
+    private let queue: DownloadQueue
+    private let lock: ServerFile
+
+    init(_ common: CommonOptions) async throws {
+        let store = try common.openStore(repairing: false)
+        try CaptureLayout(store: store.layout, downloads: "").makeFolders()
+        lock = try ServerFile(ofCaptureServerIn: store.layout)
+        queue = DownloadQueue(database: try CaptureDatabase(layout: store.layout))
+    }
+
+    func add(_ body: [UInt8]) async throws -> DownloadReceipt {
+        do {
+            let request = try DownloadRequest(json: Data(body))
+            switch try await queue.accept(request, key: nil) {
+            case .added(let row), .known(let row):
+                return DownloadReceipt(of: row.download, isForOlderClient: false, at: Date())
+            case .tooMany: throw CommandError(.failed, code: "rate_limited", "too many downloads in an hour")
+            case .conflict: throw CommandError(.failed, code: "conflict", "the download can't be added")
+            }
+        } catch let refusal as DownloadRequest.Refusal {
+            var problem: FieldProblem?
+            if case .invalid(let problems, _) = refusal { problem = problems.first }
+            throw CommandError(
+                .usage, code: "invalid_parameter", problem?.msg ?? "invalid request",
+                place: problem?.loc.dropFirst().joined(separator: "."))
+        }
+    }
+}

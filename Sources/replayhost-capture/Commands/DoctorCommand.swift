@@ -1,0 +1,93 @@
+import ArchiveStore
+import ArgumentParser
+import CaptureAPI
+import CaptureServer
+import CaptureWorker
+import CommandSupport
+import Foundation
+
+/// `replayhost-capture doctor`
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check the tools, the folders and the queue.",
+        discussion: """
+            Example:
+              replayhost-capture doctor
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("The folder for saved files.", valueName: "folder"))
+    var downloads: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        var checks = await toolChecks(Toolbox(environment: environment))
+        checks += [folderCheck(environment), try queueCheck(), try serverCheck()]
+        for check in checks { check.write(asJSON: common.json) }
+        if checks.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
+    }
+
+    private func toolChecks(_ toolbox: Toolbox) async -> [Check] {
+        var checks: [Check] = []
+        for tool in await toolbox.descriptions() {
+            let isOptional = Toolbox.Tool(rawValue: tool.name)?.isOptional == true
+            guard let path = tool.path, let version = tool.version else {
+                let what = tool.path == nil ? "not installed" : "doesn't start"
+                checks.append(
+                    Check(
+                        name: tool.name, verdict: isOptional ? .warning : .bad,
+                        what: isOptional ? "\(what); YouTube needs it" : what, hint: "run `make setup-capture`"))
+                continue
+            }
+            var check = Check(name: tool.name, verdict: .good, what: "\(version), \(path)")
+            if tool.name == Toolbox.Tool.ytdlp.rawValue, let age = Toolbox.age(ofMediaTool: version),
+                age > Toolbox.oldAfterDays
+            {
+                check = Check(
+                    name: tool.name, verdict: .warning, what: "\(version) is \(age) days old; sites change weekly",
+                    hint: "run `replayhost-capture tools update`")
+            }
+            checks.append(check)
+        }
+        return checks
+    }
+
+    private func folderCheck(_ environment: [String: String]) -> Check {
+        let folder = downloads ?? (environment["HOME"] ?? "") + "/Downloads/VidSaver"
+        var existing = folder
+        while !Folder.exists(existing), existing.count > 1 {
+            existing = (existing as NSString).deletingLastPathComponent
+        }
+        guard access(existing, W_OK) == 0 else {
+            return Check(
+                name: "files", verdict: .bad, what: "\(folder) can't be written",
+                hint: "check who owns it, or choose another folder with --downloads")
+        }
+        let free = (try? Folder.freeBytes(at: existing)).map { ", \(Terminal.size($0)) free" } ?? ""
+        return Check(name: "files", verdict: .good, what: folder + free)
+    }
+
+    private func queueCheck() throws -> Check {
+        let layout = StoreLayout(root: common.location.path)
+        guard let reader = try QueueReader(layout: layout) else {
+            return Check(name: "queue", verdict: .good, what: "\(layout.captureDatabase), not created yet")
+        }
+        let lines = try reader.integrityCheck()
+        guard lines == ["ok"] else {
+            return Check(
+                name: "queue", verdict: .bad, what: lines.joined(separator: "; "),
+                hint: "restore \(layout.captureDatabase) from a backup, or move it away to begin with an empty queue")
+        }
+        return Check(name: "queue", verdict: .good, what: "\(layout.captureDatabase), no errors found")
+    }
+
+    private func serverCheck() throws -> Check {
+        let layout = StoreLayout(root: common.location.path)
+        guard let running = try RunningServer(at: layout.captureServerFile) else {
+            return Check(name: "server", verdict: .good, what: "not running")
+        }
+        return Check(name: "server", verdict: .good, what: "\(running.server.address), process \(running.server.pid)")
+    }
+}

@@ -1,0 +1,56 @@
+import ArchiveStore
+import ArgumentParser
+import CaptureAPI
+import CaptureServer
+import CommandSupport
+
+/// `replayhost-capture list`
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List downloads, newest first.",
+        discussion: """
+            Example:
+              replayhost-capture list --status failed
+            """)
+
+    @Option(name: .long, help: "Only this status: pending, downloading, completed or failed.")
+    var status: String?
+
+    @Option(name: .long, help: ArgumentHelp("Only downloads of this user.", valueName: "name"))
+    var user: String?
+
+    @Option(name: .long, help: ArgumentHelp("How many to show.", valueName: "number"))
+    var limit = 50
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let parameters = ["status": status, "username": user, "limit": "\(limit)"].compactMapValues { $0 }
+        let query: HistoryQuery
+        do {
+            query = try HistoryQuery(parameters)
+        } catch {
+            throw CommandError(
+                usage: "\(error.loc.last ?? ""): \(error.msg)", hint: "see `replayhost-capture list --help`")
+        }
+        let reader = try QueueReader(layout: StoreLayout(root: common.location.path))
+        let (total, rows) = try reader?.downloads(query) ?? (0, [])
+        if common.json {
+            for row in rows { Terminal.write(Terminal.json(row.download)) }
+            return
+        }
+        guard !rows.isEmpty else { return common.tell("No downloads.") }
+        var table = Table(
+            ["ID", "USER", "GENRE", "TITLE", "STATE"], hideable: ["GENRE", "USER"], truncatable: ["TITLE", "STATE"])
+        for row in rows {
+            let download = row.download
+            table.add([
+                String(download.downloadID.prefix(8)), download.username, download.genre.rawValue,
+                Terminal.safe(download.title ?? download.url), Terminal.safe(DownloadText.state(download)),
+            ])
+        }
+        for line in table.lines() { common.tell(line) }
+        if total > rows.count { common.note("\(total - rows.count) more; see them with --limit") }
+    }
+}

@@ -1,0 +1,178 @@
+import ArchiveStore
+import ArgumentParser
+import CaptureServer
+import CaptureWorker
+import CommandSupport
+import Foundation
+import Logging
+import ReplayServer
+import UnixSignals
+
+/// `replayhost-capture serve`
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Save the URLs in the queue, and accept new ones from this computer.",
+        discussion: """
+            Listens on 127.0.0.1 and ::1 only. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
+            running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect.
+
+            Example:
+              replayhost-capture serve
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("The port; 0 picks a free one.", valueName: "number"))
+    var port = 58_443
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The folder for saved files (default: ~/Downloads/VidSaver). Each user and genre has a folder below it.",
+            valueName: "folder"))
+    var downloads: String?
+
+    @Flag(name: .customLong("no-media-file"), help: "Keep only the archive, not the media file beside it.")
+    var noMediaFile = false
+
+    @Flag(name: .customLong("no-library"), help: "Don't start the library.")
+    var noLibrary = false
+
+    @Option(name: .long, help: ArgumentHelp("The folder with the web app (www).", valueName: "path"))
+    var assets: String?
+
+    @Option(name: .customLong("log-level"), help: "How much to log to standard error.")
+    var logLevel = LogLevel.info
+
+    // For tests, which can't wait for minutes.
+
+    @Option(name: .customLong("retry-delays"), help: .hidden)
+    var retryDelays: String?
+
+    @Option(name: .customLong("silence-limit"), help: .hidden)
+    var silenceLimit: Int?
+
+    @OptionGroup var common: CommonOptions
+
+    /// How much to log.
+    enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+        case trace, debug, info, notice, warning, error, critical
+    }
+
+    private struct Serving: Encodable {
+        let address: String
+        let store: String
+        let library: String?
+    }
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("--port \(port) is out of range; use 0 to 65535")
+        }
+        if downloads == "" { throw ValidationError("--downloads is empty; give a folder") }
+    }
+
+    func run() async throws {
+        common.noteStore()
+        let environment = ProcessInfo.processInfo.environment
+        let folder = AssetsLocation.choose(
+            option: assets, environment: environment, executable: Terminal.executablePath)
+        guard FileManager.default.fileExists(atPath: folder + "/capture/index.html") else {
+            throw StoreError(
+                .notFound, "no web app in this folder", place: folder, hint: "choose the folder www with --assets")
+        }
+        let listening = try LoopbackPort(taking: port)
+        let store = try common.openStore(repairing: true)
+        let toolbox = Toolbox(environment: environment)
+        let layout = CaptureLayout(store: store.layout, downloads: downloadsFolder(environment))
+        try layout.makeFolders()
+        let service = try CaptureService(
+            store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
+            toolbox: toolbox, settings: settings, logger: try logger(layout))
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let library = noLibrary ? nil : await startLibrary()
+        try await service.start(on: listening)
+        tell(Serving(address: service.address, store: common.location.path, library: library), layout, toolbox)
+        for await _ in signals { break }
+        await service.stop()
+    }
+
+    private func tell(_ serving: Serving, _ layout: CaptureLayout, _ toolbox: Toolbox) {
+        if common.json { return Terminal.write(Terminal.json(serving)) }
+        Terminal.write("Serving \(serving.address) (press Ctrl-C to stop)")
+        if let library = serving.library { common.note("library: \(library)") }
+        common.note("files: \(layout.downloads)")
+        let missing = Toolbox.Tool.allCases.filter { toolbox.path(of: $0) == nil && !$0.isOptional }
+        guard !missing.isEmpty else { return }
+        Terminal.writeError(
+            "\(missing.map(\.rawValue).joined(separator: ", ")) missing; downloads that need them wait", label: .warning
+        )
+        Terminal.writeError("run `make setup-capture` in the replayhost folder", label: .hint)
+    }
+
+    private var settings: CaptureSettings {
+        var settings = CaptureSettings(program: Terminal.executablePath, software: CaptureCommand.software)
+        settings.keepsFiles = !noMediaFile
+        if let retryDelays {
+            settings.rules.retryDelays = retryDelays.split(separator: ",").compactMap { Int($0) }.map { .seconds($0) }
+        }
+        if let silenceLimit { settings.silenceMax = .seconds(silenceLimit) }
+        // For tests: the server dies right after a step of the hand-over, as if it was killed.
+        if let step = ProcessInfo.processInfo.environment["REPLAYHOST_CAPTURE_CRASH_AFTER"] {
+            settings.onHandOverStep = { if $0 == step { _exit(9) } }
+        }
+        return settings
+    }
+
+    private func downloadsFolder(_ environment: [String: String]) -> String {
+        let home = environment["HOME"] ?? "/"
+        let folder = downloads ?? "\(home)/Downloads/VidSaver"
+        return StoreLocation.absolute(folder, in: FileManager.default.currentDirectoryPath)
+    }
+
+    /// Logs to standard error and to `logs/server.log`.
+    private func logger(_ layout: CaptureLayout) throws -> Logger {
+        let file = try LogFile(path: layout.serverLog)
+        var logger = Logger(label: "capture") { label in
+            MultiplexLogHandler([
+                StreamLogHandler(label: label, stream: ErrorLines()), StreamLogHandler(label: label, stream: file),
+            ])
+        }
+        logger.logLevel = Logger.Level(rawValue: logLevel.rawValue) ?? .info
+        return logger
+    }
+
+    /// Starts the library in the background, or finds the one that runs.
+    ///
+    /// - Returns: Its URL; `nil` if it can't be started. URLs can be saved all the same.
+    private func startLibrary() async -> String? {
+        let program = (Terminal.executablePath as NSString).deletingLastPathComponent + "/replayhost"
+        var arguments = ["open", "--no-browser", "--json", "--store", common.location.path]
+        if let assets { arguments += ["--assets", assets] }
+        do {
+            let output = try await ProgramOutput.of(program, arguments)
+            struct Opened: Decodable { let address: String }
+            return try JSONDecoder().decode(Opened.self, from: Data(output.utf8)).address
+        } catch {
+            let reason = (error as? StoreError)?.description ?? "\(error)"
+            Terminal.writeError("the library can't be started: \(reason)", label: .warning)
+            return nil
+        }
+    }
+}
+
+/// A log file, which is emptied when it gets too large.
+private struct LogFile: TextOutputStream, Sendable {
+    private let file: Descriptor
+    private static let bytesMax = 5 << 20
+
+    init(path: String) throws {
+        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
+    }
+
+    mutating func write(_ line: String) {
+        if let size = try? file.size(), size > Self.bytesMax { _ = ftruncate(file.number, 0) }
+        // A full disk is no reason to stop.
+        try? Array((Terminal.safe(String(line.dropLast(line.hasSuffix("\n") ? 1 : 0))) + "\n").utf8)
+            .withUnsafeBytes { try file.append($0) }
+    }
+}

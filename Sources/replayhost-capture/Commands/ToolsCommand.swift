@@ -1,0 +1,110 @@
+import ArgumentParser
+import CaptureAPI
+import CaptureWorker
+import CommandSupport
+import Foundation
+
+/// `replayhost-capture tools`
+struct ToolsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tools",
+        abstract: "List, install or update the programs that saving needs.",
+        discussion: """
+            Sites change weekly, and an old yt-dlp fails.
+
+            Example:
+              replayhost-capture tools update
+            """,
+        subcommands: [ListTools.self, InstallTools.self, UpdateTools.self, RollBackTools.self],
+        defaultSubcommand: ListTools.self)
+
+    private static var toolbox: Toolbox { Toolbox(environment: ProcessInfo.processInfo.environment) }
+
+    /// `replayhost-capture tools list`
+    struct ListTools: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the tools with their versions and paths.",
+            discussion: """
+                Example:
+                  replayhost-capture tools list
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let tools = await ToolsCommand.toolbox.descriptions()
+            if common.json {
+                for tool in tools { Terminal.write(Terminal.json(tool)) }
+                return
+            }
+            var table = Table(["TOOL", "VERSION", "PATH"])
+            for tool in tools {
+                let version = tool.version ?? (tool.path == nil ? "not installed" : "doesn't start")
+                table.add([tool.name, version, tool.path ?? ""])
+            }
+            for line in table.lines() { common.tell(line) }
+        }
+    }
+
+    /// `replayhost-capture tools install --requirements FILE`
+    struct InstallTools: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "install",
+            abstract: "Install yt-dlp, deno and curl-cffi in an environment of their own, each by its hash.",
+            discussion: """
+                Example:
+                  replayhost-capture tools install --requirements Packaging/capture-requirements.txt
+                """)
+
+        @Option(name: .long, help: ArgumentHelp("A requirements file of pip with hashes.", valueName: "file"))
+        var requirements: String
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let path = URL(fileURLWithPath: requirements).path
+            try await ToolsCommand.install(.pinned(file: path), common)
+        }
+    }
+
+    /// `replayhost-capture tools update`
+    struct UpdateTools: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "update",
+            abstract: "Install the newest yt-dlp. The former version stays, to go back to.",
+            discussion: """
+                Example:
+                  replayhost-capture tools update
+                """)
+
+        @Flag(name: .long, help: "Install the nightly build, which has the latest repairs.")
+        var nightly = false
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws { try await ToolsCommand.install(.latest(nightly: nightly), common) }
+    }
+
+    /// `replayhost-capture tools rollback`
+    struct RollBackTools: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rollback",
+            abstract: "Go back to the version of yt-dlp before.",
+            discussion: """
+                Example:
+                  replayhost-capture tools rollback
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let version = try await ToolEnvironment(root: ToolsCommand.toolbox.root).rollBack()
+            common.tell("yt-dlp \(version) is in use")
+        }
+    }
+
+    private static func install(_ source: ToolEnvironment.Source, _ common: CommonOptions) async throws {
+        let version = try await ToolEnvironment(root: toolbox.root).install(source) { common.note($0) }
+        common.tell("yt-dlp \(version) is in use")
+    }
+}
