@@ -6,7 +6,7 @@ import { confirmRemoval } from "../components/removal.js";
 import { pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { completeURL } from "../core/captures.js";
-import { make, plain } from "../core/dom.js";
+import { make, plain, plainURL } from "../core/dom.js";
 import { counted, moment, size, span } from "../core/format.js";
 import { mainURL, pageURL, pagesURL, urlsURL } from "../core/routes.js";
 import { targetSearchBox } from "../search/search-box.js";
@@ -119,6 +119,8 @@ function archiveFacts(archive) {
     const version = archive.waczVersion ? `WACZ ${plain(archive.waczVersion, 20)}, ` : "";
     return [
         ["Created", created.join(", with ")],
+        ["Saved from", archive.saved && [make("span", { dir: "ltr", text: plainURL(archive.saved.url, 400) }),
+            archive.saved.user !== "defaultuser" && ` for ${plain(archive.saved.user, 100)}`]],
         ["Added", [archive.importedAt && moment(archive.importedAt),
             archive.originalName && `from ${plain(archive.originalName)}`].filter(Boolean).join(" ")],
         ["File", version + size(archive.size)],

@@ -25,18 +25,29 @@ let resolvable = true;
 let stopped = false;
 
 /**
- * Requests the server's health once, and updates footer and banners.
+ * Requests the server's health, and updates footer, banners and links to the capture server. Without a response, they stay.
  *
  * @returns {Promise<void>}
  */
 export async function loadHealth() {
-    try {
-        health = await api.health();
-    } catch {
-        health = null;
-    }
+    const former = JSON.stringify(health);
+    health = await api.health().catch(() => health);
+    if (health && JSON.stringify(health) === former) return;
     showFooter();
     showBanners();
+    document.querySelectorAll(".capture-link").forEach(showCaptureLink);
+}
+
+/** @returns {HTMLElement} a link to the capture server, which is hidden unless that server runs */
+export function captureLink() {
+    const link = make("a", { class: "button capture-link", text: "Save a URL" });
+    showCaptureLink(link);
+    return link;
+}
+
+function showCaptureLink(link) {
+    link.hidden = !/^http:\/\/localhost:\d+$/.test(health?.capture);
+    if (!link.hidden) link.href = health.capture;
 }
 
 /** Shows a banner: this browser can't open archives. */

@@ -15,7 +15,7 @@ import { encoded } from "./routes.js";
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
- *   verificationReport?: Report}} Archive
+ *   verificationReport?: Report, saved?: {url: string, user: string}}} Archive `saved`: the URL that the capture server saved
  * @typedef {{checked: number, failed: number, without: number}} Tally
  * @typedef {{outcome: string, contents: "verified"|"incomplete"|"failed", signer?: string, verifiedAt: string,
  *   signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary
@@ -137,7 +137,10 @@ async function renewToken() {
     return hasChanged;
 }
 
-/** @returns {Promise<{version: string, engine: {name: string, version: string}|null}>} */
+/**
+ * @returns {Promise<{version: string, engine: {name: string, version: string}|null, capture?: string|null}>} `capture`: the
+ *   URL of the capture server, while it runs
+ */
 export const health = () => read("/api/health");
 
 /** @returns {Promise<Archive[]>} */

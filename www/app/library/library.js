@@ -1,7 +1,7 @@
 /** The library: lists all archives and collections, and adds new ones. */
 import { errorBlock } from "../components/messages.js";
 import { confirmRemoval } from "../components/removal.js";
-import { pageHeader, setServerStopped } from "../components/shell.js";
+import { captureLink, loadHealth, pageHeader, setServerStopped } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
@@ -51,6 +51,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     // Hidden until the list is loaded: an empty library has its own button, and hiding a focused one loses the focus.
     const headPick = pick();
     headPick.hidden = true;
+    const headCapture = make("span", { hidden: true }, captureLink());
     const collectionForm = createCollectionForm({
         onCreated: (collection) => navigate(pagesURL(collection)),
         onEnd: () => {
@@ -72,7 +73,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
         make("main", { class: "column" },
             make("div", { class: "title-row" },
                 make("div", {}, make("h1", { text: "Library", tabindex: "-1" }), summary),
-                make("div", { class: "head-actions" }, headPick, collectionButton), picker),
+                make("div", { class: "head-actions" }, headPick, headCapture, collectionButton), picker),
             imports.element, activity.element, problems, collectionForm.element, filterBox, tagNote, body));
 
     /** Reads the library again. A call during a read causes one more read. */
@@ -116,7 +117,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
         const { archives, collections } = known;
         const hasTagsOrNotes = all.some((item) => item.tags?.length || item.notes);
         filterBox.hidden = words.length === 0 && (all.length < 2 || all.length <= filterFrom && !hasTagsOrNotes);
-        headPick.hidden = archives.length === 0 || collectionForm.isOpen;
+        headPick.hidden = headCapture.hidden = archives.length === 0 || collectionForm.isOpen;
         collectionButton.hidden = archives.length < 2 || collectionForm.isOpen;
         const bytes = archives.reduce((sum, archive) => sum + archive.size, 0);
         const count = [counted(archives.length, "archive"), collections.length > 0 && counted(collections.length, "collection"),
@@ -171,7 +172,9 @@ export function showLibrary(root, firstRoute, { navigate }) {
     }
 
     const whenVisible = () => {
-        if (document.visibilityState === "visible" && !imports.busy()) refresh();
+        if (document.visibilityState !== "visible") return;
+        loadHealth();
+        if (!imports.busy()) refresh();
     };
     document.addEventListener("visibilitychange", whenVisible);
     const endDrops = acceptDrops((files) => imports.add(files));
@@ -230,5 +233,6 @@ function emptyState(button) {
             ", for example from wget. Drop files anywhere on this page, or choose "
             + "them. Copies in the library open without an internet connection."),
         button,
+        captureLink(),
         make("p", { class: "quiet" }, "From a terminal: ", make("code", { text: "replayhost import crawl.wacz" })));
 }

@@ -1,0 +1,113 @@
+/** The capture server's page: saves URLs, and shows their downloads. */
+import { errorBlock, noticeBlock } from "/app/components/messages.js";
+import { announce, make, plain } from "/app/core/dom.js";
+import * as api from "./api.js";
+import { createDownloads } from "./downloads.js";
+import { createSaveForm } from "./save-form.js";
+import { isLibraryURL } from "./urls.js";
+
+const activeSeconds = 1;
+const idleSeconds = 5;
+const stoppedSeconds = 2;
+
+const banners = document.getElementById("banners");
+const listProblems = document.getElementById("list-problems");
+const footer = document.getElementById("footer");
+const library = document.getElementById("library");
+
+const downloads = createDownloads({ onChanged: refresh, onEmptied: () => saveForm.focus() });
+const saveForm = createSaveForm({ has: downloads.has, onSaved: refresh, onUnreachable: () => {
+    setStopped(true);
+    schedule();
+} });
+let health = null;
+let healthReadAt = 0;
+let isStopped = false;
+let timer;
+let reading = null;
+let readAgain = false;
+
+/** Reads the list again. A call during a read causes one more read. */
+function refresh() {
+    clearTimeout(timer);
+    readAgain = reading !== null;
+    reading ??= read().finally(() => {
+        reading = null;
+        if (readAgain) refresh();
+        else schedule();
+    });
+}
+
+function schedule() {
+    clearTimeout(timer);
+    if (document.visibilityState !== "visible") return;
+    const seconds = isStopped ? stoppedSeconds : downloads.isActive ? activeSeconds : idleSeconds;
+    timer = setTimeout(refresh, seconds * 1000);
+}
+
+async function read() {
+    try {
+        const [answer] = await Promise.all([downloads.read(), readHealth()]);
+        setStopped(false);
+        listProblems.replaceChildren();
+        downloads.show(answer, health);
+    } catch (error) {
+        setStopped(api.isUnreachable(error));
+        if (!isStopped) showListError(error);
+    }
+}
+
+/** Reads the server's health at most every few seconds. The list doesn't depend on it. */
+async function readHealth() {
+    const now = performance.now();
+    if (health && now - healthReadAt < idleSeconds * 1000) return;
+    healthReadAt = now;
+    try {
+        health = await api.health();
+    } catch (error) {
+        if (api.isUnreachable(error)) throw error;
+    }
+    showHealth();
+}
+
+function showHealth() {
+    const { software, library: address, tools = [] } = health ?? {};
+    const versions = tools.filter(({ version }) => version).map(({ name, version }) => `${plain(name, 40)} ${plain(version, 40)}`);
+    const text = [plain(software, 80) || "replayhost", versions.join(", ")];
+    if (footer.dataset.shown !== text.join()) {
+        footer.dataset.shown = text.join();
+        footer.replaceChildren(make("p", { class: "column" }, ...text.map((part) => make("span", { text: part }))));
+    }
+    library.hidden = !isLibraryURL(address);
+    if (isLibraryURL(address)) library.href = address;
+}
+
+function showListError(error) {
+    const block = errorBlock(error, "Can't read the list");
+    if (listProblems.textContent !== block.textContent) listProblems.replaceChildren(block);
+}
+
+function setStopped(now) {
+    if (now === isStopped) return;
+    isStopped = now;
+    document.body.classList.toggle("stopped", now);
+    announce(now ? "replayhost-capture has stopped." : "replayhost-capture is running again.");
+    banners.replaceChildren(...(now ? [noticeBlock("warning", "replayhost-capture has stopped",
+        "Start it again, for example with `make capture`, and this page will reconnect. Downloads continue then.")] : []));
+    if (!now) saveForm.sendAgain();
+}
+
+// While the server is stopped, a link to it would open the browser's error page.
+document.addEventListener("click", (event) => {
+    if (!isStopped || event.target.closest("a[href]")?.origin !== location.origin) return;
+    event.preventDefault();
+    window.scrollTo(0, 0);
+    announce("replayhost-capture has stopped.");
+}, true);
+
+document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") refresh();
+    else clearTimeout(timer);
+});
+
+refresh();
