@@ -1,9 +1,10 @@
 # Each target runs one script or one swift command. `make` lists them.
-# Variables: PORT=8081 (run), ENGINE_DIR=DIR and ENGINE=pinned (setup), PREFIX=DIR and DESTDIR=DIR (install),
-# MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench).
-export PORT ENGINE_DIR ENGINE PREFIX DESTDIR MINUTES READER ONLY
+# Variables: PORT=8081 (run, capture), ENGINE_DIR=DIR and ENGINE=pinned (setup), YES=1 (setup-capture),
+# PREFIX=DIR and DESTDIR=DIR (install), MINUTES=5 and READER=zip (fuzz), ONLY=PART (soak, bench).
+export PORT ENGINE_DIR ENGINE YES PREFIX DESTDIR MINUTES READER ONLY
 
-.PHONY: help run build install uninstall dist test test-portable soak fuzz sanitize bench docs setup format lint clean
+.PHONY: help run capture build install uninstall dist test test-portable test-capture soak fuzz sanitize bench docs setup
+.PHONY: setup-capture format lint clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -11,6 +12,9 @@ help: ## list the targets
 
 run: ## set up, build, import the sample archive and serve it on http://localhost:8080 (PORT=)
 	@Scripts/run
+
+capture: ## build, and start the server that saves URLs on http://localhost:58443 (PORT=)
+	@Scripts/capture
 
 build: ## set up and build a release in .build/release/
 	@Scripts/build
@@ -30,6 +34,9 @@ test: ## run all tests and count them
 test-portable: ## build and test without libzip, brotli, zstd and RE2, as for iOS
 	@Scripts/test-portable
 
+test-capture: ## test saving with the real tools that make setup-capture installs
+	@Scripts/test-capture
+
 soak: ## run long tests with large archives, about 4 hours (ONLY="35-clients"; Scripts/soak --list)
 	@Scripts/soak
 
@@ -47,6 +54,9 @@ docs: ## build the documentation of the libraries in .build/docs/
 
 setup: ## install system packages and the replay engine (ENGINE_DIR=, ENGINE=pinned)
 	@Scripts/setup
+
+setup-capture: ## build what saving needs, and install its tools; asks first (YES=1)
+	@Scripts/setup-capture
 
 format: ## format the Swift sources in place
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples Fuzz

@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# Shared by `setup` and `setup-capture`, which define `say` and `fail`: finding and installing system packages.
+
+has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+python_has_pip() { command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null; }
+
+# install_with_apt PACKAGE...: as root, or with sudo.
+install_with_apt() {
+    local by_hand="sudo apt-get update && sudo apt-get install --no-install-recommends $*" as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "missing system packages: $*" "run as root: ${by_hand//sudo /}"
+        sudo -n true 2>/dev/null || [ -t 0 ] || fail "missing system packages: $*" "run: $by_hand"
+        as_root=(sudo)
+    fi
+    say "installing with apt${as_root:+ (sudo)}: $*"
+    "${as_root[@]}" apt-get update -q || say "apt-get update failed; continuing with the existing package lists"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" ||
+        fail "apt couldn't install: $*" "run: $by_hand"
+}
+
+# estimate_with_apt PACKAGE...: prints how much apt would install: "12 packages, 3 MB to download, 10 MB on disk". Needs no root.
+estimate_with_apt() {
+    local install=(install --no-install-recommends "$@") names download disk
+    if ! names=$(apt-get -qq --simulate "${install[@]}" 2>/dev/null | awk '$1 == "Inst" { print $2 }'); then
+        echo "size unknown until \`apt-get update\` has run"
+        return
+    fi
+    download=$(apt-get -qq --print-uris "${install[@]}" | awk '{ bytes += $3 } END { printf "%.0f", bytes / 1e6 }')
+    # Installed-Size is in KiB.
+    disk=$(xargs apt-cache show --no-all-versions <<<"$names" |
+        awk '$1 == "Installed-Size:" { size += $2 } END { printf "%.0f", size * 1024 / 1e6 }')
+    echo "$(wc -w <<<"$names") packages, $download MB to download, $disk MB on disk"
+}
