@@ -94,6 +94,12 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
         if audioQuality != nil, chosenForm == .video {
             problems.append(FieldProblem(["body", "options", "audio_quality"], "Audio quality needs the form audio"))
         }
+        if container == .opus, ![nil, .hz48000].contains(audioQuality) {
+            problems.append(FieldProblem(["body", "options", "audio_quality"], "Opus audio always has 48k"))
+        }
+        if container == .mp3, audioQuality == .hz96000 {
+            problems.append(FieldProblem(["body", "options", "audio_quality"], "MP3 audio has at most 48k"))
+        }
         return problems
     }
 }

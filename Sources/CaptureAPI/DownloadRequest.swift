@@ -108,7 +108,7 @@ package struct DownloadRequest: Sendable, Hashable {
             }
             do {
                 options = try keys.decodeIfPresent(DownloadOptions.self, forKey: .options)
-            } catch let error as DecodingError {
+            } catch {
                 problems.append(Self.problem(error))
             }
         }
@@ -122,13 +122,13 @@ package struct DownloadRequest: Sendable, Hashable {
             }
         }
 
-        private static func problem(_ error: DecodingError) -> FieldProblem {
+        private static func problem(_ error: any Error) -> FieldProblem {
             let path: [any CodingKey]
             let message: String
             switch error {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
                 (path, message) = (context.codingPath, "Input has the wrong type")
-            case .dataCorrupted(let context):
+            case DecodingError.dataCorrupted(let context):
                 (path, message) = (context.codingPath, "Input is not one of the known values")
             default: (path, message) = ([], "Input is not valid")
             }

@@ -29,7 +29,10 @@ package struct Attempt {
             result = .success(try await save())
         } catch let failure as ToolFailure {
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
-            result = .failure(failure)
+            result = .failure(
+                ToolFailure(
+                    failure.code, session.redaction.redacted(failure.message),
+                    retryAfterSeconds: failure.retryAfterSeconds))
         } catch let error as WebArchiveError {
             session.log.add("failed: \(error)")
             result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .damaged, error.problem))
@@ -47,7 +50,8 @@ package struct Attempt {
             try Folder.delete("\(session.folder)/\(name)")
         }
         session.report(WorkerMessage(stage: .analysing))
-        if Genre(of: url).isDocument {
+        let isMedia = session.order.options.mode == .media
+        if Genre(of: url).isDocument, !isMedia {
             guard case .document(let files) = try await DocumentAttempt(session: session).run() else {
                 throw Self.isPage
             }
@@ -56,13 +60,13 @@ package struct Attempt {
         do {
             return try pack(try await MediaAttempt(session: session).run(isGeneric: false), url)
         } catch let failure as ToolFailure where failure.code == .unsupported {
-            return try await saveFromUnknownSite(url)
+            return try await saveFromUnknownSite(url, isMedia: isMedia)
         }
     }
 
     /// Saves what no extractor for a site takes: a document, or what the generic extractor finds.
-    private func saveFromUnknownSite(_ url: WebURL) async throws -> SavedFiles {
-        let outcome = try await DocumentAttempt(session: session).run()
+    private func saveFromUnknownSite(_ url: WebURL, isMedia: Bool) async throws -> SavedFiles {
+        let outcome = isMedia ? .other(mediaType: "text/html") : try await DocumentAttempt(session: session).run()
         if case .document(let files) = outcome { return try pack(files) }
         do {
             return try pack(try await MediaAttempt(session: session).run(isGeneric: true), url)

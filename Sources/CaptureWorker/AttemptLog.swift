@@ -20,15 +20,18 @@ final class AttemptLog: Sendable {
     }
     private let file: Descriptor
     private let state: Mutex<State>
+    private let redaction: Redaction
 
-    init(path: String) throws {
+    init(path: String, redaction: Redaction) throws {
+        self.redaction = redaction
         file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
         state = Mutex(State(size: Int(clamping: try file.size())))
     }
 
     /// Adds a line. A log that can't be written doesn't stop the attempt.
     func add(_ text: String, from source: String = "worker") {
-        let safe = Redaction.redacted(String(decoding: text.utf8.prefix(Self.lineBytesMax), as: UTF8.self))
+        guard !state.withLock({ $0.isFull }) else { return }
+        let safe = redaction.redacted(String(decoding: text.utf8.prefix(Self.lineBytesMax), as: UTF8.self))
             .unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
         let line = Array("\(Date().formatted(.iso8601)) \(source): \(safe)\n".utf8)
         state.withLock { state in
@@ -43,9 +46,22 @@ final class AttemptLog: Sendable {
 }
 
 /// Removes what must not be in a log or a message: log-ins, and parameters of signed URLs.
-enum Redaction {
-    static func redacted(_ text: String) -> String {
-        patterns.reduce(text) { text, pattern in
+struct Redaction: Sendable {
+    /// Texts that must not appear: the values of cookies.
+    private let secrets: [String]
+
+    /// - Parameter cookies: The contents of a cookies.txt.
+    init(cookies: String = "") {
+        let values = cookies.split(whereSeparator: \.isNewline).compactMap { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false).dropFirst(6).first.map(String.init)
+        }
+        // Short values, such as "1", are no secrets, and are part of other words.
+        secrets = values.filter { $0.utf8.count >= 6 }
+    }
+
+    func redacted(_ text: String) -> String {
+        let text = secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: "[removed]") }
+        return Self.patterns.reduce(text) { text, pattern in
             text.replacingOccurrences(of: pattern.form, with: pattern.replacement, options: .regularExpression)
         }
     }

@@ -1,6 +1,12 @@
 import Foundation
 import Subprocess
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 #if canImport(System)
 import System
 #else
@@ -96,7 +102,7 @@ struct OutputLines {
     /// The rest of a longer line is dropped.
     static let lineBytesMax = 64 << 10
     /// Programs print a few hundred bytes for each fragment of a video.
-    static let bytesMax = 256 << 20
+    static let bytesMax = 64 << 20
 
     /// Returns the lines that the bytes complete, without empty ones.
     ///
@@ -107,11 +113,13 @@ struct OutputLines {
             throw ToolFailure(.toolFailed, "the tool printed more than \(Self.bytesMax >> 20) MB")
         }
         var lines: [String] = []
-        var rest = bytes[...]
-        while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
-            append(rest[..<end])
+        var rest = bytes
+        // Tools can print a lot: `memchr` is much faster than a search by element.
+        while let start = rest.baseAddress, let end = memchr(start, 0x0A, rest.count) {
+            let count = UnsafeRawPointer(start).distance(to: UnsafeRawPointer(end))
+            append(UnsafeRawBufferPointer(rebasing: rest[..<count]))
             if let line = finish() { lines.append(line) }
-            rest = rest[(end + 1)...]
+            rest = UnsafeRawBufferPointer(rebasing: rest[(count + 1)...])
         }
         append(rest)
         return lines
@@ -120,10 +128,12 @@ struct OutputLines {
     /// Returns the line that has no end yet; `nil` if it's empty.
     mutating func finish() -> String? {
         defer { line.removeAll(keepingCapacity: true) }
+        if line.last == 0x0D { line.removeLast() }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
-    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard line.count < Self.lineBytesMax else { return }
         line.append(contentsOf: bytes.prefix(Self.lineBytesMax - line.count))
     }
 }

@@ -16,6 +16,7 @@ final class WorkerSession: Sendable {
     /// The session folder, absolute.
     let folder: String
     let log: AttemptLog
+    let redaction: Redaction
     private let emit: @Sendable (WorkerMessage) -> Void
 
     private struct Reported {
@@ -28,11 +29,11 @@ final class WorkerSession: Sendable {
 
     init(order: JobOrder, folder: String, emit: @escaping @Sendable (WorkerMessage) -> Void) throws {
         (self.order, self.folder, self.emit) = (order, folder, emit)
-        log = try AttemptLog(path: "\(folder)/\(SessionFile.log)")
+        let cookies = order.cookies.flatMap { FileManager.default.contents(atPath: $0) }
+        redaction = Redaction(cookies: cookies.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        log = try AttemptLog(path: "\(folder)/\(SessionFile.log)", redaction: redaction)
         for place in [output, parts] { try Folder.create(place) }
-        if let cookies = order.cookies {
-            try Self.copyPrivately(cookies, to: "\(folder)/\(SessionFile.cookies)")
-        }
+        if let cookies { try Self.writePrivately(cookies, to: "\(folder)/\(SessionFile.cookies)") }
     }
 
     var output: String { "\(folder)/\(SessionFile.output)" }
@@ -101,9 +102,8 @@ final class WorkerSession: Sendable {
         ]) { $1 }
     }
 
-    private static func copyPrivately(_ source: String, to target: String) throws {
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: source))
-        try? Folder.delete(target)
+    private static func writePrivately(_ bytes: Data, to target: String) throws {
+        try Folder.delete(target)
         let file = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL)
         try bytes.withUnsafeBytes { try file.append($0) }
     }

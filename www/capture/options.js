@@ -3,10 +3,12 @@ import { make } from "/app/core/dom.js";
 
 // The server's choice is first.
 const containers = {
-    video: [["", "MP4"], ["mkv", "Matroska (MKV)"], ["webm", "WebM"]],
+    video: [["", "Automatic"], ["mp4", "MP4"], ["mkv", "Matroska (MKV)"], ["webm", "WebM"]],
     audio: [["", "M4A"], ["mp3", "MP3"], ["opus", "Opus"], ["flac", "FLAC"], ["wav", "WAV"]],
     lossless: [["", "FLAC"], ["wav", "WAV"]],
 };
+// Sample rates that a format can't have.
+const impossible = { "44.1k": ["opus"], "96k": ["opus", "mp3"] };
 const userKey = "replayhost-capture-user";
 
 /** @returns {{read: () => Omit<import("./api.js").Order, "url">|null}} `null` after an invalid choice, which has the focus then */
@@ -21,7 +23,9 @@ export function createOptions() {
     const isUserValid = () => /^[a-z0-9]*$/i.test(user.value.trim());
 
     function showContainers() {
-        const possible = containers[!isAudio() ? "video" : quality.value === "lossless" ? "lossless" : "audio"];
+        const left = isAudio() ? impossible[quality.value] ?? [] : [];
+        const possible = containers[!isAudio() ? "video" : quality.value === "lossless" ? "lossless" : "audio"]
+            .filter(([value]) => !left.includes(value));
         const chosen = container.value;
         container.replaceChildren(...possible.map(([value, text]) => make("option", { value, text })));
         container.value = possible.some(([value]) => value === chosen) ? chosen : "";

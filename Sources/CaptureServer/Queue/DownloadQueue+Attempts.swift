@@ -15,14 +15,14 @@ extension DownloadQueue {
         try await database.write { database in
             let text = QueueTime.text(now)
             try database.execute(sql: "DELETE FROM site_holds WHERE until <= ?", arguments: [text])
-            let waiting = try DownloadRow.fetchCursor(
+            let waiting = try DownloadRow.fetchAll(
                 database,
                 sql: """
                     SELECT * FROM downloads WHERE status = 'pending' AND (not_before IS NULL OR not_before <= ?)
                         AND host NOT IN (SELECT host FROM site_holds)
                     ORDER BY id
                     """, arguments: [text])
-            while let row = try waiting.next() {
+            for row in waiting {
                 if let reason = missing(row) {
                     guard row.waitingFor != reason.rawValue else { continue }
                     try Self.update(
@@ -166,14 +166,26 @@ extension DownloadQueue {
             let isLimited = failure.code == .rateLimited
             if isLimited, let seconds = failure.retryAfterSeconds ?? (delay > 0 ? QueueRules.siteHoldSeconds : nil) {
                 delay = max(delay, TimeInterval(seconds))
-                try database.execute(
-                    sql:
-                        "INSERT INTO site_holds (host, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until",
-                    arguments: [row.host, QueueTime.text(now.addingTimeInterval(TimeInterval(seconds)))])
+                try Self.hold(row.host, until: QueueTime.text(now.addingTimeInterval(TimeInterval(seconds))), database)
             }
             try Self.requeue(
                 database, id, isLimited ? .site : .retry, nil, failure, now.addingTimeInterval(delay), now)
             return .again
+        }
+    }
+
+    /// Leaves a site alone until a time. Its queued downloads wait.
+    private static func hold(_ host: String, until: String, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO site_holds (host, until) VALUES (:host, :until)
+                ON CONFLICT DO UPDATE SET until = max(until, excluded.until)
+                """, arguments: ["host": host, "until": until])
+        let waiting = "SELECT download_id FROM downloads WHERE status = 'pending' AND host = ?"
+        for id in try String.fetchAll(database, sql: waiting, arguments: [host]) {
+            try update(
+                database, id, set: "waiting_for = 'site', not_before = max(ifnull(not_before, ''), :until)",
+                ["until": until])
         }
     }
 

@@ -67,8 +67,10 @@ package struct DownloadQueue: Sendable {
             sql: """
                 INSERT INTO downloads (
                     download_id, url, host, username, client_id, idempotency_key, request, genre, service, options, state,
-                    created_at, updated_at, revision, session_id)
-                VALUES (:id, :url, :host, :user, :client, :key, :request, :genre, :service, :options, 'queued', :now, :now,
+                    waiting_for, not_before, created_at, updated_at, revision, session_id)
+                VALUES (:id, :url, :host, :user, :client, :key, :request, :genre, :service, :options, 'queued',
+                    (SELECT 'site' FROM site_holds WHERE host = :host AND until > :now),
+                    (SELECT until FROM site_holds WHERE host = :host AND until > :now), :now, :now,
                     (SELECT ifnull(max(revision), 0) + 1 FROM downloads), :id)
                 """,
             arguments: [

@@ -286,7 +286,7 @@ final class Runner: Sendable {
     /// Keeps what a worker made, until the store or the folder can be written again.
     private func postpone(_ row: DownloadRow, _ error: StoreError) async {
         do {
-            _ = try await queue.fail(row.downloadID, ToolFailure(.diskFull, error.description))
+            _ = try await queue.fail(row.downloadID, ToolFailure(.diskFull, error.what))
         } catch {
             logger.error("the queue can't be changed", metadata: ["error": "\(error)"])
         }

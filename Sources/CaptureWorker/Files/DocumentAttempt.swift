@@ -228,7 +228,7 @@ struct CurlOutput: Sendable {
 extension ToolFailure {
     /// Classifies curl's exit codes. Source: curl(1), "Exit codes".
     fileprivate init(code end: ToolRun.End, _ error: String?) {
-        let message = Redaction.redacted(String((error ?? "curl ended without a response (\(end))").prefix(500)))
+        let message = String((error ?? "curl ended without a response (\(end))").prefix(500))
         switch end {
         case .exited(1), .exited(3): self.init(.unsupported, message)
         case .exited(23): self.init(.diskFull, message)

@@ -38,9 +38,11 @@ struct MediaAttempt {
         session.log.add("yt-dlp ended: \(end)")
         let found = report.withLock { $0 }
         let media = try found.file.flatMap(checked)
-        guard end == .exited(0), let media else { throw ToolFailure(found, end) }
+        guard end == .exited(0), let media else {
+            throw ToolFailure(found, end, limitsQuality: session.order.options.limitsQuality)
+        }
         session.report(WorkerMessage(stage: .checking))
-        return try await files(of: media)
+        return try files(of: media, probe: try await resampled(media, try await probe(media)))
     }
 
     /// Returns the path of a finished file; `nil` if there is none.
@@ -59,15 +61,40 @@ struct MediaAttempt {
         return expected
     }
 
-    private func files(of media: String) async throws -> Files {
+    private func files(of media: String, probe: MediaProbe) throws -> Files {
         let names = try Folder.names(in: session.output)
         let subtitles = names.filter { $0.hasPrefix(MediaTool.stem + ".") && $0.hasSuffix(".vtt") }.map { name in
             (language: String(name.dropFirst(MediaTool.stem.count + 1).dropLast(4)), path: "\(session.output)/\(name)")
         }
         let poster = names.first { $0 == MediaTool.stem + ".jpg" }.map { "\(session.output)/\($0)" }
         return Files(
-            media: media, info: try MediaInfo(path: "\(session.output)/\(MediaTool.stem).info.json"),
-            probe: try await probe(media), subtitles: subtitles.filter { Folder.isFile($0.path) }, poster: poster)
+            media: media,
+            info: try MediaInfo(
+                path: "\(session.output)/\(MediaTool.stem).info.json", redaction: session.redaction),
+            probe: probe, subtitles: subtitles.filter { Folder.isFile($0.path) }, poster: poster)
+    }
+
+    /// Converts audio to the wanted sample rate. yt-dlp doesn't if it only copies the audio.
+    private func resampled(_ media: String, _ probe: MediaProbe) async throws -> MediaProbe {
+        let options = session.order.options
+        guard options.chosenForm == .audio, let hertz = options.audioQuality?.hertz, probe.sampleRate != hertz else {
+            return probe
+        }
+        guard let ffmpeg = session.order.tools.ffmpeg else {
+            throw ToolFailure(.toolMissing, "ffmpeg isn't installed; run `make setup-capture`")
+        }
+        session.report(WorkerMessage(stage: .merging))
+        let converted = "\(session.parts)/resampled.\((media as NSString).pathExtension)"
+        let arguments = [
+            "-nostdin", "-loglevel", "error", "-y", "-i", media, "-map", "0:a:0", "-map_metadata", "0", "-ar",
+            "\(hertz)",
+            converted,
+        ]
+        session.log.add("ffmpeg " + arguments.joined(separator: " "))
+        let end = try await session.run(ffmpeg, arguments) { _, line in session.log.add(line, from: "ffmpeg") }
+        guard end == .exited(0) else { throw ToolFailure(.quality, "ffmpeg can't convert the audio to \(hertz) Hz") }
+        try Folder.move(converted, to: media)
+        return try await self.probe(media)
     }
 
     private func probe(_ media: String) async throws -> MediaProbe {

@@ -2,7 +2,9 @@ import Foundation
 
 extension ToolFailure {
     /// Classifies a run of yt-dlp that left no file.
-    init(_ report: MediaToolReport, _ end: ToolRun.End) {
+    ///
+    /// - Parameter limitsQuality: Whether the options ask for a quality or a format, which can be what failed.
+    init(_ report: MediaToolReport, _ end: ToolRun.End, limitsQuality: Bool) {
         if report.isSkipped {
             self =
                 report.isLive
@@ -18,8 +20,9 @@ extension ToolFailure {
             }
             return
         }
+        let isConversion = limitsQuality && error.lowercased().contains("postprocessing:")
         self.init(
-            Self.code(of: error, status: report.lastStatus), Self.message(error),
+            isConversion ? .quality : Self.code(of: error, status: report.lastStatus), Self.message(error),
             retryAfterSeconds: report.retryAfterSeconds)
     }
 
@@ -27,7 +30,7 @@ extension ToolFailure {
     private static func message(_ error: String) -> String {
         let advice = ["; please report this issue on", " Confirm you are on the latest version", " (caused by "]
         let cuts = advice.compactMap { error.range(of: $0)?.lowerBound }
-        return Redaction.redacted(String(error[..<(cuts.min() ?? error.endIndex)].prefix(500)))
+        return String(error[..<(cuts.min() ?? error.endIndex)].prefix(500))
     }
 
     private static func code(of error: String, status: Int?) -> Code {
@@ -40,7 +43,7 @@ extension ToolFailure {
     private static let causes: [(code: Code, parts: [String])] = [
         (.unsupported, ["unsupported url", "no suitable extractor"]),
         (.quality, ["requested format is not available"]),
-        (.rateLimited, ["http error 429", "too many requests", "http error 503", "rate-limit", "rate limit"]),
+        (.rateLimited, ["http error 429", "too many requests", "http error 503"]),
         (.diskFull, ["no space left on device", "disk quota exceeded"]),
         (.tooLarge, ["larger than max-filesize"]),
         (.drm, ["drm protected", "drm protection", "drm-protected"]),
@@ -60,6 +63,7 @@ extension ToolFailure {
                 "authentication", "http error 401", "registered users",
             ]
         ),
+        (.rateLimited, ["rate-limit", "rate limit"]),
         (
             .removed,
             [

@@ -41,7 +41,7 @@ struct MediaInfo {
     /// Reads the `info.json` that yt-dlp wrote.
     ///
     /// - Throws: `ToolFailure` if it's missing or isn't JSON.
-    init(path: String) throws {
+    init(path: String, redaction: Redaction) throws {
         guard let file = try? Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW),
             let size = try? file.size(), size <= Self.bytesMax,
             let bytes = try? file.bytes(at: 0, upTo: Int(size)),
@@ -60,7 +60,7 @@ struct MediaInfo {
         width = (info["width"] as? NSNumber)?.intValue
         height = (info["height"] as? NSNumber)?.intValue
         var kept: [String: Any] = [:]
-        for key in Self.texts { kept[key] = text(key).map(Redaction.redacted) }
+        for key in Self.texts { kept[key] = text(key).map(redaction.redacted) }
         for key in Self.numbers { kept[key] = info[key] as? NSNumber }
         for key in Self.lists {
             kept[key] = (info[key] as? [Any])?.compactMap { $0 as? String }.prefix(200).map { String($0.prefix(200)) }
@@ -75,11 +75,13 @@ struct MediaProbe {
     let duration: Double?
     let width: Int?
     let height: Int?
+    /// Of the audio, in hertz.
+    let sampleRate: Int?
 
     static func arguments(_ path: String) -> [String] {
         [
             "-v", "error", "-of", "json", "-show_entries",
-            "format=duration:stream=codec_type,width,height:stream_disposition=attached_pic", "-i", path,
+            "format=duration:stream=codec_type,width,height,sample_rate:stream_disposition=attached_pic", "-i", path,
         ]
     }
 
@@ -95,6 +97,7 @@ struct MediaProbe {
                 let codec_type: String?
                 let width: Int?
                 let height: Int?
+                let sample_rate: String?
                 let disposition: Disposition?
             }
             struct Format: Decodable {
@@ -113,5 +116,6 @@ struct MediaProbe {
         hasVideo = video != nil
         duration = report?.format?.duration.flatMap(Double.init)
         (width, height) = (video?.width, video?.height)
+        sampleRate = streams.first { $0.codec_type == "audio" }?.sample_rate.flatMap { Int($0) }
     }
 }

@@ -54,21 +54,26 @@ struct MediaTool {
 
     private var format: [String] {
         let options = order.options
-        let container = options.chosenContainer.rawValue
         guard options.chosenForm == .video else {
-            var arguments = ["--format", "bestaudio/best", "--extract-audio", "--audio-format", container]
-            if let hertz = options.audioQuality?.hertz {
-                arguments += ["--postprocessor-args", "ExtractAudio:-ar \(hertz)"]
-            }
-            return arguments
+            return [
+                "--format", "bestaudio/best", "--extract-audio", "--audio-format", options.chosenContainer.rawValue,
+            ]
         }
-        // Browsers play H.264 and AAC in MP4 everywhere.
-        let preferred = options.chosenContainer == .mp4 ? ",vcodec:h264,acodec:aac" : ""
         let resolution = "res\(options.height.map { ":\($0)" } ?? "")"
+        if let container = options.container?.rawValue {
+            return [
+                "--format-sort", resolution, "--merge-output-format", container, "--remux-video", container,
+            ]
+        }
+        // Browsers play H.264 and AAC in MP4 everywhere. Other codecs and recordings stay in containers that fit them.
         return [
-            "--format-sort", resolution + preferred, "--merge-output-format", container, "--remux-video", container,
+            "--format-sort", resolution + ",vcodec:h264,acodec:aac", "--merge-output-format", "mp4/webm/mkv",
+            "--remux-video", Self.kept.map { "\($0)>\($0)" }.joined(separator: "/") + "/mov>mp4/m4v>mp4/aac>m4a/mkv",
         ]
     }
+
+    /// Containers that stay as they are.
+    private static let kept = ["mp4", "webm", "mkv", "mp3", "m4a", "ogg", "opus", "wav", "flac"]
 }
 
 /// What yt-dlp said in one run.

@@ -1,0 +1,281 @@
+"""The capture server under test: one store, one downloads folder, and fake tools."""
+
+import hashlib
+import http.client
+import json
+import os
+import select
+import signal
+import subprocess
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from support.host import die_with_parent
+from support.places import BINARY, CHECKOUT, WEB_INTERFACE
+from support.waiting import wait_until
+
+CAPTURE_BINARY = CHECKOUT / os.environ.get("REPLAYHOST_CAPTURE_BINARY", ".build/debug/replayhost-capture")
+# A wait ends when what it waits for happens. This only ends a run that would hang.
+SECONDS = 180
+ENDED = ("completed", "failed", "cancelled", "aborted_by_system")
+# Without waits after transient failures, instead of 30 s, 2 min and 5 min.
+FAST_RETRIES = ("--retry-delays", "0,0,0")
+
+
+class CaptureHost:
+    """A server that a test can kill and start again. The first start chooses a free port, which it keeps."""
+
+    def __init__(self, folder, tools, *options, store=None, downloads=None):
+        self.folder = Path(folder)
+        self.store = Path(store or self.folder / "store")
+        self.downloads = Path(downloads or self.folder / "Downloads")
+        self.log = self.folder / "capture.log"
+        self.tools, self.options = tools, options
+        self.port = 0
+        self.process = None
+        (self.folder / "home").mkdir(parents=True, exist_ok=True)
+
+    # The program
+
+    def environment(self, **more):
+        kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("REPLAYHOST_", "XDG_")) and not name.lower().endswith("_proxy")}
+        # A tool of this computer isn't found, except through the folder of the fakes.
+        tools = {"REPLAYHOST_TOOLS": str(self.tools.root), "PATH": str(self.tools.path)}
+        own = {"HOME": str(self.folder / "home"), "NO_COLOR": "1", "REPLAYHOST_ASSETS": str(WEB_INTERFACE), "LC_ALL": "C.UTF-8"}
+        return {**kept, **tools, **own, **more}
+
+    def start(self, **environment):
+        command = [CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads, "--port", str(self.port),
+            "--no-library", "--json", *self.options]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, env=self.environment(**environment), cwd=self.folder,
+                start_new_session=True, preexec_fn=die_with_parent)
+        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+        line = self.process.stdout.readline() if ready else b""
+        if not line:
+            self.stop()
+            raise AssertionError(f"the server did not start: {self.log.read_text(errors='replace')}")
+        self.started = json.loads(line)
+        self.port = int(self.started["address"].rsplit(":", 1)[1])
+        return self
+
+    def stop(self):
+        if not self.process:
+            return None
+        process, self.process = self.process, None
+        process.terminate()
+        try:
+            process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(SECONDS)
+            raise AssertionError(f"the server did not stop in {SECONDS} s") from None
+        finally:
+            process.stdout.close()
+        return process.returncode
+
+    def kill_9(self):
+        process, self.process = self.process, None
+        process.kill()
+        process.wait(SECONDS)
+        process.stdout.close()
+
+    def wait_for_crash(self):
+        """Waits until the server ends by itself. Returns its code."""
+        process, self.process = self.process, None
+        code = process.wait(SECONDS)
+        process.stdout.close()
+        return code
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+    def __enter__(self):
+        return self.start() if self.process is None else self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def command(self, name, *arguments, **options):
+        """Runs a command of `replayhost-capture` on this store."""
+        return subprocess.run(
+            [CAPTURE_BINARY, *name.split(), "--store", self.store, *map(str, arguments)], env=self.environment(), cwd=self.folder,
+            capture_output=True, text=True, errors="replace", timeout=SECONDS, **options)
+
+    def replayhost(self, *arguments):
+        """Runs a command of `replayhost` on this store. Returns its JSON lines."""
+        result = subprocess.run(
+            [BINARY, *map(str, arguments), "--store", self.store, "--json"], env=self.environment(), cwd=self.folder,
+            capture_output=True, text=True, errors="replace", timeout=SECONDS)
+        assert result.returncode == 0, f"{arguments}: {result.stdout}{result.stderr}"
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def search(self, words):
+        """The ids of the archives in which the library's search finds words or a URL."""
+        self.replayhost("jobs", "run")
+        return {hit["archive"] for hit in self.replayhost("search", words, "--limit", 100)}
+
+    # Requests
+
+    def request(self, method, path, headers=None, body=None, host=None, seconds=60):
+        """One raw request. Returns the status, the header fields and the body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}
+            if body is not None:
+                fields.setdefault("Content-Length", str(len(body)))
+            for name, value in fields.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def call(self, method, path, value=None, headers=None):
+        """A request whose answer is JSON. Returns the status and the value."""
+        content = None if value is None else json.dumps(value).encode()
+        fields = {**({"Content-Type": "application/json"} if method in ("POST", "PUT") else {}), **(headers or {})}
+        if content is None and method in ("POST", "PUT"):
+            content = b""
+        status, head, body = self.request(method, path, fields, content)
+        assert head.get_content_type() == "application/json", (status, head.items(), body[:300])
+        return status, json.loads(body)
+
+    def post(self, url, key=None, prefix="", **fields):
+        """Shares a URL. Returns the status and the answer."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.call("POST", f"{prefix}/download", {"url": url, **fields}, headers)
+
+    def add(self, url, **fields):
+        """Shares a URL that must be accepted. Returns the download's id."""
+        status, answer = self.post(url, **fields)
+        assert status == 201, answer
+        return answer["download_id"]
+
+    def status(self, identifier):
+        status, answer = self.call("GET", f"/status/{identifier}")
+        assert status == 200, answer
+        return answer
+
+    def cancel(self, identifier):
+        return self.call("POST", f"/download/{identifier}/cancel")
+
+    def wait_for(self, identifier, *states, condition=None, seconds=SECONDS):
+        """Waits until the download is in one of the states, or the condition is true. Returns its status."""
+        states = states or ENDED
+        shown = {}
+
+        def reached():
+            row = self.status(identifier)
+            shown.update(row)
+            if row["state"] in states if condition is None else condition(row):
+                return row
+            assert row["state"] not in ENDED, f"ended, but not as {states}: {row}\n{self.lines(identifier)}"
+            return None
+
+        try:
+            return wait_until(reached, f"{identifier} is in one of {states}", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\nlast: {shown}") from None
+
+    def history(self, **filters):
+        status, rows = self.call("GET", f"/history?{urlencode(filters)}")
+        assert status == 200, rows
+        return rows
+
+    def rows(self):
+        """All rows, newest first."""
+        rows = []
+        while page := self.history(limit=100, offset=len(rows)):
+            rows += page
+        return rows
+
+    def lines(self, identifier):
+        """The whole log of a download."""
+        lines = []
+        while True:
+            status, page = self.call("GET", f"/download/{quote(identifier)}/log?offset={len(lines)}&limit=20")
+            if status != 200 or not page["lines"]:
+                return lines
+            lines += page["lines"]
+
+    # What is on disk, and what runs
+
+    @property
+    def capture(self):
+        return self.store / "capture"
+
+    def sessions(self):
+        folder = self.capture / "sessions"
+        return sorted(os.listdir(folder)) if folder.exists() else []
+
+    def files(self):
+        """All files below the downloads folder, by their path there."""
+        return sorted(str(path.relative_to(self.downloads)) for path in self.downloads.rglob("*") if not path.is_dir())
+
+    def file(self, row):
+        return self.downloads / row["username"] / row["genre"] / row["file_path"]
+
+    def archives(self):
+        return {archive["id"]: archive for archive in self.replayhost("list")}
+
+    def processes(self):
+        """The processes that work below the store: workers and their tools. Pid to command line."""
+        found = {}
+        sessions = str(self.capture / "sessions")
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit() or (self.process and int(entry) == self.process.pid):
+                continue
+            try:
+                folder = os.readlink(f"/proc/{entry}/cwd")
+                command = Path(f"/proc/{entry}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if folder.startswith(sessions) or sessions in command:
+                found[int(entry)] = command
+        return found
+
+    def expect_no_processes(self):
+        wait_until(lambda: not self.processes(), "the worker and its tools have ended", SECONDS)
+
+    def expect_no_leftovers(self):
+        """No session, no half import, no process, once nothing is to be done."""
+        self.expect_no_processes()
+        wait_until(lambda: not self.sessions(), f"sessions/ is empty: {self.sessions()}", SECONDS)
+        incoming = self.store / "incoming"
+        assert not incoming.exists() or os.listdir(incoming) == []
+        for key in {archive["sha256"] for archive in self.archives().values()}:
+            assert sha256(self.store / "files" / f"{key}.wacz") == key
+
+    def expect_completed_once(self, rows):
+        """Each of the rows has exactly one archive and one file, and there are no others."""
+        assert [row["state"] for row in rows] == ["completed"] * len(rows), rows
+        archives = self.archives()
+        assert sorted(row["archive"] for row in rows) == sorted(archives)
+        assert self.files() == sorted(f"{row['username']}/{row['genre']}/{row['file_path']}" for row in rows)
+        for row in rows:
+            assert self.file(row).stat().st_size == row["file_size"] > 0
+
+    def memory(self):
+        """The largest resident size of the server up to now, in bytes."""
+        text = Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")) * 1024
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def end(pid, number=signal.SIGKILL):
+    """Sends a signal to a process that may have ended. Returns whether it was there."""
+    try:
+        os.kill(pid, number)
+        return True
+    except ProcessLookupError:
+        return False

@@ -1,0 +1,69 @@
+"""Puts fake tools where the capture server looks for tools: `$REPLAYHOST_TOOLS/current/bin`."""
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+
+FAKES = Path(__file__).parent / "fakes"
+# Loopback only: everything else goes to a proxy that isn't there. No test may reach another host.
+NO_NETWORK = """export http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9
+export all_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9 no_proxy=127.0.0.1,localhost,::1 NO_PROXY=127.0.0.1,localhost,::1"""
+CURL = """#!/bin/sh
+{no_network}
+exec {curl} "$@"
+"""
+PYTHON = """#!/bin/sh
+exec {python} -E -s -S -B {script} {folder} "$@"
+"""
+PRINTS = """#!/bin/sh
+echo "{line}"
+"""
+
+
+class FakeTools:
+    """A folder for REPLAYHOST_TOOLS."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+        self.notes = self.root / "notes"
+        self.bin = self.root / "yt-dlp-1" / "bin"
+        self.bin.mkdir(parents=True)
+        self.notes.mkdir()
+        # For PATH: what isn't a tool of the capture server, but read by others.
+        self.path = self.root / "path"
+        self.path.mkdir()
+        for name in ("pdftotext", "pdfinfo"):
+            if found := shutil.which(name):
+                (self.path / name).symlink_to(found)
+        (self.root / "current").symlink_to("yt-dlp-1")
+        self.set_version(time.strftime("%Y.%m.%d"))
+        for name, script in (("yt-dlp", "yt_dlp.py"), ("ffmpeg", "ffmpeg.py"), ("ffprobe", "ffprobe.py")):
+            self.write(name, PYTHON.format(python=sys.executable, script=FAKES / script, folder=self.notes))
+        self.write("deno", PRINTS.format(line="deno 2.9.8 (stable, release, x86_64-unknown-linux-gnu)"))
+        curl = shutil.which("curl")
+        if curl:
+            self.write("curl", CURL.format(curl=curl, no_network=NO_NETWORK))
+
+    def write(self, name, text):
+        path = self.bin / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+
+    def set_version(self, version):
+        """What `yt-dlp --version` prints: its date."""
+        (self.notes / "yt-dlp-version").write_text(version, encoding="utf-8")
+
+    def remove(self, name):
+        """Returns a function that puts the tool back."""
+        path = self.bin / name
+        aside = path.rename(self.notes / name)
+        return lambda: aside.rename(path)
+
+    def calls(self, url=None, what="called"):
+        """What the fakes noted: each call with its arguments, the starts and ends of downloads, what was resumed."""
+        path = self.notes / "calls.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        noted = [json.loads(line) for line in lines]
+        return [each for each in noted if each["what"] == what and (url is None or url in (each.get("url"), *each.get("arguments", [])))]

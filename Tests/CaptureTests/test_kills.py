@@ -1,0 +1,244 @@
+"""Kills the capture server, or a worker, at random instants and between any two steps of the hand-over.
+
+Each URL that was accepted is exactly one row, one archive and one file, with the right content, and nothing is left over. KILLS= and SEED=
+change the number of kills and the seed. The same seed repeats the same kills after the same delays.
+"""
+
+import http.client
+import os
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import media_content
+import pytest
+from capture_host import FAST_RETRIES, CaptureHost, end
+from fake_tools import FakeTools
+from support.waiting import wait_until
+from website import LARGE_PDF
+
+KILLS = int(os.environ.get("KILLS", "10"))
+SEED = os.environ.get("SEED", "20261125")
+# 100 downloads an hour are accepted.
+POSTS_MAX = 90
+# A worker that dies three times is given up, so none is killed more often.
+WORKER_KILLS_MAX = 2
+
+
+class Client:
+    """Shares URLs, each until it is accepted, as our own clients do: with a key of its own."""
+
+    def __init__(self, host):
+        self.host = host
+        # Key -> URL, and key -> id for those that were accepted
+        self.urls, self.accepted = {}, {}
+
+    def share(self, url):
+        key = f"key-{len(self.urls)}"
+        self.urls[key] = url
+        self.send(key)
+        return key
+
+    def send(self, key):
+        try:
+            status, answer = self.host.post(self.urls[key], key=key, username="ana")
+        except (OSError, http.client.HTTPException):
+            return  # The server was killed meanwhile.
+        assert status == 201, answer
+        assert self.accepted.setdefault(key, answer["download_id"]) == answer["download_id"]
+
+    def send_all(self):
+        for key in self.urls:
+            self.send(key)
+
+
+def expected_content(url):
+    return LARGE_PDF if "/slow.pdf" in url else media_content.of(url)
+
+
+def expect_all_once(host, client):
+    """Waits until all is done, and compares it with what was accepted."""
+    ids = {client.accepted[key]: url for key, url in client.urls.items()}
+    assert len(ids) == len(client.urls), "one row for each key"
+    for identifier in ids:
+        host.wait_for(identifier, "completed")
+    rows = host.rows()
+    assert {row["download_id"]: row["url"] for row in rows} == ids and len(rows) == len(ids)
+    host.expect_completed_once(rows)
+    for row in rows:
+        assert host.file(row).read_bytes() == expected_content(row["url"]), row["url"]
+    host.expect_no_leftovers()
+
+
+def kill_worker(host, kind, killed):
+    """Kills the worker of the running download, alone or with its tools. Returns whether there was one."""
+    running = [row["download_id"] for row in host.history(status="downloading")]
+    if not running or killed.get(running[0], 0) >= WORKER_KILLS_MAX:
+        return False
+    found = host.processes()
+    workers = [pid for pid, command in found.items() if re.search(r"capture work\b", command)]
+    if not workers:
+        return False
+    killed[running[0]] = killed.get(running[0], 0) + 1
+    if kind == "worker":
+        return end(workers[0])
+    try:
+        os.killpg(os.getpgid(workers[0]), signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_whatever_the_instant_nothing_is_lost(tmp_path, website):
+    seed = random.SystemRandom().randrange(1 << 30) if SEED == "random" else int(SEED)
+    chance, killed, outcomes = random.Random(seed), {}, []
+    print(f"SEED={seed} KILLS={KILLS}", flush=True)
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
+    client = Client(host)
+    try:
+        host.start()
+        for number in range(KILLS):
+            url = website(f"/slow.pdf?seconds=0.6&n={number}") if number % 4 == 3 else website.fake(
+                "slow", seconds=round(chance.uniform(0, 1.2), 1), n=number, title=f"Film {number}")
+            # The kill may come before the answer.
+            sender = None
+            if len(client.urls) < POSTS_MAX:
+                sender = threading.Thread(target=client.share, args=[url])
+                sender.start()
+            kind = chance.choice(["server", "server", "server", "worker", "group"])
+            time.sleep(chance.choice([chance.uniform(0, 0.05), chance.uniform(0, 1.5), chance.uniform(0.5, 2.5)]))
+            # Each round has a kill.
+            if kind == "server" or not kill_worker(host, kind, killed):
+                kind = "server"
+                host.kill_9()
+            outcomes.append(kind)
+            if sender:
+                sender.join()
+            if kind == "server":
+                # What the server started ends with it.
+                host.expect_no_processes()
+                host.start()
+                client.send_all()
+        client.send_all()
+        print({outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))}, flush=True)
+        expect_all_once(host, client)
+        # The parts of a killed tool are used again.
+        print(f"resumed: {len(host.tools.calls(what='resumed'))}", flush=True)
+    finally:
+        host.stop()
+
+
+@pytest.mark.parametrize("step", ["result", "imported", "filed", "completed", "swept"])
+def test_hand_over_continues_after_each_step(tmp_path, website, step):
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
+    client = Client(host)
+    try:
+        host.start(REPLAYHOST_CAPTURE_CRASH_AFTER=step)
+        client.share(website.fake("ok", title=f"After {step}"))
+        assert host.wait_for_crash() == 9
+        host.expect_no_processes()
+        calls = len(host.tools.calls(what="finished"))
+        host.start()
+        expect_all_once(host, client)
+        # Nothing is downloaded again.
+        assert len(host.tools.calls(what="finished")) == calls == 1
+    finally:
+        host.stop()
+
+
+def test_accepted_is_on_disk(tmp_path, website):
+    """Killed as soon as the last of 16 clients has its answer."""
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
+    try:
+        host.start()
+        accepted = {}
+
+        def share(number):
+            status, answer = host.post(website.fake("ok", n=number))
+            if status == 201:
+                accepted[answer["download_id"]] = number
+        threads = [threading.Thread(target=share, args=[number]) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        host.kill_9()
+        assert len(accepted) == 16
+        host.start()
+        rows = host.rows()
+        assert {row["download_id"] for row in rows} == set(accepted) and len(rows) == 16
+        for row in rows:
+            host.cancel(row["download_id"])
+    finally:
+        host.stop()
+    host.expect_no_processes()
+
+
+def test_ordinary_stop_ends_the_tools_and_continues_later(tmp_path, website):
+    host = CaptureHost(tmp_path, FakeTools(tmp_path / "tools"), *FAST_RETRIES)
+    client = Client(host)
+    try:
+        host.start()
+        client.share(website.fake("slow", seconds=2, title="Stopped"))
+        wait_until(lambda: host.processes(), "a worker runs", 120)
+        host.stop()
+        assert host.processes() == {}
+        assert not (host.capture / "capture.json").exists()
+        host.start()
+        expect_all_once(host, client)
+    finally:
+        host.stop()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 400 MB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=400m", "none", str(place)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True).returncode != 0:
+        pytest.skip("this user can't mount file systems")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], capture_output=True)
+
+
+def fill(place, leave=0):
+    """Fills a file system but for some bytes."""
+    path = place / "fill"
+    with open(path, "ab") as file:
+        free = os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
+        os.posix_fallocate(file.fileno(), 0, max(1, file.tell() + free - leave))
+    return path
+
+
+@pytest.mark.parametrize("leave", [8 << 20, 0], ids=["8-MB-left", "full"])
+def test_full_disk_loses_nothing(tmp_path, small_disk, website, leave):
+    """What is accepted waits for space. What can't be written isn't accepted."""
+    tools = FakeTools(tmp_path / "tools")
+    host = CaptureHost(tmp_path, tools, *FAST_RETRIES, store=small_disk / "store", downloads=small_disk / "Downloads")
+    client = Client(host)
+    try:
+        host.start()
+        client.share(website.fake("ok", n="before"))
+        host.wait_for(client.accepted["key-0"], "completed")
+        filled = fill(small_disk, leave)
+        for number in range(5):
+            key = f"key-{len(client.urls)}"
+            url = website.fake("ok", n=f"full-{number}")
+            status, answer = host.post(url, key=key, username="ana")
+            assert status == 201 or (status, answer["error"]) == (507, "disk_full") and leave == 0, answer
+            if status == 201:
+                client.urls[key], client.accepted[key] = url, answer["download_id"]
+        waiting = [identifier for key, identifier in client.accepted.items() if key != "key-0"]
+        for identifier in waiting:
+            host.wait_for(identifier, condition=lambda row: row["waiting_for"] == "disk")
+        host.kill_9()
+        host.start()
+        assert {row["download_id"] for row in host.rows()} == set(client.accepted.values())
+        filled.unlink()
+        expect_all_once(host, client)
+    finally:
+        host.stop()
