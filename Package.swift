@@ -31,6 +31,7 @@ let settings: [SwiftSetting] =
 // The capture server starts other programs, so iOS can't have it. `replayhost` doesn't depend on any of its targets.
 let captureDependencies: [Package.Dependency] =
     isPortable ? [] : [.package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2")]
+let captureReaders: [Target.Dependency] = isPortable ? [] : ["CaptureAPI", "CaptureWorker"]
 let captureTargets: [Target] =
     isPortable
     ? []
@@ -78,6 +79,7 @@ let captureTargets: [Target] =
             dependencies: [
                 "CaptureServer", "CaptureWorker", "CaptureAPI", "ArchiveStore", "ReplayServer", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Golden"],
             swiftSettings: settings
@@ -195,7 +197,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "FuzzReaders",
-            dependencies: ["WebArchive", "ArchiveSignature", "ArchiveStore", "ReplayServer", "CZlib"],
+            dependencies: ["WebArchive", "ArchiveSignature", "ArchiveStore", "ReplayServer", "CZlib"] + captureReaders,
             path: "Fuzz/Readers",
             swiftSettings: settings),
         .target(

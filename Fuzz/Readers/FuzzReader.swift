@@ -31,6 +31,10 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case cdxParameters = "cdx-parameters"
     /// The `backup.json` of a backup.
     case backupManifest = "backup-manifest"
+    /// The body of `POST /download` of the capture server.
+    case downloadRequest = "download-request"
+    /// What yt-dlp, ffprobe and curl print.
+    case toolOutput = "tool-output"
     /// `datapackage-digest.json` with a signature, or a key, certificate or time stamp of one.
     case signature
 
@@ -54,6 +58,8 @@ package enum FuzzReader: String, CaseIterable, Sendable {
             case .range: try Self.readRange(bytes)
             case .cdxParameters: try Self.readCDXParameters(bytes)
             case .backupManifest: try Self.readBackupManifest(bytes)
+            case .downloadRequest: try Self.readDownloadRequest(bytes)
+            case .toolOutput: try Self.readToolOutput(bytes)
             case .signature: try Self.readSignature(bytes)
             }
         }

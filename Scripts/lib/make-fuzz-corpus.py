@@ -32,6 +32,20 @@ def cdxj(path, time, **fields):
     return f"org,example)/{path} {time} {json.dumps(entry)}\n"
 
 
+def downloads():
+    seed("download-request", "older.json", '{"url":"https://tiktok.com/@user/video/123","client_id":"A1","timestamp":1234567890}')
+    seed("download-request", "v2.json", '{"url":"https://[::1]:8080/a.pdf?x#y","username":"John","options":{"form":"audio",'
+        '"container":"mp3","audio_quality":"48k","height":720,"mode":"media"}}')
+    seed("download-request", "invalid.json", '{"url":"ytsearch:cats","username":"../x","client_id":7,"options":{"height":720.5},"timestamp":"1"}')
+    seed("tool-output", "yt-dlp", 'RHINFO {"is_live": false, "title": "Caf\\u00e9"}\n[download] x does not pass filter, skipping ..\n'
+        'RHPROGRESS {"downloaded_bytes": 1024, "total_bytes": 80823, "speed": 1.5e6, "eta": 3}\nRHSTEP Merger\r\n'
+        "reply: 'HTTP/1.1 429 Too Many Requests'\nheader: Retry-After: 120\nERROR: [x] 1: HTTP Error 429\nRHFILE /s/out/media.mp4\n")
+    seed("tool-output", "ffprobe.json", '{"streams":[{"codec_type":"audio","sample_rate":"48000","disposition":{"attached_pic":0}}],'
+        '"format":{"duration":"5.0"}}')
+    seed("tool-output", "head", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n"
+        "Transfer-Encoding: chunked\r\nContent-Disposition: attachment; filename*=UTF-8''%e2%82%ac.pdf\r\n\r\n")
+
+
 def packages():
     for name in ["no-pages.wacz", "damaged/multi-wacz.wacz", "damaged/nul-name.wacz"]:
         seed("zip", Path(name).name, (ROOT / "Fixtures" / name).read_bytes())
@@ -221,7 +235,7 @@ def requests():
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     CORPUS.mkdir(parents=True)
-    for make in [indexes, documents, signatures, records, requests, packages]:
+    for make in [indexes, documents, signatures, records, requests, downloads, packages]:
         (CORPUS / "zip").mkdir(exist_ok=True)
         make()
     files = [path for path in CORPUS.rglob("*") if path.is_file()]

@@ -39,8 +39,8 @@ package struct WebURL: Sendable, Hashable {
 
     /// Returns the host of an authority; `nil` if it isn't valid or has user information.
     private static func host(of authority: Substring) -> String? {
-        guard !authority.contains("@") else { return nil }
         let isLiteral = authority.hasPrefix("[")
+        guard !authority.contains("@"), !isLiteral || authority.contains("]") else { return nil }
         let name = isLiteral ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
         let port = authority.dropFirst(name.count)
         guard port.isEmpty || isPort(port) else { return nil }

@@ -51,10 +51,13 @@ package final class CaptureService: Sendable {
     package var address: String { hosts.controlOrigins[0] }
 
     /// Starts to accept requests and to run downloads.
-    package func start(on port: LoopbackPort) async throws {
+    ///
+    /// - Parameter users: The IDs of users who may connect besides root and the user who runs this program.
+    package func start(on port: LoopbackPort, users: Set<UInt32> = []) async throws {
         try await runner.recover()
         let routes = CaptureRoutes(service: self)
-        let listener = try await LoopbackListener(on: port, hosts: hosts, logger: logger) { request, context in
+        let listener = try await LoopbackListener(on: port, hosts: hosts, users: users, logger: logger) {
+            request, context in
             try await routes.respond(to: request, context)
         }
         await running.start(

@@ -1,12 +1,12 @@
 import Foundation
 
 /// The name of a media file or document: `<id>_<title>.<ext>`.
-enum FileName {
+package enum FileName {
     /// The maximum size of a name in bytes. File systems allow 255, and a number may be added.
-    static let bytesMax = 200
+    package static let bytesMax = 200
 
     /// Makes a name of one component: NFC, without separators, control characters, and dots at the start. Other scripts are kept.
-    static func make(id: String, title: String, extension ending: String) -> String {
+    package static func make(id: String, title: String, extension ending: String) -> String {
         let ending = clean(ending, bytesMax: 10)
         let start = clean(id, bytesMax: 60)
         let room = bytesMax - ending.utf8.count - 1

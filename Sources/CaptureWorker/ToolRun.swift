@@ -16,7 +16,7 @@ import SystemPackage
 /// One run of a program, whose output is read line by line while it runs.
 ///
 /// The program is in the process group of this one, and ends with it.
-struct ToolRun {
+package struct ToolRun {
     let program: String
     let arguments: [String]
     /// The folder in which the program runs.
@@ -24,12 +24,12 @@ struct ToolRun {
     let environment: [String: String]
 
     /// Where a line comes from.
-    enum Stream: Sendable {
+    package enum Stream: Sendable {
         case output, errors
     }
 
     /// How a program ended.
-    enum End: Sendable, Hashable {
+    package enum End: Sendable, Hashable {
         case exited(Int32)
         case killed(signal: Int32)
     }
@@ -95,19 +95,21 @@ struct ToolRun {
 }
 
 /// Splits output into lines, with limits for a line and for all of them.
-struct OutputLines {
+package struct OutputLines {
     private var line: [UInt8] = []
     private var total = 0
 
     /// The rest of a longer line is dropped.
-    static let lineBytesMax = 64 << 10
+    package static let lineBytesMax = 64 << 10
     /// Programs print a few hundred bytes for each fragment of a video.
     static let bytesMax = 64 << 20
+
+    package init() {}
 
     /// Returns the lines that the bytes complete, without empty ones.
     ///
     /// - Throws: `ToolFailure` if there is too much output.
-    mutating func add(_ bytes: UnsafeRawBufferPointer) throws -> [String] {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) throws -> [String] {
         total += bytes.count
         guard total <= Self.bytesMax else {
             throw ToolFailure(.toolFailed, "the tool printed more than \(Self.bytesMax >> 20) MB")
@@ -126,7 +128,7 @@ struct OutputLines {
     }
 
     /// Returns the line that has no end yet; `nil` if it's empty.
-    mutating func finish() -> String? {
+    package mutating func finish() -> String? {
         defer { line.removeAll(keepingCapacity: true) }
         if line.last == 0x0D { line.removeLast() }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)

@@ -26,24 +26,24 @@ struct HandOver: Sendable {
     /// Whether files are kept beside their archives.
     let keepsFiles: Bool
     /// Called after each step.
-    let onStep: @Sendable (Step) -> Void
+    let onStep: @Sendable (Step) throws -> Void
 
     /// - Throws: `StoreError` if the store or the folder can't be written; the hand-over can be repeated then.
     func run(_ row: DownloadRow, _ files: SavedFiles) async throws {
-        onStep(.result)
+        try onStep(.result)
         let id = row.downloadID
         let session = layout.session(row.sessionID)
         let archive = try await BlockingWork().long { try importArchive(files, session, row) }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
-        onStep(.imported)
+        try onStep(.imported)
         if keepsFiles {
             try await placeFile(id, files, session)
-            onStep(.filed)
+            try onStep(.filed)
         }
         try await queue.complete(id, keepsFile: keepsFiles)
-        onStep(.completed)
+        try onStep(.completed)
         try await BlockingWork().long { try sweep(row) }
-        onStep(.swept)
+        try onStep(.swept)
     }
 
     /// Deletes the session folder, after its log was stored.

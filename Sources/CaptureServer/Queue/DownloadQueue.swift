@@ -19,7 +19,8 @@ package struct DownloadQueue: Sendable {
 
     /// What became of a request.
     package enum Acceptance: Sendable, Hashable {
-        case added(DownloadRow)
+        /// - Parameter isNewUser: Whether it's the first download of its user.
+        case added(DownloadRow, isNewUser: Bool)
         /// The same request is in the queue, or came under the same key.
         case known(DownloadRow)
         /// The key was used for another request.
@@ -49,20 +50,22 @@ package struct DownloadQueue: Sendable {
                 let wait = (QueueTime.date(first) ?? now).addingTimeInterval(3600).timeIntervalSince(now)
                 return .tooMany(retryAfterSeconds: max(1, Int(wait.rounded(.up))))
             }
-            try Self.insert(request, id: id, key: key, fingerprint, now: QueueTime.text(now), database)
+            let isNewUser = try Self.insert(request, id: id, key: key, fingerprint, now: QueueTime.text(now), database)
             guard let row = try Self.row(database, "download_id = ?", [id]) else {
                 throw DatabaseError(message: "the new row is missing")
             }
-            return .added(row)
+            return .added(row, isNewUser: isNewUser)
         }
     }
 
+    /// - Returns: Whether the user is new.
     private static func insert(
         _ request: DownloadRequest, id: String, key: String?, _ fingerprint: String, now: String, _ database: Database
-    ) throws {
+    ) throws -> Bool {
         try database.execute(
             sql: "INSERT INTO users (username, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
             arguments: [request.username.text, now])
+        let isNewUser = database.changesCount > 0
         try database.execute(
             sql: """
                 INSERT INTO downloads (
@@ -79,6 +82,7 @@ package struct DownloadQueue: Sendable {
                 "genre": Genre(of: request.url).rawValue, "service": Service.name(of: request.url),
                 "options": request.options.json, "now": now,
             ])
+        return isNewUser
     }
 
     /// What makes two requests the same: URL, user and options.

@@ -32,8 +32,9 @@ struct DownloadRoutes: Sendable {
     private func add(_ request: DownloadRequest, key: String?) async throws -> Response {
         let row: DownloadRow
         switch try await queue.accept(request, key: key) {
-        case .added(let added):
+        case .added(let added, let isNewUser):
             row = added
+            if isNewUser { service.logger.info("User created", metadata: ["user": "\(row.username)"]) }
             service.logger.info("Download queued successfully", metadata: ["download": "\(row.downloadID)"])
             service.runner.wake()
         case .known(let known): row = known

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The head of an HTTP/1.1 response, as curl received it. RFC 9112 §4, §5.
-struct ResponseHead: Sendable {
+package struct ResponseHead: Sendable {
     let status: Int
     /// The status line, without its end.
     let statusLine: String
@@ -18,7 +18,7 @@ struct ResponseHead: Sendable {
         self.init(text: String(decoding: data, as: UTF8.self))
     }
 
-    init?(text: String) {
+    package init?(text: String) {
         let heads = text.replacingOccurrences(of: "\r\n", with: "\n").components(separatedBy: "\n\n").dropLast()
         let final = heads.last { !$0.hasPrefix("HTTP/1.1 1") && !$0.hasPrefix("HTTP/1.0 1") }
         guard let lines = final?.split(separator: "\n"), let first = lines.first else { return nil }
@@ -40,14 +40,14 @@ struct ResponseHead: Sendable {
     var location: String? { [301, 302, 303, 307, 308].contains(status) ? self["location"] : nil }
 
     /// The media type in lower case, without parameters.
-    var mediaType: String {
+    package var mediaType: String {
         (self["content-type"] ?? "").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
     var contentLength: UInt64? { self["content-length"].flatMap { UInt64($0) } }
 
     /// The file name of `Content-Disposition`, without a path. RFC 6266.
-    var fileName: String? {
+    package var fileName: String? {
         guard let field = self["content-disposition"] else { return nil }
         var name: String?
         for part in field.split(separator: ";").dropFirst() {
@@ -65,7 +65,7 @@ struct ResponseHead: Sendable {
 
     /// The head for a WARC record, whose body has no transfer coding. Removed fields keep their values under another name, as
     /// browser-based crawlers write them.
-    var recordBytes: [UInt8] {
+    package var recordBytes: [UInt8] {
         let lines = fields.map { field in
             let name = field.name.lowercased() == "transfer-encoding" ? "x-orig-transfer-encoding" : field.name
             return "\(name): \(field.value)\r\n"

@@ -4,7 +4,7 @@ extension ToolFailure {
     /// Classifies a run of yt-dlp that left no file.
     ///
     /// - Parameter limitsQuality: Whether the options ask for a quality or a format, which can be what failed.
-    init(_ report: MediaToolReport, _ end: ToolRun.End, limitsQuality: Bool) {
+    package init(_ report: MediaToolReport, _ end: ToolRun.End, limitsQuality: Bool) {
         if report.isSkipped {
             self =
                 report.isLive

@@ -70,7 +70,7 @@ struct MediaInfo {
 }
 
 /// What ffprobe finds in a media file.
-struct MediaProbe {
+package struct MediaProbe {
     let hasVideo: Bool
     let duration: Double?
     let width: Int?
@@ -88,7 +88,7 @@ struct MediaProbe {
     /// Reads ffprobe's output.
     ///
     /// - Throws: `ToolFailure` if the file has neither video nor audio.
-    init(json: String) throws {
+    package init(json: String) throws {
         struct Report: Decodable {
             struct Stream: Decodable {
                 struct Disposition: Decodable {

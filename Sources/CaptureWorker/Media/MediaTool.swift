@@ -77,7 +77,7 @@ struct MediaTool {
 }
 
 /// What yt-dlp said in one run.
-struct MediaToolReport: Sendable {
+package struct MediaToolReport: Sendable {
     /// The path of the finished file, as yt-dlp printed it.
     var file: String?
     var isLive = false
@@ -91,8 +91,10 @@ struct MediaToolReport: Sendable {
     /// `Retry-After` of the last response that had one, in seconds.
     var retryAfterSeconds: Int?
 
+    package init() {}
+
     /// What a line says about the progress; `nil` for other lines.
-    mutating func read(_ line: String, from stream: ToolRun.Stream) -> WorkerMessage? {
+    package mutating func read(_ line: String, from stream: ToolRun.Stream) -> WorkerMessage? {
         if let json = line.after(MediaTool.progressMark) {
             return ProgressLine.parse(json).map { WorkerMessage(stage: .fetching, progress: $0) }
         }

@@ -126,7 +126,7 @@ private struct QueueWithoutServer {
         do {
             let request = try DownloadRequest(json: Data(body))
             switch try await queue.accept(request, key: nil) {
-            case .added(let row), .known(let row):
+            case .added(let row, _), .known(let row):
                 return DownloadReceipt(of: row.download, isForOlderClient: false, at: Date())
             case .tooMany: throw CommandError(.failed, code: "rate_limited", "too many downloads in an hour")
             case .conflict: throw CommandError(.failed, code: "conflict", "the download can't be added")

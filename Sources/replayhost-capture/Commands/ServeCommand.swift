@@ -90,7 +90,8 @@ struct ServeCommand: AsyncParsableCommand {
             toolbox: toolbox, settings: settings, logger: try logger(layout))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
-        try await service.start(on: listening)
+        let sudo = environment["SUDO_UID"].flatMap { UInt32($0) }
+        try await service.start(on: listening, users: Set([sudo].compactMap { $0 }))
         tell(Serving(address: service.address, store: common.location.path, library: library), layout, toolbox)
         for await _ in signals { break }
         await service.stop()
@@ -143,7 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Starts the library in the background, or finds the one that runs.
     ///
-    /// - Returns: Its URL; `nil` if it can't be started. URLs can be saved all the same.
+    /// - Returns: Its URL; `nil` if it can't be started. URLs can still be saved.
     private func startLibrary() async -> String? {
         let program = (Terminal.executablePath as NSString).deletingLastPathComponent + "/replayhost"
         var arguments = ["open", "--no-browser", "--json", "--store", common.location.path]

@@ -17,6 +17,16 @@ def slow(download, failure):
     download.complete(float(download.query.get("seconds", 3)))
 
 
+def held(download, failure):
+    """Runs until the file `gate` exists, and always shows progress. Then it completes."""
+    if download.start():
+        while not os.path.exists(download.query["gate"]):
+            download.progress(100_000, 200_000)
+            time.sleep(0.05)
+        download.fetch(media.content(download.url, download.info["filesize"], download.info["ext"]))
+        download.finish()
+
+
 def busy(download, failure):
     """Runs until it is stopped, and always shows progress."""
     if download.start():
@@ -258,7 +268,7 @@ def error(text):
 
 COOKIES = "Use --cookies-from-browser or --cookies for the authentication. See  https://github.com/yt-dlp/yt-dlp/wiki/FAQ"
 SCRIPTS = {
-    "ok": ok, "ok-200k": ok, "slow": slow, "busy": busy, "stall": stall, "stubborn": stubborn, "crash": crash,
+    "ok": ok, "ok-200k": ok, "slow": slow, "held": held, "busy": busy, "stall": stall, "stubborn": stubborn, "crash": crash,
     "traceback": traceback, "exit0-nofile": exit0_nofile, "exit0-silent": exit0_silent, "too-large": too_large, "empty": empty,
     "truncated": truncated, "not-media": not_media, "print-1gb": print_1gb, "print-1gb-line": print_1gb_line,
     "outside": outside, "link": link, "folder": folder, "pipe": pipe, "bigtitle": bigtitle, "bigid": bigid, "strange": strange,
