@@ -40,7 +40,7 @@ extension FuzzReader {
         try require(
             !name.contains("/") && !name.hasPrefix(".") && name.utf8.count <= FileName.bytesMax, "the name is \(name)")
         guard let head = ResponseHead(text: text) else { return }
-        let record = String(decoding: head.recordBytes, as: UTF8.self)
+        let record = String(decoding: head.recordBytes(), as: UTF8.self)
         try require(record.hasSuffix("\r\n\r\n"), "the head of a record has no end")
         try require(record.components(separatedBy: "\r\n\r\n").count == 2, "the head of a record ends twice")
     }

@@ -56,7 +56,7 @@ package struct DownloadRequest: Sendable, Hashable {
             problems.append(
                 FieldProblem(["body", "username"], "Username must be alphanumeric (letters and numbers only)"))
         }
-        if let id = body.clientID, id.count > 100 {
+        if let id = body.clientID, id.unicodeScalars.count > 100 {
             problems.append(FieldProblem(["body", "client_id"], "Client ID must be at most 100 characters"))
         }
         let options = body.options ?? DownloadOptions()

@@ -15,8 +15,7 @@ package struct WebURL: Sendable, Hashable {
     /// - Returns: `nil` for another scheme, a URL with user information, an invalid host or port, white space or control
     ///   characters, and a length outside `lengths`.
     package init?(_ text: String) {
-        guard Self.lengths.contains(text.count), text.utf8.count <= Self.lengths.upperBound * 4,
-            text.unicodeScalars.allSatisfy(Self.isAllowed),
+        guard Self.lengths.contains(text.unicodeScalars.count), text.unicodeScalars.allSatisfy(Self.isAllowed),
             let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) })
         else { return nil }
         let rest = text.dropFirst(scheme.count)

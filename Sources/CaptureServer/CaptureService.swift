@@ -41,10 +41,12 @@ package final class CaptureService: Sendable {
         hosts = HostPolicy(port: port, origins: .ports)
         let steps = settings.onHandOverStep
         let handOver = HandOver(
-            store: store, queue: queue, layout: layout, logs: logs, keepsFiles: settings.keepsFiles
+            store: store, queue: queue, layout: layout, logs: logs, keepsFiles: settings.keepsFiles,
+            logger: logger
         ) { steps($0.rawValue) }
         runner = Runner(
-            queue: queue, layout: layout, handOver: handOver, toolbox: toolbox, settings: settings, logger: logger)
+            queue: queue, layout: layout, handOver: handOver, toolbox: toolbox, versions: toolVersions,
+            settings: settings, logger: logger)
     }
 
     /// The URL of the page.
@@ -52,8 +54,9 @@ package final class CaptureService: Sendable {
 
     /// Starts to accept requests and to run downloads.
     ///
-    /// - Parameter users: The IDs of users who may connect besides root and the user who runs this program.
-    package func start(on port: LoopbackPort, users: Set<UInt32> = []) async throws {
+    /// - Parameter users: The IDs of users who may connect besides root and the user who runs this program; `nil` for
+    ///   everyone.
+    package func start(on port: LoopbackPort, users: Set<UInt32>? = []) async throws {
         try await runner.recover()
         let routes = CaptureRoutes(service: self)
         let listener = try await LoopbackListener(on: port, hosts: hosts, users: users, logger: logger) {
@@ -66,7 +69,18 @@ package final class CaptureService: Sendable {
                 ManagedTask { [runner] in await runner.run() },
                 ManagedTask { [toolVersions] in await toolVersions.keepUpToDate() },
             ])
-        try file.write(ServerDescription(address: address, port: port.number, pid: getpid(), token: ""))
+        try describe(port)
+    }
+
+    /// Writes `capture.json`; on a full disk, into the space that is reserved.
+    private func describe(_ port: LoopbackPort) throws {
+        let description = ServerDescription(address: address, port: port.number, pid: getpid(), token: "")
+        do {
+            try file.write(description)
+        } catch let error as StoreError where error.code == .noSpace {
+            guard SpaceReserve(beside: store.layout.captureDatabase).release() else { throw error }
+            try file.write(description)
+        }
     }
 
     /// Stops: responses in progress finish, and running downloads go back into the queue.
@@ -75,26 +89,43 @@ package final class CaptureService: Sendable {
         file.remove()
     }
 
-    /// Returns a download as clients see it.
-    func download(_ row: DownloadRow) -> Download {
+    /// Returns downloads as clients see them.
+    func downloads(_ rows: [DownloadRow]) async throws -> [Download] {
+        try await BlockingWork().long { [self] in
+            let library = libraryAddress
+            return try rows.map { try download($0, library: library) }
+        }
+    }
+
+    func download(_ row: DownloadRow) async throws -> Download { try await downloads([row])[0] }
+
+    private func download(_ row: DownloadRow, library: String?) throws -> Download {
         var download = row.download
         if download.state == .downloading, let progress = runner.progress(of: row.downloadID) {
             download.progress = progress
         }
-        if download.state == .queued, download.waitingFor == nil { download.waitingFor = runner.waitingFor }
-        download.replayURL = replayURL(row)
+        if download.state == .queued {
+            if isOver(download.waitingFor, row) { download.waitingFor = nil }
+            download.waitingFor = runner.waitingFor ?? download.waitingFor
+        }
+        if let library, let id = row.archiveID.flatMap({ ArchiveID($0) }), let archive = try store.archive(id: id) {
+            download.replayURL = library + ViewerAddress.path(of: .archive(archive))
+        }
         return download
+    }
+
+    /// Whether a reason to wait is gone, and the download only waits for its turn.
+    private func isOver(_ reason: WaitReason?, _ row: DownloadRow) -> Bool {
+        switch reason {
+        case .tool: toolbox.missing(for: row.url).isEmpty
+        case .disk: runner.waitingFor == nil && row.notBefore.map { $0 <= QueueTime.text() } ?? true
+        case .retry, .site: row.notBefore.map { $0 <= QueueTime.text() } ?? true
+        case nil: true
+        }
     }
 
     /// The URL of the running library; `nil` if it doesn't run.
     var libraryAddress: String? { ServerFile.running(layout: store.layout)?.address }
-
-    private func replayURL(_ row: DownloadRow) -> String? {
-        guard let id = row.archiveID.flatMap({ ArchiveID($0) }), let library = libraryAddress,
-            let archive = try? store.archive(id: id)
-        else { return nil }
-        return library + ViewerAddress.path(of: .archive(archive))
-    }
 
     private actor Running {
         private var listener: LoopbackListener?

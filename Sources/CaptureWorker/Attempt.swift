@@ -77,7 +77,7 @@ package struct Attempt {
     }
 
     private static let isPage = ToolFailure(
-        .page, "this is a web page without a video or audio; pages can't be saved yet")
+        .page, "this page has no video or audio; pages can't be saved yet")
 
     private func pack(_ files: MediaAttempt.Files, _ url: WebURL) throws -> SavedFiles {
         let known = Genre(of: url)

@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// The log of a download, to which all of its attempts append: what was run, and what the tools said.
-final class AttemptLog: Sendable {
+package final class AttemptLog: Sendable {
     /// The maximum size of a log in bytes.
     package static let bytesMax = 5 << 20
     private static let lineBytesMax = 4 << 10

@@ -26,6 +26,8 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
         /// The file can't be read or isn't what it should be.
         case damaged
         case diskFull = "disk_full"
+        /// The store or the folder for files can't be used now.
+        case storage = "storage_unavailable"
         /// The attempt said nothing for too long.
         case silent = "timeout"
         /// The processes of the attempt died.
@@ -33,7 +35,7 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
 
         /// Whether another attempt can help.
         package var isTransient: Bool {
-            [.rateLimited, .network, .diskFull, .toolMissing, .silent, .aborted].contains(self)
+            [.rateLimited, .network, .diskFull, .toolMissing, .storage, .silent, .aborted].contains(self)
         }
     }
 

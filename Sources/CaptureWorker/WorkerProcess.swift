@@ -39,9 +39,9 @@ package struct WorkerProcess: Sendable {
 
     private struct Silence: Error {}
 
-    /// When the worker was last heard.
+    /// When the worker was last heard. The time that the computer sleeps doesn't count.
     private final class Heard: Sendable {
-        private let at = Mutex(ContinuousClock.now)
+        private let at = Mutex(SuspendingClock.now)
 
         var silence: Duration { at.withLock { $0 }.duration(to: .now) }
 
@@ -64,7 +64,8 @@ package struct WorkerProcess: Sendable {
         defer { group.withLock { if $0 > 1 { kill(-$0, SIGKILL) } } }
         do {
             let result = try await Subprocess.run(
-                .path(FilePath(program)), arguments: ["work"], workingDirectory: FilePath(folder),
+                .path(FilePath(program)), arguments: ["work"],
+                environment: .inherit.updating([Self.mark: folder]), workingDirectory: FilePath(folder),
                 platformOptions: options, input: .inputWriter, output: .sequence, error: .sequence
             ) { execution in
                 group.withLock { $0 = execution.processIdentifier.value }
@@ -107,20 +108,23 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// Ends processes that run in a session folder: tools of a worker that was killed together with its server.
+    /// The variable by which the processes of a session are known; its value is the session folder.
+    static let mark: Environment.Key = "REPLAYHOST_SESSION"
+
+    /// Ends what is left of sessions: tools of a worker that was killed together with its server, and processes that left the
+    /// worker's group.
     ///
-    /// Only Linux tells in which folder a process runs.
+    /// Only Linux tells the environment of a process.
     ///
-    /// - Parameter sessions: The folder of all session folders.
-    package static func endLeftovers(in sessions: String) {
+    /// - Parameter folder: A session folder, or the folder of all.
+    package static func endLeftovers(of folder: String) {
         #if os(Linux)
-        guard let resolved = realpath(sessions, nil) else { return }
-        defer { free(resolved) }
-        let prefix = String(cString: resolved) + "/"
+        let mark = "\(mark)=\(folder)"
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
             guard let id = pid_t(name), id != getpid(),
-                let folder = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd"),
-                folder.hasPrefix(prefix)
+                let variables = FileManager.default.contents(atPath: "/proc/\(name)/environ"),
+                String(decoding: variables, as: UTF8.self).split(separator: "\0").contains(where: { $0.hasPrefix(mark) }
+                )
             else { continue }
             kill(id, SIGKILL)
         }

@@ -99,6 +99,7 @@ final class WorkerSession: Sendable {
         let own = ProcessInfo.processInfo.environment.filter { passed.contains($0.key) }
         return own.merging([
             "PATH": order.tools.path, "HOME": folder, "TMPDIR": parts, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
+            "\(WorkerProcess.mark)": folder,
         ]) { $1 }
     }
 

@@ -17,13 +17,14 @@ package struct LoopbackRequest {
 
     package init(
         method: String = "GET", path: String, port: Int, host: String = "localhost",
-        fields: [(name: String, value: String)] = [], body: [UInt8] = []
+        fields: [(name: String, value: String)] = [], body: [UInt8] = [], secondsMax: Int = 3
     ) {
         (self.method, self.path, self.port, self.host) = (method, path, port, host)
-        (self.fields, self.body) = (fields, body)
+        (self.fields, self.body, self.secondsMax) = (fields, body, secondsMax)
     }
 
-    private static let secondsMax = 3
+    /// The time for an answer.
+    private let secondsMax: Int
     private static let bytesMax = 1 << 16
 
     /// Returns the responses on both loopback addresses, head and body. The second request is sent lazily.
@@ -49,14 +50,14 @@ package struct LoopbackRequest {
         guard number >= 0 else { return nil }
         defer { close(number) }
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
+        var limit = timeval(tv_sec: secondsMax, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         guard Self.connect(number, port: port, isIPv6: isIPv6) else { return nil }
         let bytes = Array(head.utf8) + body
         guard systemWrite(number, bytes, bytes.count) == bytes.count else { return nil }
-        return Self.response(number)
+        return response(number)
     }
 
     private var head: String {
@@ -90,11 +91,11 @@ package struct LoopbackRequest {
     }
 
     /// Reads the response, up to the limits for bytes and seconds.
-    private static func response(_ number: Int32) -> [UInt8] {
+    private func response(_ number: Int32) -> [UInt8] {
         let end = ContinuousClock.now + .seconds(secondsMax)
         var response: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while response.count < bytesMax, ContinuousClock.now < end {
+        while response.count < Self.bytesMax, ContinuousClock.now < end {
             let count = recv(number, &buffer, buffer.count, 0)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { break }

@@ -13,6 +13,8 @@ package struct RunningServer {
     package let server: ServerDescription
 
     private static let secondsMax: Double = 60
+    /// What is wrong with a server that has no description yet.
+    package static let starting = "the server is just starting or stopping"
 
     /// Finds the server that keeps the file at `path` locked; `nil` when none runs.
     ///
@@ -23,7 +25,7 @@ package struct RunningServer {
         guard file.lock() == .heldByAnother else { return nil }
         guard let server = ServerFile.description(in: file) else {
             throw StoreError(
-                .failed, "the server is just starting or stopping", place: path, hint: "try again in a moment")
+                .failed, Self.starting, place: path, hint: "try again in a moment")
         }
         (self.file, self.server) = (file, server)
     }

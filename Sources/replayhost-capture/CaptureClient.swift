@@ -32,18 +32,21 @@ struct CaptureClient {
         let content = body.isEmpty ? [] : [("Content-Type", "application/json")]
         let request = LoopbackRequest(
             method: method, path: path, port: port, fields: (content + fields).map { (name: $0.0, value: $0.1) },
-            body: body)
-        for response in request.responses() {
-            guard let end = response.firstRange(of: Array("\r\n\r\n".utf8)),
-                response.starts(with: Array("HTTP/1.1 ".utf8))
-            else { continue }
-            let status = Int(String(decoding: response[9..<12], as: UTF8.self)) ?? 0
-            let data = Data(response[end.upperBound...])
-            guard (200..<300).contains(status) else { throw Self.failure(status, data) }
-            return try JSONDecoder().decode(Value.self, from: data)
+            body: body, secondsMax: Self.secondsMax)
+        // Only the first address that accepts the connection: a request must not be sent twice.
+        guard let response = request.responses().first(where: { _ in true }),
+            let end = response.firstRange(of: Array("\r\n\r\n".utf8)), response.starts(with: Array("HTTP/1.1 ".utf8)),
+            let status = Int(String(decoding: response[9..<12], as: UTF8.self))
+        else {
+            throw CommandError(.failed, code: "no-answer", "the capture server doesn't respond", place: "port \(port)")
         }
-        throw CommandError(.failed, code: "no-answer", "the capture server doesn't respond", place: "port \(port)")
+        let data = Data(response[end.upperBound...])
+        guard (200..<300).contains(status) else { throw Self.failure(status, data) }
+        return try JSONDecoder().decode(Value.self, from: data)
     }
+
+    /// A removal of a large archive can take a while.
+    private static let secondsMax = 60
 
     private static func failure(_ status: Int, _ data: Data) -> CommandError {
         guard let error = try? JSONDecoder().decode(CaptureError.self, from: data) else {

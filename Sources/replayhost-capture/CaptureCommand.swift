@@ -7,7 +7,7 @@ import ReplayHostKit
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replayhost-capture",
-        abstract: "Save films, recordings, PDFs and e-books from the web into your replayhost library.",
+        abstract: "Save videos, recordings, PDFs and e-books from the web into your replayhost library.",
         discussion: """
             Each URL becomes a file in your folder and an archive in your library, which plays offline.
 

@@ -13,7 +13,7 @@ enum DownloadText {
         case .queued: return waiting(download)
         case .started: return "starting"
         case .downloading: return downloading(download)
-        case .completed: return "completed"
+        case .completed: return download.qualityFallback ? "completed, in the default quality" : "completed"
         case .cancelled: return "cancelled"
         case .failed, .abortedBySystem:
             return "failed: \(download.errorMessage ?? download.errorCode ?? "unknown reason")"

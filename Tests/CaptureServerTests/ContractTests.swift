@@ -31,7 +31,10 @@ struct ContractTests {
         }
     }
 
-    private func withServer(_ body: (Server) async throws -> Void) async throws {
+    /// - Parameter prepare: Fills the queue before the server looks at it.
+    private func withServer(
+        prepare: (DownloadQueue) async throws -> Void = { _ in }, _ body: (Server) async throws -> Void
+    ) async throws {
         let folder = try TemporaryFolder()
         let store = try ArchiveStore(at: folder.path("store"))
         let port = try LoopbackPort.any()
@@ -43,6 +46,7 @@ struct ContractTests {
             toolbox: Toolbox(environment: tools),
             settings: CaptureSettings(program: "/nonexistent", software: "test 1.0"),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await prepare(service.queue)
         try await service.start(on: port)
         do {
             try await body(Server(folder: folder, service: service, port: number))
@@ -118,11 +122,8 @@ struct ContractTests {
     }
 
     @Test func completedDownloadsAndTheirFilesAreThose() async throws {
-        try await withServer { server in
-            let queue = server.service.queue
-            let added = try await queue.accept(
-                DownloadRequest(json: Data(Self.film.utf8)), key: nil
-            ).row
+        try await withServer { queue in
+            let added = try await queue.accept(DownloadRequest(json: Data(Self.film.utf8)), key: nil).row
             let id = try #require(added?.downloadID)
             _ = try await queue.claim { _ in nil }
             let files = SavedFiles(
@@ -132,6 +133,10 @@ struct ContractTests {
             try await queue.setArchive(id, archive: "abc123-my-video", sha256: files.archiveSHA256, files)
             _ = try await queue.reserveName(id, files.fileName) { _ in true }
             try await queue.complete(id, keepsFile: true)
+        } _: { server in
+            let query = try HistoryQuery([:])
+            let rows = try await server.service.queue.database.read { try query.run($0).rows }
+            let id = try #require(rows.first?.downloadID)
             try expect(try await server.ask("GET", "/status/\(id)"), "status-completed", server)
             try expect(try await server.ask("GET", "/download/\(id)/file"), "file-missing", server)
             try expect(try await server.ask("GET", "/download/\(id)/archive"), "archive-missing", server)
@@ -217,7 +222,7 @@ extension DownloadQueue.Acceptance {
     fileprivate var row: DownloadRow? {
         switch self {
         case .added(let row, _), .known(let row): row
-        case .conflict, .tooMany: nil
+        case .conflict, .removed, .tooMany: nil
         }
     }
 }

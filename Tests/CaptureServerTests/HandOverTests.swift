@@ -2,6 +2,7 @@ import ArchiveStore
 import CaptureAPI
 import CaptureWorker
 import Foundation
+import Logging
 import TestSupport
 import Testing
 
@@ -44,7 +45,10 @@ struct HandOverTests {
     }
 
     private func handOver(keepsFiles: Bool = true, killedAfter step: HandOver.Step? = nil) -> HandOver {
-        HandOver(store: store, queue: test.queue, layout: layout, logs: logs, keepsFiles: keepsFiles) {
+        HandOver(
+            store: store, queue: test.queue, layout: layout, logs: logs, keepsFiles: keepsFiles,
+            logger: Logger(label: "test")
+        ) {
             if $0 == step { throw Killed() }
         }
     }
@@ -71,7 +75,7 @@ struct HandOverTests {
             // What the next start does.
             try await test.queue.requeueInterrupted()
             if let again = try await test.claim() { try await handOver().run(again, files) }
-            if step == .completed { try handOver().sweep(try await test.row(row.downloadID)) }
+            if step == .completed { handOver().sweep(try await test.row(row.downloadID)) }
         }
         try await expectDone(row.downloadID)
     }

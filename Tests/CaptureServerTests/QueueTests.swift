@@ -102,6 +102,18 @@ struct QueueTests {
         #expect(known.downloadID == row.downloadID)
         #expect(try await queue.accept(try test.request(url + "2"), key: "k", now: test.now) == .conflict)
         #expect(try await queue.accept(try test.request(url, user: "ana"), key: "k", now: test.now) == .conflict)
+        // Also when it came while the same request was queued, and when the download was removed.
+        let other = try test.request("https://example.org/other")
+        guard case .added(let first, _) = try await queue.accept(other, key: nil, now: test.now),
+            case .known(let same) = try await queue.accept(other, key: "k2", now: test.now)
+        else {
+            Issue.record("not known")
+            return
+        }
+        _ = try await queue.cancel(first.downloadID)
+        #expect(try await queue.accept(other, key: "k2", now: test.now) == .known(try await test.row(same.downloadID)))
+        _ = try await queue.delete(first.downloadID)
+        #expect(try await queue.accept(other, key: "k2", now: test.now) == .removed)
     }
 
     @Test func manyRequestsAtOnceAreOneDownloadEach() async throws {
@@ -256,6 +268,60 @@ struct QueueTests {
         #expect(try await queue.retry(id, options: nil) == false)
         let row = try #require(try await test.claim())
         #expect(row.attempt == 1 && row.downloadOptions.height == 480)
+    }
+
+    @Test func downloadsThatAreBeingStoredCantBeCancelled() async throws {
+        let id = try await test.add("https://example.org/film")
+        _ = try await test.claim()
+        #expect(try await queue.beginStoring(id))
+        #expect(try await queue.cancel(id) == nil)
+        #expect(try await test.row(id).download.stage == .storing)
+        let other = try await test.add("https://example.org/other")
+        _ = try await test.claim()
+        _ = try await queue.cancel(other)
+        #expect(try await queue.beginStoring(other) == false)
+    }
+
+    @Test func retryWithOtherOptionsIsAnotherRequest() async throws {
+        let url = "https://example.org/film"
+        let id = try await test.add(url)
+        _ = try await queue.cancel(id)
+        #expect(try await queue.retry(id, options: DownloadOptions(form: .audio)))
+        guard case .added(let video, _) = try await queue.accept(try test.request(url), key: nil, now: test.now) else {
+            Issue.record("the audio was taken for the video")
+            return
+        }
+        #expect(video.downloadID != id)
+        let audio = try test.request(url, options: DownloadOptions(form: .audio))
+        guard case .known(let known) = try await queue.accept(audio, key: nil, now: test.now) else {
+            Issue.record("not known")
+            return
+        }
+        #expect(known.downloadID == id)
+    }
+
+    @Test func timesOfAWrongClockHoldNothingUp() async throws {
+        let future = test.now.addingTimeInterval(400 * 86_400)
+        for number in 0..<100 {
+            _ = try await queue.accept(try test.request("https://example.org/\(number)"), key: nil, now: future)
+        }
+        let id = try await test.add("https://other.example/film")
+        _ = try await queue.cancel(id)
+        let limited = try await test.add("https://limited.example/film")
+        while let row = try await queue.claim(now: future, missing: { $0.downloadID == limited ? nil : .tool }) {
+            _ = try await queue.fail(
+                row.downloadID, ToolFailure(.rateLimited, "429", retryAfterSeconds: 60), now: future)
+        }
+        let claimed = try await queue.claim(now: test.now) { $0.downloadID == limited ? nil : .tool }
+        #expect(claimed?.downloadID == limited)
+    }
+
+    @Test func endThatCouldntBeRecordedIsMended() async throws {
+        let (lost, running) = (try await test.add("https://example.org/1"), try await test.add("https://example.org/2"))
+        for _ in 0..<2 { _ = try await test.claim() }
+        try await queue.requeueInterrupted(except: [running])
+        #expect(try await test.row(lost).state == "queued")
+        #expect(try await test.row(running).state == "started")
     }
 
     @Test func killedServersCostNoAttempt() async throws {

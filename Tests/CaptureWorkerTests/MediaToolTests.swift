@@ -116,7 +116,7 @@ struct ResponseHeadTests {
         #expect(head.mediaType == "application/pdf")
         #expect(head["x"] == "a:b")
         #expect(
-            String(decoding: head.recordBytes, as: UTF8.self)
+            String(decoding: head.recordBytes(), as: UTF8.self)
                 == "HTTP/1.1 200 OK\r\nContent-Type: Application/PDF; a=b\r\nx-orig-transfer-encoding: chunked\r\nX: a:b\r\n\r\n"
         )
     }

@@ -2,6 +2,7 @@ import ArchiveStore
 import CaptureAPI
 import CaptureWorker
 import Foundation
+import Logging
 import ReplayServer
 
 #if canImport(Glibc)
@@ -25,6 +26,7 @@ struct HandOver: Sendable {
     let logs: DownloadLogs
     /// Whether files are kept beside their archives.
     let keepsFiles: Bool
+    let logger: Logger
     /// Called after each step.
     let onStep: @Sendable (Step) throws -> Void
 
@@ -33,6 +35,7 @@ struct HandOver: Sendable {
         try onStep(.result)
         let id = row.downloadID
         let session = layout.session(row.sessionID)
+        guard try await queue.beginStoring(id) else { return sweep(row) }
         let archive = try await BlockingWork().long { try importArchive(files, session, row) }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
         try onStep(.imported)
@@ -42,16 +45,47 @@ struct HandOver: Sendable {
         }
         try await queue.complete(id, keepsFile: keepsFiles)
         try onStep(.completed)
-        try await BlockingWork().long { try sweep(row) }
+        sweep(row)
         try onStep(.swept)
     }
 
-    /// Deletes the session folder, after its log was stored.
-    func sweep(_ row: DownloadRow) throws {
+    /// Deletes the session folder and stores its log. What can't be deleted is deleted at the next start.
+    func sweep(_ row: DownloadRow) {
         let session = layout.session(row.sessionID)
         guard Folder.isFolder(session) else { return }
-        try logs.store(row)
-        try FileManager.default.removeItem(atPath: session)
+        do {
+            // First what is large: there may be no space for the log.
+            for name in try Folder.names(in: session) where name != SessionFile.log {
+                try Self.remove("\(session)/\(name)")
+            }
+            try logs.store(row)
+            try Self.remove(session)
+        } catch {
+            logger.warning("a session folder can't be deleted", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Deletes a session folder without a download.
+    func removeSession(_ name: String) {
+        do {
+            try Self.remove(layout.session(name))
+        } catch {
+            logger.warning("a session folder can't be deleted", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Deletes a file or folder, also one whose folders a tool has protected.
+    private static func remove(_ path: String) throws {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            chmod(path, 0o700)
+            for name in FileManager.default.enumerator(atPath: path) ?? FileManager.DirectoryEnumerator() {
+                let item = "\(path)/\(name)"
+                if Folder.isFolder(item) { chmod(item, 0o700) }
+            }
+            try FileManager.default.removeItem(atPath: path)
+        }
     }
 
     private func importArchive(_ files: SavedFiles, _ session: String, _ row: DownloadRow) throws -> Archive {
@@ -71,6 +105,10 @@ struct HandOver: Sendable {
         guard case .archive(let outcome) = result, outcome.archive.sha256 == files.archiveSHA256 else {
             throw StoreError(.failed, "the archive changed while it was added to the library", place: path)
         }
+        // Of an attempt before, which a person started again.
+        if let former = row.archiveID.flatMap({ ArchiveID($0) }), former != outcome.archive.id {
+            try store.remove(former)
+        }
         return outcome.archive
     }
 
@@ -79,11 +117,16 @@ struct HandOver: Sendable {
         guard let row = try await queue.row(id) else { return }
         let folder = layout.folder(row)
         let source = "\(session)/\(files.file)"
-        try await BlockingWork().long { try SavedFolder.create(folder, below: layout.downloads) }
+        let isPlaced = try await BlockingWork().long {
+            try SavedFolder.create(folder, below: layout.downloads)
+            return row.fileName.map { SavedFolder.isSame(source, "\(folder)/\($0)") } ?? false
+        }
+        // By an interrupted hand-over.
+        if isPlaced { return }
         // Another program may take the name between the two steps.
         for _ in 0..<20 {
             let name = try await queue.reserveName(id, files.fileName) {
-                SavedFolder.canHold(source, as: "\(folder)/\($0)")
+                !SavedFolder.isTaken("\(folder)/\($0)")
             }
             let isPlaced = try await BlockingWork().long {
                 try SavedFolder.place(source, as: "\(folder)/\(name)", temporary: "\(folder)/.\(id).part")
@@ -107,18 +150,13 @@ enum SavedFolder {
         }
     }
 
-    /// Whether a path is free, or is the file itself from an interrupted hand-over.
-    static func canHold(_ source: String, as target: String) -> Bool {
-        !Self.isTaken(target) || isSame(source, target)
-    }
-
-    private static func isTaken(_ path: String) -> Bool {
-        // Not `access`, which follows symbolic links.
+    /// Whether anything has a name, a symbolic link too.
+    static func isTaken(_ path: String) -> Bool {
         (try? FileManager.default.attributesOfItem(atPath: path)) != nil
     }
 
     /// Whether a file is `source`, or a complete copy of it on another file system.
-    private static func isSame(_ source: String, _ target: String) -> Bool {
+    static func isSame(_ source: String, _ target: String) -> Bool {
         if Folder.isSameFile(source, target) { return true }
         guard let size = Folder.fileSize(source), Folder.fileSize(target) == size else { return false }
         return FileManager.default.contentsEqual(atPath: source, andPath: target)

@@ -18,8 +18,7 @@ package struct DownloadLogs: Sendable {
         self.layout = layout
     }
 
-    /// The maximum size of a log, before compression.
-    private static let bytesMax = 5 << 20
+    private static let bytesMax = AttemptLog.bytesMax
 
     /// Compresses the log of a session. Does nothing if there is none.
     func store(_ row: DownloadRow) throws {

@@ -51,6 +51,9 @@ package struct CaptureDatabase: Sendable {
         try await BlockingWork().long { [pool] in try pool.read(body) }
     }
 
+    /// Makes the reserve again that was used when the disk was full.
+    func renewReserve() { SpaceReserve(beside: pool.path).allocate() }
+
     private static func makePrivate(_ path: String) throws {
         if Folder.exists(path) { return }
         _ = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL)
@@ -93,8 +96,8 @@ enum CaptureMigrations {
         return migrator
     }
 
-    /// `key_id` is whose limit a download counts for; empty for programs on this computer. `request` is the request as it came,
-    /// to compare another one under the same key with it. `revision` grows with each change of any download.
+    /// `key_id` is whose limit a download counts for; empty for programs on this computer. `request` is what makes two requests
+    /// the same. `revision` grows with each change of any download. The keys of requests outlive their downloads.
     private static func usersDownloadsAttempts(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -110,7 +113,6 @@ enum CaptureMigrations {
                     username TEXT NOT NULL REFERENCES users (username),
                     client_id TEXT,
                     key_id TEXT NOT NULL DEFAULT '',
-                    idempotency_key TEXT,
                     request TEXT NOT NULL,
                     genre TEXT NOT NULL,
                     service TEXT NOT NULL,
@@ -142,9 +144,7 @@ enum CaptureMigrations {
                     archive_id TEXT,
                     archive_sha256 TEXT,
                     log_id TEXT,
-                    session_id TEXT NOT NULL,
-                    cancel_requested INTEGER NOT NULL DEFAULT 0,
-                    UNIQUE (key_id, idempotency_key)
+                    session_id TEXT NOT NULL
                 ) STRICT;
                 CREATE INDEX downloads_by_created_at ON downloads (created_at);
                 CREATE INDEX downloads_by_service ON downloads (service);
@@ -159,6 +159,13 @@ enum CaptureMigrations {
                     error_code TEXT,
                     error_message TEXT,
                     PRIMARY KEY (download_id, number)
+                ) STRICT, WITHOUT ROWID;
+                CREATE TABLE idempotency_keys (
+                    key_id TEXT NOT NULL,
+                    idempotency_key TEXT NOT NULL,
+                    download_id TEXT NOT NULL,
+                    request TEXT NOT NULL,
+                    PRIMARY KEY (key_id, idempotency_key)
                 ) STRICT, WITHOUT ROWID;
                 CREATE TABLE site_holds (
                     host TEXT PRIMARY KEY NOT NULL,

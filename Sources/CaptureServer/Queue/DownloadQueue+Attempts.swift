@@ -14,14 +14,18 @@ extension DownloadQueue {
     ) async throws -> DownloadRow? {
         try await database.write { database in
             let text = QueueTime.text(now)
-            try database.execute(sql: "DELETE FROM site_holds WHERE until <= ?", arguments: [text])
+            // A time that is too far away is of a clock that was wrong.
+            let far = QueueTime.text(now.addingTimeInterval(TimeInterval(RetryAfter.secondsMax + 60)))
+            try database.execute(
+                sql: "DELETE FROM site_holds WHERE until <= ? OR until > ?", arguments: [text, far])
             let waiting = try DownloadRow.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM downloads WHERE status = 'pending' AND (not_before IS NULL OR not_before <= ?)
+                    SELECT * FROM downloads
+                    WHERE status = 'pending' AND (not_before IS NULL OR not_before <= ? OR not_before > ?)
                         AND host NOT IN (SELECT host FROM site_holds)
                     ORDER BY id
-                    """, arguments: [text])
+                    """, arguments: [text, far])
             for row in waiting {
                 if let reason = missing(row) {
                     guard row.waitingFor != reason.rawValue else { continue }
@@ -70,6 +74,17 @@ extension DownloadQueue {
                     "done": message.progress.map { Int64(clamping: $0.bytes) },
                     "total": message.progress?.total.map { Int64(clamping: $0) },
                 ])
+        }
+    }
+
+    /// Records that what a worker made is being stored. From now on, the download can't be cancelled.
+    ///
+    /// - Returns: Whether the download wasn't cancelled before.
+    package func beginStoring(_ id: String) async throws -> Bool {
+        try await database.write { database in
+            try Self.update(
+                database, id, set: "state = 'downloading', stage = 'storing', progress = NULL",
+                if: "state IN ('started', 'downloading')")
         }
     }
 
@@ -151,8 +166,8 @@ extension DownloadQueue {
                 try Self.requeue(database, id, nil, "quality_fallback = 1, attempt = attempt - 1", failure, nil, now)
                 return .again
             }
-            if [.toolMissing, .diskFull].contains(failure.code) {
-                let reason = failure.code == .diskFull ? WaitReason.disk : .tool
+            let resources: [ToolFailure.Code: WaitReason] = [.toolMissing: .tool, .diskFull: .disk, .storage: .retry]
+            if let reason = resources[failure.code] {
                 let later = now.addingTimeInterval(TimeInterval(QueueRules.resourceSeconds))
                 try Self.requeue(database, id, reason, "attempt = attempt - 1", failure, later, now)
                 return .again
@@ -236,11 +251,16 @@ extension DownloadQueue {
         }
     }
 
-    /// Puts all downloads back into the queue that were running when the server died.
-    package func requeueInterrupted() async throws {
+    /// Puts downloads back into the queue that are said to run but don't: those of a server that died, and those whose end
+    /// couldn't be recorded.
+    ///
+    /// - Parameter running: The IDs of those that run.
+    package func requeueInterrupted(except running: Set<String> = []) async throws {
+        let sql = "SELECT download_id FROM downloads WHERE status = 'downloading'"
+        let lost = try await database.read { Set(try String.fetchAll($0, sql: sql)).subtracting(running) }
+        if lost.isEmpty { return }
         try await database.write { database in
-            let running = "SELECT download_id FROM downloads WHERE status = 'downloading'"
-            for id in try String.fetchAll(database, sql: running) {
+            for id in lost {
                 try Self.requeue(database, id, nil, "attempt = max(0, attempt - 1)", nil, nil, Date())
             }
         }
@@ -248,10 +268,13 @@ extension DownloadQueue {
 
     /// Ends a download as cancelled by a person.
     ///
-    /// - Returns: The row before; `nil` if it had ended already.
+    /// - Returns: The row before; `nil` if it had ended already, or is being stored.
     package func cancel(_ id: String, now: Date = Date()) async throws -> DownloadRow? {
         try await database.write { database in
-            let condition = "download_id = ? AND state IN ('queued', 'started', 'downloading')"
+            let condition = """
+                download_id = ? AND state IN ('queued', 'started', 'downloading') AND archive_id IS NULL
+                AND stage IS NOT 'storing'
+                """
             guard let row = try Self.row(database, condition, [id]) else { return nil }
             try Self.end(database, id, .cancelled, nil, now)
             try Self.endAttempt(database, id, nil, now)
@@ -265,14 +288,20 @@ extension DownloadQueue {
     /// - Returns: Whether it had failed.
     package func retry(_ id: String, options: DownloadOptions?, now: Date = Date()) async throws -> Bool {
         try await database.write { database in
-            try Self.update(
+            guard let row = try Self.row(database, "download_id = ?", [id]) else { return false }
+            let options = options ?? row.downloadOptions
+            let hold = "FROM site_holds WHERE host = downloads.host AND until > :now"
+            return try Self.update(
                 database, id,
                 set: """
-                    state = 'queued', attempt = 0, stage = NULL, waiting_for = NULL, not_before = NULL, error_code = NULL,
-                    error_message = NULL, completed_at = NULL, started_at = NULL, log_id = NULL, quality_fallback = 0,
-                    cancel_requested = 0, options = ifnull(:options, options)
+                    state = 'queued', attempt = 0, stage = NULL, waiting_for = (SELECT 'site' \(hold)),
+                    not_before = (SELECT until \(hold)), error_code = NULL, error_message = NULL, completed_at = NULL,
+                    started_at = NULL, quality_fallback = 0, options = :options, request = :request
                     """,
-                if: "status = 'failed'", ["options": options?.json], now: now)
+                if: "status = 'failed'",
+                [
+                    "options": options.json, "request": Self.fingerprint(row.url, row.username, options),
+                ], now: now)
         }
     }
 

@@ -1,6 +1,7 @@
 import ArchiveStore
 import CaptureAPI
 import Foundation
+import GRDB
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -40,25 +41,30 @@ struct DownloadRoutes: Sendable {
         case .known(let known): row = known
         case .conflict:
             throw RequestFailure(.conflict, "conflict", "this Idempotency-Key was used for another request")
+        case .removed:
+            throw RequestFailure(
+                .conflict, "conflict", "the download of this Idempotency-Key was removed from the list")
         case .tooMany(let seconds):
             throw RequestFailure(
-                .tooManyRequests, "rate_limited", "too many downloads in an hour; try again later",
+                .tooManyRequests, "rate_limited", "more than 100 downloads in an hour; try again later",
                 fields: [.retryAfter: "\(seconds)"])
         }
         let receipt = DownloadReceipt(
-            of: service.download(row), isForOlderClient: request.isFromOlderClient, at: Date())
+            of: try await service.download(row), isForOlderClient: request.isFromOlderClient, at: Date())
         return try JSONAnswer.response(receipt, status: .created)
     }
 
     /// `GET /status/{id}`
-    func status(_ id: String) async throws -> Response { try JSONAnswer.response(service.download(try await row(id))) }
+    func status(_ id: String) async throws -> Response {
+        try JSONAnswer.response(try await service.download(try await row(id)))
+    }
 
     /// `GET /history`
     func history(_ call: CaptureRoutes.Call) async throws -> Response {
         let query = try HistoryQuery(call.parameters)
         let found = try await queue.database.read { try query.run($0) }
         return try JSONAnswer.response(
-            found.rows.map { service.download($0) }, fields: [.totalCount: "\(found.total)"])
+            try await service.downloads(found.rows), fields: [.totalCount: "\(found.total)"])
     }
 
     /// `GET /download/{id}/log`
@@ -73,11 +79,23 @@ struct DownloadRoutes: Sendable {
 
     /// `POST /download/{id}/cancel`
     func cancel(_ call: CaptureRoutes.Call) async throws -> Response {
-        let id = try await row(call.path[1]).downloadID
-        guard let row = try await queue.cancel(id) else {
-            throw RequestFailure(.conflict, "not_possible", "the download has ended already")
+        let row = try await row(call.path[1])
+        let id = row.downloadID
+        var cancelled: DownloadRow?
+        do {
+            cancelled = try await queue.cancel(id)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            // Its own parts may fill the disk.
+            service.runner.stop(id)
+            while service.runner.isRunning(id) { try await Task.sleep(for: .milliseconds(50)) }
+            service.runner.handOver.sweep(row)
+            cancelled = try await queue.cancel(id)
         }
-        if !service.runner.stop(id), row.downloadState == .queued { service.runner.sweepEnded(row) }
+        guard let cancelled else {
+            throw RequestFailure(
+                .conflict, "not_possible", "the download has ended already, or is being added to the library")
+        }
+        if !service.runner.stop(id), cancelled.downloadState == .queued { service.runner.handOver.sweep(cancelled) }
         return try await status(id)
     }
 
@@ -106,7 +124,7 @@ struct DownloadRoutes: Sendable {
         }
         let (removesArchive, removesFile) = (call.hasFlag("archive"), call.hasFlag("file"))
         try await BlockingWork().long { [service] in
-            service.runner.sweepEnded(row)
+            service.runner.handOver.sweep(row)
             try service.logs.delete(row)
             if removesFile, let path = service.layout.file(row) { try Folder.delete(path) }
             if removesArchive, let archive = row.archiveID.flatMap({ ArchiveID($0) }) {

@@ -22,7 +22,7 @@ struct FileRoutes: Sendable {
         let type = row.mediaType ?? "application/octet-stream"
         let isShown = ["video/", "audio/", "image/"].contains(where: type.hasPrefix) || type == "application/pdf"
         // Browsers don't show PDF in a sandbox.
-        let policy = type == "application/pdf" ? Self.documentPolicy : "sandbox; \(Self.mediaPolicy)"
+        let policy = type == "application/pdf" ? Self.documentPolicy : Self.mediaPolicy
         return try await send(
             path, call,
             [
@@ -57,7 +57,7 @@ struct FileRoutes: Sendable {
         let file: FileResponse
         do {
             file = try await BlockingWork()({
-                guard Folder.isFile(path) else { throw Self.noFile }
+                guard Folder.fileSize(path) != nil else { throw Self.noFile }
                 let file = try Descriptor(path: path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
                 return try FileResponse(file, fields: fields)
             })
@@ -77,8 +77,10 @@ struct FileRoutes: Sendable {
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     private static let noFile = RequestFailure(
-        .notFound, "not_found", "the file isn't there: it was moved or deleted, or wasn't kept beside the archive")
+        .notFound, "not_found", "the file was moved or deleted, or only the archive was kept")
 
-    private static let mediaPolicy = "default-src 'none'; media-src 'self'; img-src 'self'; style-src 'unsafe-inline'"
+    /// Without its own origin, the browser's page for a medium couldn't load that medium. Scripts stay off.
+    private static let mediaPolicy =
+        "sandbox allow-same-origin; default-src 'none'; media-src 'self'; img-src 'self'; style-src 'unsafe-inline'"
     private static let documentPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 }

@@ -17,7 +17,7 @@ struct HealthRoute: Sendable {
         }
         let health = CaptureHealth(
             timestamp: QueueTime.text(), database: .init(connected: true, totalDownloads: counts.total),
-            software: service.settings.software, tools: await service.toolVersions.current(),
+            software: service.settings.software, tools: service.toolVersions.current(),
             queue: .init(queued: counts.queued, running: counts.running, waitingFor: service.runner.waitingFor),
             library: service.libraryAddress)
         return try JSONAnswer.response(health)

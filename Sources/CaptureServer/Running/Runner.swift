@@ -15,14 +15,17 @@ import Darwin
 final class Runner: Sendable {
     private let queue: DownloadQueue
     private let layout: CaptureLayout
-    private let handOver: HandOver
+    let handOver: HandOver
     private let toolbox: Toolbox
+    private let versions: ToolVersions
     private let settings: CaptureSettings
     private let logger: Logger
 
     private struct State {
         /// Of running downloads: ends the attempt.
         var stops: [String: AsyncStream<Void>.Continuation] = [:]
+        /// Why attempts were ended by this server; none if a person cancelled them, or the server stops.
+        var failures: [String: ToolFailure] = [:]
         var progress: [String: DownloadProgress] = [:]
         /// What the queue has of running downloads, and since when.
         var recorded: [String: (stage: DownloadStage?, at: ContinuousClock.Instant)] = [:]
@@ -33,11 +36,11 @@ final class Runner: Sendable {
     private let waker: AsyncStream<Void>.Continuation
 
     init(
-        queue: DownloadQueue, layout: CaptureLayout, handOver: HandOver, toolbox: Toolbox, settings: CaptureSettings,
-        logger: Logger
+        queue: DownloadQueue, layout: CaptureLayout, handOver: HandOver, toolbox: Toolbox, versions: ToolVersions,
+        settings: CaptureSettings, logger: Logger
     ) {
         (self.queue, self.layout, self.handOver) = (queue, layout, handOver)
-        (self.toolbox, self.settings, self.logger) = (toolbox, settings, logger)
+        (self.toolbox, self.versions, self.settings, self.logger) = (toolbox, versions, settings, logger)
         (wakes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -56,23 +59,27 @@ final class Runner: Sendable {
     /// Ends the attempt of a download that was cancelled.
     ///
     /// - Returns: Whether it was running.
+    @discardableResult
     func stop(_ id: String) -> Bool {
         guard let stop = state.withLock({ $0.stops[id] }) else { return false }
         stop.finish()
         return true
     }
 
+    /// Whether a download's attempt hasn't ended yet.
+    func isRunning(_ id: String) -> Bool { state.withLock { $0.stops[id] != nil } }
+
     /// Continues what a killed server was doing: ends its tools, and puts its downloads back into the queue.
     func recover() async throws {
-        WorkerProcess.endLeftovers(in: layout.sessions)
+        WorkerProcess.endLeftovers(of: layout.sessions)
         try await queue.requeueInterrupted()
-        let names = try Folder.names(in: layout.sessions)
-        for name in names {
-            let row = try await queue.row(name)
-            guard row == nil || row?.downloadState.hasEnded == true else { continue }
+        for name in try Folder.names(in: layout.sessions) {
+            guard let row = try await queue.row(name) else {
+                handOver.removeSession(name)
+                continue
+            }
             // Completed, failed or cancelled, but not yet deleted.
-            if let row { try handOver.logs.store(row) }
-            try FileManager.default.removeItem(atPath: layout.session(name))
+            if row.downloadState.hasEnded { handOver.sweep(row) }
         }
     }
 
@@ -99,6 +106,8 @@ final class Runner: Sendable {
 
     private func claimAll(_ group: inout DiscardingTaskGroup) async {
         do {
+            queue.database.renewReserve()
+            try await queue.requeueInterrupted(except: state.withLock { Set($0.stops.keys) })
             guard try checkSpace() else { return }
             while state.withLock({ $0.stops.count }) < settings.concurrentMax {
                 let toolbox = toolbox
@@ -110,6 +119,7 @@ final class Runner: Sendable {
                     await self.attempt(row, stops)
                     self.state.withLock { state in
                         state.stops[row.downloadID] = nil
+                        state.failures[row.downloadID] = nil
                         state.progress[row.downloadID] = nil
                         state.recorded[row.downloadID] = nil
                     }
@@ -121,22 +131,42 @@ final class Runner: Sendable {
         }
     }
 
-    /// Whether there is enough free space to start. Ends running attempts when it gets too low.
+    /// Whether there is enough free space to start. Ends running attempts when there isn't.
     private func checkSpace() throws -> Bool {
-        let places = [layout.root, layout.downloads].filter { Folder.isFolder($0) }
-        let free = try places.map { try Folder.freeBytes(at: $0) }.min() ?? .max
-        state.withLock { $0.wait = free < settings.freeBytesMin ? .disk : nil }
-        return free >= settings.freeBytesMin
+        let isEnough = try freeBytes() >= settings.freeBytesMin
+        let running: [AsyncStream<Void>.Continuation] = state.withLock { state in
+            state.wait = isEnough ? nil : .disk
+            guard !isEnough else { return [] }
+            for id in state.stops.keys { state.failures[id] = Self.diskIsFull }
+            return Array(state.stops.values)
+        }
+        for stop in running { stop.finish() }
+        return isEnough
     }
+
+    private func freeBytes() throws -> UInt64 {
+        let places = [layout.root, layout.downloads].filter { Folder.isFolder($0) }
+        return try places.map { try Folder.freeBytes(at: $0) }.min() ?? .max
+    }
+
+    private static let diskIsFull = ToolFailure(.diskFull, "the disk is nearly full")
+
+    /// Errors of the store and of folders that can be mended while what was made waits.
+    private static let temporary: Set<StoreError.Code> = [
+        .noSpace, .unusable, .locked, .catalogDamaged, .documentDamaged,
+    ]
 
     /// Runs one attempt to its end.
     private func attempt(_ row: DownloadRow, _ stops: AsyncStream<Void>) async {
         let id = row.downloadID
-        // Once it can be stopped: a person may have cancelled it since it was claimed.
-        guard let now = try? await queue.row(id), now.downloadState == .started else { return sweepEnded(row) }
-        logger.info("Processing download", metadata: ["download": "\(id)", "attempt": "\(row.attempt)"])
         do {
-            guard let result = try await result(of: row, stops) else { return try await interrupted(row) }
+            // Once it can be stopped: a person may have cancelled it since it was claimed.
+            guard let now = try await queue.row(id), now.downloadState == .started else { return handOver.sweep(row) }
+            logger.info("Processing download", metadata: ["download": "\(id)", "attempt": "\(row.attempt)"])
+            guard let result = try await result(of: row, stops) else {
+                guard let failure = state.withLock({ $0.failures[id] }) else { return try await interrupted(row) }
+                return try await fail(row, failure)
+            }
             switch result {
             case .success(let files):
                 if let problem = files.genreDetectionError {
@@ -147,7 +177,7 @@ final class Runner: Sendable {
             case .failure(let failure):
                 try await fail(row, failure)
             }
-        } catch let error as StoreError where error.code != .failed {
+        } catch let error as StoreError where Self.temporary.contains(error.code) {
             // The store or the folder can't be used now; what was made waits for it.
             logger.error("the saved files can't be stored yet", metadata: ["error": "\(error)"])
             await postpone(row, error)
@@ -198,14 +228,17 @@ final class Runner: Sendable {
             while await group.nextResult() != nil {}
             return first
         }
+        WorkerProcess.endLeftovers(of: session)
         guard let end, !Task.isCancelled else { return nil }
         if let result = try readResult(session) { return result }
+        if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
         switch end {
         case .silent:
             return .failure(
-                ToolFailure(.silent, "nothing happened for \(settings.silenceMax.components.seconds) seconds"))
-        case .died(let how): return .failure(ToolFailure(.aborted, "the worker died (\(how))"))
-        case .exited: return .failure(ToolFailure(.aborted, "the worker ended without a result"))
+                ToolFailure(.silent, "the tool was silent for \(settings.silenceMax.components.seconds) seconds"))
+        case .died(let how):
+            return .failure(ToolFailure(.aborted, "the download's process ended unexpectedly (\(how))"))
+        case .exited: return .failure(ToolFailure(.aborted, "the download's process ended without a result"))
         }
     }
 
@@ -236,7 +269,7 @@ final class Runner: Sendable {
     }
 
     private func fail(_ row: DownloadRow, _ failure: ToolFailure) async throws {
-        let failure = await withHint(failure)
+        let failure = withHint(failure, for: row.username)
         try Folder.delete("\(layout.session(row.sessionID))/\(SessionFile.result)")
         let consequence = try await queue.fail(row.downloadID, failure)
         logger.warning(
@@ -245,48 +278,40 @@ final class Runner: Sendable {
                 "download": "\(row.downloadID)", "code": "\(failure.code.rawValue)", "reason": "\(failure.message)",
                 "next": consequence == .again ? "another attempt" : "none",
             ])
-        if consequence != .again, let ended = try await queue.row(row.downloadID) { sweepEnded(ended) }
+        if consequence != .again, let ended = try await queue.row(row.downloadID) { handOver.sweep(ended) }
     }
 
     /// Adds what a person can do about a failure.
-    private func withHint(_ failure: ToolFailure) async -> ToolFailure {
+    private func withHint(_ failure: ToolFailure, for user: String) -> ToolFailure {
         var hint: String?
         switch failure.code {
         case .loginRequired, .isPrivate:
-            hint = "The site wants a log-in: `replayhost-capture cookies set --user USER cookies.txt`."
-        case .toolFailed, .unsupported, .notFound, .removed, .rateLimited, .network:
-            guard let path = toolbox.path(of: .ytdlp), failure.code == .toolFailed || failure.code == .unsupported,
-                let version = await Toolbox.version(of: path, "--version"), let age = Toolbox.age(ofMediaTool: version),
-                age > Toolbox.oldAfterDays
+            hint = "This site needs a log-in. Run `replayhost-capture cookies set --user \(user) cookies.txt`."
+        case .toolFailed, .unsupported:
+            guard let version = versions.current().first(where: { $0.name == Toolbox.Tool.ytdlp.rawValue })?.version,
+                let age = Toolbox.age(ofMediaTool: version), age > Toolbox.oldAfterDays
             else { break }
-            hint = "yt-dlp is \(age) days old: `replayhost-capture tools update`."
+            hint = "yt-dlp is \(age) days old. Update it with `replayhost-capture tools update`."
         default: break
         }
         guard let hint else { return failure }
         return ToolFailure(
-            failure.code, "\(failure.message) \(hint)", retryAfterSeconds: failure.retryAfterSeconds)
+            failure.code, "\(failure.message)\(failure.message.hasSuffix(".") ? "" : ".") \(hint)",
+            retryAfterSeconds: failure.retryAfterSeconds)
     }
 
     /// The server is stopping, or a person cancelled the download.
     private func interrupted(_ row: DownloadRow) async throws {
         // Its parts are kept, unless a person cancelled it.
         try await queue.interrupt(row.downloadID)
-        if let now = try await queue.row(row.downloadID), now.downloadState.hasEnded { sweepEnded(now) }
-    }
-
-    /// Deletes the session of a download that has ended. If that fails, the next start does it.
-    func sweepEnded(_ row: DownloadRow) {
-        do {
-            try handOver.sweep(row)
-        } catch {
-            logger.warning("a session folder can't be deleted", metadata: ["error": "\(error)"])
-        }
+        if let now = try await queue.row(row.downloadID), now.downloadState.hasEnded { handOver.sweep(now) }
     }
 
     /// Keeps what a worker made, until the store or the folder can be written again.
     private func postpone(_ row: DownloadRow, _ error: StoreError) async {
         do {
-            _ = try await queue.fail(row.downloadID, ToolFailure(.diskFull, error.what))
+            _ = try await queue.fail(
+                row.downloadID, ToolFailure(error.code == .noSpace ? .diskFull : .storage, error.what))
         } catch {
             logger.error("the queue can't be changed", metadata: ["error": "\(error)"])
         }

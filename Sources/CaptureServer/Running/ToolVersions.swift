@@ -16,7 +16,7 @@ final class ToolVersions: Sendable {
     }
 
     /// Returns the versions that are known. A tool that was installed or removed since has none yet.
-    func current() async -> [ToolDescription] {
+    func current() -> [ToolDescription] {
         let known = state.withLock { $0.found }
         return Toolbox.Tool.allCases.map { tool in
             let path = toolbox.path(of: tool)

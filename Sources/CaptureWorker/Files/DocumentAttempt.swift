@@ -31,7 +31,6 @@ struct DocumentAttempt {
         let mediaType: String
 
         var path: String { exchanges[exchanges.count - 1].body }
-        var url: String { exchanges[exchanges.count - 1].url }
     }
 
     /// What a URL turned out to be.
@@ -65,7 +64,7 @@ struct DocumentAttempt {
             }
             try Self.check(exchange.head)
             let type = exchange.head.mediaType
-            guard let genre = Genre(of: exchange, at: current) else { return .other(mediaType: type) }
+            guard let genre = Genre(of: exchange.head, at: current) else { return .other(mediaType: type) }
             try check(exchange.body, genre)
             return .document(Files(exchanges: exchanges, genre: genre, mediaType: type))
         }
@@ -165,10 +164,6 @@ extension Genre {
     /// Returns the genre of a response; `nil` if it isn't a document.
     ///
     /// A URL that ends in `.pdf` is believed if the response has no more than a general type.
-    init?(of exchange: DocumentAttempt.Exchange, at url: WebURL) {
-        self.init(of: exchange.head, at: url)
-    }
-
     fileprivate init?(of head: ResponseHead, at url: WebURL) {
         if let genre = Genre(mediaType: head.mediaType) {
             self = genre

@@ -65,8 +65,11 @@ package struct ResponseHead: Sendable {
 
     /// The head for a WARC record, whose body has no transfer coding. Removed fields keep their values under another name, as
     /// browser-based crawlers write them.
-    package var recordBytes: [UInt8] {
-        let lines = fields.map { field in
+    ///
+    /// - Parameter withCookies: Whether to keep `Set-Cookie`.
+    package func recordBytes(withCookies: Bool = true) -> [UInt8] {
+        let kept = fields.filter { withCookies || !["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
+        let lines = kept.map { field in
             let name = field.name.lowercased() == "transfer-encoding" ? "x-orig-transfer-encoding" : field.name
             return "\(name): \(field.value)\r\n"
         }

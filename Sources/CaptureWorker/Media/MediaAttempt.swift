@@ -25,10 +25,21 @@ struct MediaAttempt {
     /// - Parameter isGeneric: See `MediaTool`.
     /// - Throws: `ToolFailure`.
     func run(isGeneric: Bool) async throws -> Files {
+        do {
+            return try await run(MediaTool(order: session.order, folder: session.folder, isGeneric: isGeneric))
+        } catch let failure as ToolFailure where failure.code == .toolFailed {
+            // Subtitles in a format that yt-dlp can't convert, for example.
+            session.log.add("trying again without subtitles and poster, since: \(failure.message)")
+            let tool = MediaTool(
+                order: session.order, folder: session.folder, isGeneric: isGeneric, fetchesExtras: false)
+            return try await run(tool)
+        }
+    }
+
+    private func run(_ tool: MediaTool) async throws -> Files {
         guard let ytdlp = session.order.tools.ytdlp else {
             throw ToolFailure(.toolMissing, "yt-dlp isn't installed; run `make setup-capture`")
         }
-        let tool = MediaTool(order: session.order, folder: session.folder, isGeneric: isGeneric)
         let report = Mutex(MediaToolReport())
         session.log.add("yt-dlp " + tool.arguments.joined(separator: " "))
         let end = try await session.run(ytdlp, tool.arguments) { stream, line in
@@ -37,12 +48,14 @@ struct MediaAttempt {
         }
         session.log.add("yt-dlp ended: \(end)")
         let found = report.withLock { $0 }
-        let media = try found.file.flatMap(checked)
-        guard end == .exited(0), let media else {
+        // Success is a file that is there and can be read, whatever the exit code. A conversion that failed left the wrong one.
+        let isConverted = found.error?.hasPrefix("Postprocessing:") != true
+        guard isConverted, let media = try found.file.flatMap(checked) else {
             throw ToolFailure(found, end, limitsQuality: session.order.options.limitsQuality)
         }
         session.report(WorkerMessage(stage: .checking))
-        return try files(of: media, probe: try await resampled(media, try await probe(media)))
+        let probe = try await resampled(media, try await probe(media))
+        return try files(of: media, probe: probe)
     }
 
     /// Returns the path of a finished file; `nil` if there is none.

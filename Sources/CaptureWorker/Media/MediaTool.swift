@@ -7,6 +7,8 @@ struct MediaTool {
     let folder: String
     /// Whether to use the generic extractor too, which looks for media in any page.
     let isGeneric: Bool
+    /// Whether to fetch subtitles and a poster too.
+    var fetchesExtras = true
 
     /// The stem of all files that yt-dlp writes.
     static let stem = "media"
@@ -19,7 +21,8 @@ struct MediaTool {
     private static let filter = "!is_live & live_status!=?is_upcoming & n_entries<=?1"
 
     var arguments: [String] {
-        general + output + format + (order.cookies == nil ? [] : ["--cookies", "\(folder)/\(SessionFile.cookies)"])
+        general + output + (fetchesExtras ? Self.extras : []) + format
+            + (order.cookies == nil ? [] : ["--cookies", "\(folder)/\(SessionFile.cookies)"])
             + ["--", order.url]
     }
 
@@ -28,6 +31,8 @@ struct MediaTool {
         (isGeneric ? [] : ["--use-extractors", "all,-generic"]) + [
             "--ignore-config", "--no-plugin-dirs", "--no-cache-dir", "--no-colors", "--no-quiet", "--no-simulate",
             // A second item shows that there is a playlist, which the filter then skips.
+            // Subtitles or a poster that can't be fetched are no reason to lose the film.
+            "--ignore-errors",
             "--no-playlist", "--playlist-items", "1:2", "--match-filters", Self.filter,
             "--socket-timeout", "30", "--retries", "3", "--fragment-retries", "5",
             // A video with a hole must not look complete.
@@ -41,9 +46,7 @@ struct MediaTool {
         [
             "--paths", "home:\(folder)/\(SessionFile.output)", "--paths", "temp:\(folder)/\(SessionFile.parts)",
             "--output", "\(Self.stem).%(ext)s", "--no-mtime",
-            "--write-info-json", "--write-thumbnail", "--convert-thumbnails", "jpg",
-            "--write-subs", "--sub-langs", "all,-live_chat", "--convert-subs", "vtt",
-            "--newline", "--progress",
+            "--write-info-json", "--newline", "--progress",
             "--progress-template",
             "download:\(Self.progressMark)%(progress.{downloaded_bytes,total_bytes,total_bytes_estimate,speed,eta})j",
             "--progress-template", "postprocess:\(Self.stepMark)%(progress.postprocessor)s",
@@ -51,6 +54,11 @@ struct MediaTool {
             "--print", "after_move:\(Self.fileMark)%(filepath)s",
         ]
     }
+
+    private static let extras = [
+        "--write-thumbnail", "--convert-thumbnails", "jpg",
+        "--write-subs", "--sub-langs", "all,-live_chat", "--convert-subs", "vtt",
+    ]
 
     private var format: [String] {
         let options = order.options
@@ -183,9 +191,9 @@ private struct ProgressLine: Decodable {
 }
 
 /// `Retry-After`. RFC 9110 §10.2.3.
-enum RetryAfter {
+package enum RetryAfter {
     /// A longer time is shortened to this.
-    static let secondsMax = 24 * 3600
+    package static let secondsMax = 24 * 3600
 
     /// Returns the seconds from now; `nil` if the value isn't valid.
     static func seconds(_ value: String, now: Date = Date()) -> Int? {

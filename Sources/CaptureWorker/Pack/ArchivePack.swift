@@ -41,7 +41,8 @@ struct ArchivePack {
         let source = try FileByteSource(path: files.media)
         let media = record("resource", base + page.mediaName, page.mediaType)
         try writer.addWARC(
-            WARCWriter.file(of: media, block: source, name: Self.media), name: Self.media, detectsPages: false
+            WARCWriter.file(of: media, block: source, name: Self.media) { session.report(WorkerMessage()) },
+            name: Self.media, detectsPages: false
         ) { _ in session.report(WorkerMessage()) }
         try writer.addPage(url: base, time: time, title: title, text: page.text)
         try finish(writer, mainPage: base)
@@ -88,7 +89,8 @@ struct ArchivePack {
     }
 
     private func write(_ exchange: DocumentAttempt.Exchange, to warc: WARCWriter) throws {
-        let head = exchange.head.recordBytes
+        // What a site sets for a person who is logged in is a secret, too.
+        let head = exchange.head.recordBytes(withCookies: order.cookies == nil)
         let block = JoinedByteSource(
             [MemoryByteSource(head, name: "head"), try FileByteSource(path: exchange.body)], name: "response")
         var response = record("response", exchange.url, "application/http; msgtype=response")

@@ -72,19 +72,21 @@ public final class WARCWriter {
     }
 
     /// Returns a WARC file with one uncompressed record, whose block isn't copied.
+    ///
+    /// - Parameter progress: Called regularly while the block is read for its digest.
     package static func file(
-        of record: Record, block: any ByteSource, name: String
+        of record: Record, block: any ByteSource, name: String, progress: () -> Void = {}
     ) throws(WebArchiveError) -> any ByteSource {
-        let (header, _) = try header(of: record, block, payloadStart: 0)
+        let (header, _) = try header(of: record, block, payloadStart: 0, progress: progress)
         let end = MemoryByteSource(Array("\r\n\r\n".utf8), name: name)
         return JoinedByteSource([MemoryByteSource(header, name: name), block, end], name: name)
     }
 
     /// Returns the header of a record, up to and including the empty line, and the record's ID.
     private static func header(
-        of record: Record, _ block: any ByteSource, payloadStart: UInt64?
+        of record: Record, _ block: any ByteSource, payloadStart: UInt64?, progress: () -> Void = {}
     ) throws(WebArchiveError) -> (bytes: [UInt8], id: String) {
-        let digest = try digest(of: block, from: 0)
+        let digest = try digest(of: block, from: 0, progress: progress)
         var fields = [("WARC-Type", record.type)]
         if let uri = record.targetURI { fields.append(("WARC-Target-URI", uri)) }
         fields.append(("WARC-Date", record.date.rfc3339))
@@ -131,9 +133,14 @@ public final class WARCWriter {
         try gzip.add(bytes) { bytes throws(WebArchiveError) in try output.write(bytes) }
     }
 
-    private static func digest(of block: any ByteSource, from start: UInt64) throws(WebArchiveError) -> String {
+    private static func digest(
+        of block: any ByteSource, from start: UInt64, progress: () -> Void = {}
+    ) throws(WebArchiveError) -> String {
         var hasher = DigestHasher(.sha256)
-        try SourceStream(block, offset: start).forEachPiece { hasher.update($0) }
+        try SourceStream(block, offset: start).forEachPiece {
+            hasher.update($0)
+            progress()
+        }
         return "sha256:\(hasher.digest.hex)"
     }
 

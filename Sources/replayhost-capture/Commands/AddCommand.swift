@@ -11,8 +11,8 @@ struct AddCommand: AsyncParsableCommand {
         commandName: "add",
         abstract: "Save URLs.",
         discussion: """
-            The running server saves them. Without a server, they are kept in the queue for the next one, and the exit \
-            code is 75.
+            The running server saves them. Without a server, they wait in the queue until one runs, and the exit code is \
+            75.
 
             Example:
               replayhost-capture add --wait https://example.org/film
@@ -21,19 +21,20 @@ struct AddCommand: AsyncParsableCommand {
     @Argument(help: "The URLs to save.")
     var urls: [String]
 
-    @Option(name: .long, help: ArgumentHelp("Whose folder to use: letters and digits.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("The user to save for: letters and digits.", valueName: "name"))
     var user: String?
 
     @Option(name: .long, help: "What to keep of a video.")
     var form: DownloadOptions.Form?
 
-    @Option(name: .long, help: ArgumentHelp("The maximum height of a video.", valueName: "pixels"))
+    @Option(name: .long, help: ArgumentHelp("The maximum height of a video, 144 to 4320.", valueName: "pixels"))
     var height: Int?
 
     @Option(name: .long, help: "The format of the media file.")
     var container: DownloadOptions.Container?
 
-    @Option(name: .customLong("audio-quality"), help: "The sample rate of extracted audio.")
+    @Option(
+        name: .customLong("audio-quality"), help: "The sample rate of audio; needs --form audio or an audio container.")
     var audioQuality: DownloadOptions.AudioQuality?
 
     @Flag(name: .long, help: "Wait until all are saved. The exit code is 4 if one fails.")
@@ -42,8 +43,7 @@ struct AddCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let client = try CaptureClient(common)
-        let queue = client == nil ? try await QueueWithoutServer(common) : nil
+        let (client, queue) = try await place()
         var added: [String] = []
         var statuses: [ExitStatus] = []
         for url in urls {
@@ -61,7 +61,7 @@ struct AddCommand: AsyncParsableCommand {
                 added.append(receipt.downloadID)
                 common.tell(receipt, "\(receipt.downloadID): \(queue == nil ? "queued" : "kept for later") \(url)")
             } catch {
-                let failure = CommandError(error)
+                let failure = error as? CommandError ?? CommandError(error)
                 failure.report(asJSON: common.json)
                 statuses.append(failure.status)
             }
@@ -73,6 +73,25 @@ struct AddCommand: AsyncParsableCommand {
             for id in added { statuses.append(try await waitForEnd(id)) }
         }
         try ExitStatus.throwUnlessDone(statuses)
+    }
+
+    /// Finds the running server; without one, opens the queue. Waits for a server that is starting, or another `add`.
+    private func place() async throws -> (CaptureClient?, QueueWithoutServer?) {
+        let end = ContinuousClock.now + Self.startTimeMax
+        while true {
+            do {
+                if let client = try CaptureClient(common) { return (client, nil) }
+                return (nil, try await QueueWithoutServer(common))
+            } catch let error as StoreError where ContinuousClock.now < end && Self.isBusy(error) {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private static let startTimeMax = Duration.seconds(60)
+
+    private static func isBusy(_ error: StoreError) -> Bool {
+        error.code == .locked || error.what == RunningServer.starting
     }
 
     /// Returns the body of the request.
@@ -129,7 +148,8 @@ private struct QueueWithoutServer {
             case .added(let row, _), .known(let row):
                 return DownloadReceipt(of: row.download, isForOlderClient: false, at: Date())
             case .tooMany: throw CommandError(.failed, code: "rate_limited", "too many downloads in an hour")
-            case .conflict: throw CommandError(.failed, code: "conflict", "the download can't be added")
+            case .conflict, .removed:
+                throw CommandError(.failed, code: "conflict", "the download can't be added")
             }
         } catch let refusal as DownloadRequest.Refusal {
             var problem: FieldProblem?

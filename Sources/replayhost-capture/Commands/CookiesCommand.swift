@@ -22,7 +22,7 @@ struct CookiesCommand: ParsableCommand {
     struct SetCookies: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Keep a cookies.txt in the Netscape format, which browser extensions export.",
+            abstract: "Store a cookies.txt (Netscape format) for a user.",
             discussion: """
                 Example:
                   replayhost-capture cookies set --user john cookies.txt
@@ -39,7 +39,7 @@ struct CookiesCommand: ParsableCommand {
         func run() throws {
             let path = try CookiesCommand.path(user, common)
             guard let data = FileManager.default.contents(atPath: file) else {
-                throw StoreError(.notFound, "can't read this file", place: file)
+                throw StoreError(.notFound, "no such file, or it can't be read", place: file)
             }
             let count = Self.count(data)
             guard count > 0 else {
@@ -81,8 +81,10 @@ struct CookiesCommand: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() throws {
-            try Folder.delete(try CookiesCommand.path(user, common))
-            common.tell("\(user): cookies removed")
+            let path = try CookiesCommand.path(user, common)
+            let existed = Folder.exists(path)
+            try Folder.delete(path)
+            common.tell("\(user): \(existed ? "cookies removed" : "no cookies stored")")
         }
     }
 

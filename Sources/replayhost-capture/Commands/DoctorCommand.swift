@@ -46,7 +46,8 @@ struct DoctorCommand: AsyncParsableCommand {
                 age > Toolbox.oldAfterDays
             {
                 check = Check(
-                    name: tool.name, verdict: .warning, what: "\(version) is \(age) days old; sites change weekly",
+                    name: tool.name, verdict: .warning,
+                    what: "\(version), \(age) days old; it may fail on sites that have changed",
                     hint: "run `replayhost-capture tools update`")
             }
             checks.append(check)

@@ -20,13 +20,17 @@ struct ListCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Only downloads of this user.", valueName: "name"))
     var user: String?
 
-    @Option(name: .long, help: ArgumentHelp("How many to show.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("How many to show, at most 100.", valueName: "number"))
     var limit = 50
+
+    @Option(name: .long, help: ArgumentHelp("How many to skip.", valueName: "number"))
+    var offset = 0
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let parameters = ["status": status, "username": user, "limit": "\(limit)"].compactMapValues { $0 }
+        let parameters = ["status": status, "username": user, "limit": "\(limit)", "offset": "\(offset)"]
+            .compactMapValues { $0 }
         let query: HistoryQuery
         do {
             query = try HistoryQuery(parameters)
@@ -51,6 +55,7 @@ struct ListCommand: ParsableCommand {
             ])
         }
         for line in table.lines() { common.tell(line) }
-        if total > rows.count { common.note("\(total - rows.count) more; see them with --limit") }
+        let shown = offset + rows.count
+        if total > shown { common.note("\(total - shown) more; see them with --offset \(shown)") }
     }
 }

@@ -12,7 +12,7 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Save the URLs in the queue, and accept new ones from this computer.",
+        abstract: "Run the server that saves URLs.",
         discussion: """
             Listens on 127.0.0.1 and ::1 only. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
             running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect.
@@ -51,6 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("silence-limit"), help: .hidden)
     var silenceLimit: Int?
 
+    @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
 
     /// How much to log.
@@ -90,8 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
             toolbox: toolbox, settings: settings, logger: try logger(layout))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
-        let sudo = environment["SUDO_UID"].flatMap { UInt32($0) }
-        try await service.start(on: listening, users: Set([sudo].compactMap { $0 }))
+        try await service.start(on: listening, users: users.identifiers(environment))
         tell(Serving(address: service.address, store: common.location.path, library: library), layout, toolbox)
         for await _ in signals { break }
         await service.stop()
@@ -105,7 +105,8 @@ struct ServeCommand: AsyncParsableCommand {
         let missing = Toolbox.Tool.allCases.filter { toolbox.path(of: $0) == nil && !$0.isOptional }
         guard !missing.isEmpty else { return }
         Terminal.writeError(
-            "\(missing.map(\.rawValue).joined(separator: ", ")) missing; downloads that need them wait", label: .warning
+            "not installed: \(missing.map(\.rawValue).joined(separator: ", ")); downloads that need them wait",
+            label: .warning
         )
         Terminal.writeError("run `make setup-capture` in the replayhost folder", label: .hint)
     }

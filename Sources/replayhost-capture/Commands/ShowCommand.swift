@@ -28,8 +28,9 @@ struct ShowCommand: ParsableCommand {
             ("attempts", "\(download.attempt)"), ("submitted", download.submittedAt),
             ("completed", download.completedAt), ("file", download.filePath),
             ("size", download.fileSize.map { Terminal.size($0) }), ("archive", download.archive),
-            ("quality", download.qualityFallback ? "the default, because the site refused the wanted one" : nil),
+            ("quality", download.qualityFallback ? "default, because the chosen one isn't available" : nil),
             ("genre problem", download.genreDetectionError),
+            ("log", "`replayhost-capture log \(download.downloadID.prefix(8))`"),
         ]
         for case (let label, let value?) in facts {
             let padding = String(repeating: " ", count: max(1, 14 - label.count))

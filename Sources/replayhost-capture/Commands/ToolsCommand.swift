@@ -10,7 +10,7 @@ struct ToolsCommand: AsyncParsableCommand {
         commandName: "tools",
         abstract: "List, install or update the programs that saving needs.",
         discussion: """
-            Sites change weekly, and an old yt-dlp fails.
+            Sites change every week, and an old yt-dlp fails on some of them.
 
             Example:
               replayhost-capture tools update
@@ -71,7 +71,7 @@ struct ToolsCommand: AsyncParsableCommand {
     struct UpdateTools: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "update",
-            abstract: "Install the newest yt-dlp. The former version stays, to go back to.",
+            abstract: "Install the newest yt-dlp. `tools rollback` returns to the current one.",
             discussion: """
                 Example:
                   replayhost-capture tools update
@@ -89,7 +89,7 @@ struct ToolsCommand: AsyncParsableCommand {
     struct RollBackTools: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rollback",
-            abstract: "Go back to the version of yt-dlp before.",
+            abstract: "Return to the previous version of yt-dlp.",
             discussion: """
                 Example:
                   replayhost-capture tools rollback

@@ -142,11 +142,16 @@ class Site:
         self.contents = {f"/{path.name}": path.read_bytes() for path in folder.iterdir()}
         self.contents |= {"/guide.pdf": PDF, "/book.epub": EPUB}
         self.contents |= {path: text.encode() for path, text in pages(self.address).items()}
-        self.contents |= {f"/data/{name}.json": json.dumps(value).encode() for name, value in data(self.address).items()}
+        for name, value in data(self.address).items():
+            self.add_data(name, value)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def __call__(self, path):
         return f"{self.address}{path}"
+
+    def add_data(self, name, value):
+        """What the plugins find for the film with this id."""
+        self.contents[f"/data/{name}.json"] = json.dumps(value).encode()
 
     def live_playlist(self):
         """A window of three segments, which moves on each second and has no end."""

@@ -58,3 +58,21 @@ def make_dash(folder):
     ffmpeg(*inputs, *maps, "-map", "0:a", "-c", "copy", "-f", "dash", "-seg_duration", "1", "-use_template", "1", "-use_timeline", "1",
         "-init_seg_name", "dash-init-$RepresentationID$.m4s", "-media_seg_name", "dash-$RepresentationID$-$Number$.m4s",
         "-adaptation_sets", "id=0,streams=v id=1,streams=a", "film.mpd", folder=folder)
+
+
+# A film in three colours, a minute each, with noise, so that it doesn't shrink to nothing
+LONG_SECONDS = 180
+COLOURS = ["red", "lime", "blue"]
+LONG_SUBTITLES = "WEBVTT\n\n" + "".join(
+    f"00:0{minute}:00.000 --> 00:0{minute}:59.000\nMinute {minute + 1} of the ferry\n\n" for minute in range(3))
+
+
+def make_long(folder):
+    """Makes long.mp4 (H.264 and AAC, about 20 MB) with subtitles, and long.mp3. Takes about ten seconds."""
+    minute = LONG_SECONDS // len(COLOURS)
+    sources = [part for colour in COLOURS for part in ("-f", "lavfi", "-i", f"color={colour}:size={SIZES[180]}:rate=25:duration={minute}")]
+    tone = ["-f", "lavfi", "-i", f"sine=frequency=440:sample_rate=44100:duration={LONG_SECONDS}"]
+    ffmpeg(*sources, *tone, "-filter_complex", "[0:v][1:v][2:v]concat=n=3,noise=alls=20:allf=t", *H264, "-b:v", "800k", "-c:a", "aac",
+        "-b:a", "64k", "-movflags", "+faststart", "long.mp4", folder=folder)
+    ffmpeg("-i", "long.mp4", "-vn", "-c:a", "libmp3lame", "-b:a", "64k", "-metadata", "title=Long foghorn", "long.mp3", folder=folder)
+    (folder / "long.en.vtt").write_text(LONG_SUBTITLES, encoding="utf-8")

@@ -1,6 +1,6 @@
-import ArgumentParser
+package import ArgumentParser
 import Foundation
-import ReplayHostKit
+package import ReplayHostKit
 
 #if canImport(Glibc)
 import Glibc
@@ -9,30 +9,38 @@ import Darwin
 #endif
 
 /// The users of this computer who can connect to the server.
-struct UserOptions: ParsableArguments {
+package struct UserOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-user"),
         help: ArgumentHelp("Also let this user of the computer connect (repeatable).", valueName: "name or uid"))
-    var names: [String] = []
+    package var names: [String] = []
 
     @Flag(name: .customLong("allow-other-users"), help: "Let every user of this computer connect.")
-    var allowsEveryone = false
+    package var allowsEveryone = false
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         for name in names where Self.identifier(of: name) == nil {
             throw ValidationError("no user \"\(name)\" on this computer")
         }
     }
 
     /// Returns the allowed users, which include the one who ran `sudo`.
-    func users(_ environment: [String: String]) -> ReplayHost.AllowedUsers {
+    package func users(_ environment: [String: String]) -> ReplayHost.AllowedUsers {
         if allowsEveryone { return .everyone }
         let sudo = environment["SUDO_UID"].flatMap { UInt32($0) }
         return .own(and: Set(names.compactMap(Self.identifier) + [sudo].compactMap { $0 }))
     }
 
+    /// Returns the IDs of the allowed users besides this one and root; `nil` for everyone.
+    package func identifiers(_ environment: [String: String]) -> Set<UInt32>? {
+        if case .own(let others) = users(environment) { return others }
+        return nil
+    }
+
     /// The same options as command-line arguments.
-    var arguments: [String] {
+    package var arguments: [String] {
         names.flatMap { ["--allow-user", $0] } + (allowsEveryone ? ["--allow-other-users"] : [])
     }
 
