@@ -269,7 +269,7 @@ final class Runner: Sendable {
     }
 
     private func fail(_ row: DownloadRow, _ failure: ToolFailure) async throws {
-        let failure = withHint(failure, for: row.username)
+        let failure = await withHint(failure, for: row.username)
         try Folder.delete("\(layout.session(row.sessionID))/\(SessionFile.result)")
         let consequence = try await queue.fail(row.downloadID, failure)
         logger.warning(
@@ -282,14 +282,14 @@ final class Runner: Sendable {
     }
 
     /// Adds what a person can do about a failure.
-    private func withHint(_ failure: ToolFailure, for user: String) -> ToolFailure {
+    private func withHint(_ failure: ToolFailure, for user: String) async -> ToolFailure {
         var hint: String?
         switch failure.code {
         case .loginRequired, .isPrivate:
             hint = "This site needs a log-in. Run `replayhost-capture cookies set --user \(user) cookies.txt`."
         case .toolFailed, .unsupported:
-            guard let version = versions.current().first(where: { $0.name == Toolbox.Tool.ytdlp.rawValue })?.version,
-                let age = Toolbox.age(ofMediaTool: version), age > Toolbox.oldAfterDays
+            guard let version = await versions.version(of: .ytdlp), let age = Toolbox.age(ofMediaTool: version),
+                age > Toolbox.oldAfterDays
             else { break }
             hint = "yt-dlp is \(age) days old. Update it with `replayhost-capture tools update`."
         default: break

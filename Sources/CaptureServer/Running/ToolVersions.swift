@@ -25,6 +25,12 @@ final class ToolVersions: Sendable {
         }
     }
 
+    /// Returns the version of a tool. Starts the tool if its version isn't known yet.
+    func version(of tool: Toolbox.Tool) async -> String? {
+        if let known = current().first(where: { $0.name == tool.rawValue })?.version { return known }
+        return await toolbox.version(of: tool)
+    }
+
     /// Finds the versions out again every hour, and when a path changes.
     func keepUpToDate() async {
         while !Task.isCancelled {

@@ -66,12 +66,15 @@ package struct Toolbox: Sendable {
     package func descriptions() async -> [ToolDescription] {
         var found: [ToolDescription] = []
         for tool in Tool.allCases {
-            let path = path(of: tool)
-            var version: String?
-            if let path { version = await Self.version(of: path, tool.versionArgument) }
-            found.append(ToolDescription(name: tool.rawValue, version: version, path: path))
+            found.append(ToolDescription(name: tool.rawValue, version: await version(of: tool), path: path(of: tool)))
         }
         return found
+    }
+
+    /// Returns the version of a tool; `nil` if it isn't installed or doesn't start.
+    package func version(of tool: Tool) async -> String? {
+        guard let path = path(of: tool) else { return nil }
+        return await Self.version(of: path, tool.versionArgument)
     }
 
     private static let versionTimeMax = Duration.seconds(30)
