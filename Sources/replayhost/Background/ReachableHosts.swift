@@ -46,7 +46,6 @@ struct ReachableHosts: Equatable {
             method: "POST", path: "/api/\(kind)/\(replayable.id)/origin", port: server.port,
             fields: [
                 ("Origin", server.address), ("Replayhost-Token", server.token), ("Content-Type", "application/json"),
-                ("Content-Length", "0"),
             ])
         let opened = request.responses().lazy.compactMap { LoopbackRequest.object(Opened.self, in: $0) }.first
         guard let port = opened.flatMap({ URL(string: $0.replayOrigin)?.port }) else {
