@@ -66,7 +66,7 @@ def pytest_suite(name, report, code):
 TITLES = {
     "format": "Format", "build": "Build", "swift": "Swift tests", "address": "Swift tests under AddressSanitizer",
     "thread": "Swift tests under ThreadSanitizer", "faults": "Fault tests", "packaging": "Packaging tests",
-    "browser": "Browser tests", "browser-viewer": "Browser tests of the viewer",
+    "capture": "Capture tests", "browser": "Browser tests", "browser-viewer": "Browser tests of the viewer",
     "browser-replay-ports": "Browser tests of ports and isolation",
     "browser-ports": "Browser tests in origin mode ports",
 }

@@ -22,6 +22,7 @@ SEEK = """async (medium, time) => {
     await new Promise((done, failed) => {
         medium.addEventListener("seeked", done, { once: true });
         medium.addEventListener("error", () => failed(new Error(medium.error.message)), { once: true });
+        setTimeout(() => failed(new Error(`nothing came for ${time} s`)), 60_000);
         medium.currentTime = time;
     });
     return { time: medium.currentTime, state: medium.readyState, error: medium.error?.message ?? null };
