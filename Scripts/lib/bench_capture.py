@@ -320,6 +320,8 @@ def measure_seeks(port, row):
             for place in (0.999, 0.5, 0.01, 0.7, 0.2, 0.9, 0.3, 0.6):
                 took, at, state = film.evaluate(SEEK, place)
                 places.append(f"{at:.0f} s: {took:.0f} ms" if state >= 2 else f"{at:.0f} s: nothing in 60 s")
+                if state < 2:
+                    break
             print(f"  Chromium, {mode}: film ready after {shown:.1f} s; seeks to {', '.join(places)}", flush=True)
             browser.close()
 
