@@ -96,6 +96,30 @@ def test_second_verification_starts_while_the_first_result_is_read(host, page):
     expect(section(page)).to_contain_text("This file is damaged or was changed")
 
 
+def test_older_list_of_jobs_does_not_end_a_verification(host, page):
+    """The list was read before the verification was queued, and arrives after."""
+    host.add(FIXTURES / "sample.wacz")
+    open_page(host, page, "sample")
+    button = section(page).get_by_role("button", name="Verify again")
+    expect(button).to_be_visible()
+    damage(host)
+    lists, orders = [], []
+    page.route("**/api/jobs", lambda route: lists.append(route))
+    page.route("**/verify", lambda route: orders.append(route))
+    button.click()
+    order, waiting = held(page, orders), held(page, lists)
+    older = json.loads(host.request("GET", "/api/jobs")[2])
+    verified = max(older["jobs"], key=lambda job: job["id"])
+    order.fulfill(json={"job": verified | {"id": verified["id"] + 1, "kind": "verify", "archive": "sample", "state": "waiting"}})
+    expect(section(page)).to_contain_text("Waiting to start")
+    waiting.fulfill(json=older)
+    page.unroute("**/api/jobs")
+    assert page.evaluate("() => fetch('/api/jobs').then((response) => response.status)") == 200
+    host.change("POST", "/api/archives/sample/verify")
+    expect(section(page)).to_contain_text("This file is damaged or was changed")
+    expect(button).to_have_attribute("aria-disabled", "false")
+
+
 @pytest.mark.parametrize(("name", "verdict"), [
     ("anonymous", "It was signed with the key below. It doesn't show whose key that is."),
     ("domain", "It says that signer.example signed it, but that isn't proven."),

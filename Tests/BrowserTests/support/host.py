@@ -125,7 +125,7 @@ class Host:
         fields = {"Origin": self.address, "Replayhost-Token": self.token, "Content-Type": "application/json"}
         content = b"" if value is None else json.dumps(value).encode()
         status, _, body = self.request(method, path, fields, content)
-        assert status in (200, 201), body
+        assert status in (200, 201, 202), body
         return json.loads(body)
 
     def create_collection(self, title, *members, **metadata):

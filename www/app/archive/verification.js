@@ -57,7 +57,9 @@ export function verificationSection(archive, onFindings) {
         problems.replaceChildren();
         try {
             follow();
-            show((await (await api.verify(archive)).json()).job);
+            const { job: queued } = await (await api.verify(archive)).json();
+            // An event that came first is newer.
+            if (queued.id !== job?.id) show(queued);
         } catch (error) {
             problems.replaceChildren(errorBlock(error, "Couldn't start the verification"));
         }
@@ -98,19 +100,20 @@ export function verificationSection(archive, onFindings) {
     function stop() {
         events?.close();
         events = null;
+        button.setAttribute("aria-disabled", "false");
+        bar.hidden = true;
     }
 
     /** Follows a verification that is in progress. */
     async function check() {
+        const before = job;
         const jobs = await api.jobs().catch(() => []);
-        const active = jobs.find(({ kind, archive: id, state }) =>
-            kind === "verify" && id === archive.id && activeStates.includes(state));
-        if (active) {
-            follow();
-            show(active);
-        } else if (job || !shown) {
-            refresh();
-        }
+        // What came meanwhile is newer than the list.
+        if (job !== before) return;
+        const found = jobs.filter(({ id, kind, archive: of, state }) =>
+            kind === "verify" && of === archive.id && (activeStates.includes(state) || id === job?.id));
+        found.forEach(show);
+        if (found.length === 0 && (job || !shown)) refresh();
     }
     // A new archive is verified soon.
     if (shown) check();

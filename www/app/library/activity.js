@@ -33,6 +33,8 @@ export function createActivity({ isShownElsewhere }) {
     const element = make("section", { class: "activity", hidden: true, "aria-labelledby": "activity-title" },
         make("div", { class: "list-head" }, make("h2", { id: "activity-title", text: "Activity" }), dismissAll), list);
     const rows = new Map();
+    // The jobs updated since the last list was asked for: what is known of them is newer than that list.
+    let updated = new Set();
 
     const failed = () => [...rows.values()].filter(({ state }) => state === "failed");
 
@@ -62,6 +64,7 @@ export function createActivity({ isShownElsewhere }) {
 
     /** Updates the list with the current state of a job. */
     function update(job) {
+        updated.add(job.id);
         const hasChanged = updateRow(job);
         if (hasChanged && Object.hasOwn(endings, job.state)) announce(`${nameOf(job)} ${endings[job.state]}.`);
         show();
@@ -73,12 +76,13 @@ export function createActivity({ isShownElsewhere }) {
 
         /** Reads all jobs from the server. When that fails, the list is empty. */
         async load() {
+            const newer = updated = new Set();
             const jobs = await api.jobs().catch(() => []);
-            const ids = new Set(jobs.map(({ id }) => id));
+            const ids = new Set([...jobs.map(({ id }) => id), ...newer]);
             for (const id of [...rows.keys()]) {
                 if (!ids.has(id)) rows.delete(id);
             }
-            jobs.forEach(update);
+            jobs.filter(({ id }) => !newer.has(id)).forEach(update);
             show();
         },
     };
