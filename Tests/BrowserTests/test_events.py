@@ -219,6 +219,24 @@ def test_finished_job_disappears(host, fake, page, by):
     expect(page.locator("#announcements")).to_have_text("Import of /volume/<b>large</b>.wacz finished.")
 
 
+def test_older_lists_of_jobs_do_not_undo_events(host, fake, page):
+    fake.job()
+    page.goto(host.home)
+    activity = page.get_by_role("region", name="Activity")
+    expect(activity).to_contain_text("25 %")
+    older, lists = list(fake.jobs), []
+    page.route("**/api/jobs", lambda route: lists.append(route))
+    while len(lists) < 2:
+        page.wait_for_timeout(10)
+    asked_before = list(lists)
+    fake.job(done=60_000_000)
+    expect(activity).to_contain_text("50 %")
+    for route in asked_before:
+        route.fulfill(json={"jobs": older})
+    assert page.evaluate("() => fetch('/api/health').then((response) => response.status)") == 200
+    expect(activity).to_contain_text("50 %")
+
+
 def test_server_without_events_is_asked_once(host_with_sample, browser):
     """The library works without events, and shows no error."""
     # The page of an archive that is being verified, or will be, asks for events too.

@@ -33,15 +33,17 @@ export function createActivity({ isShownElsewhere }) {
     const element = make("section", { class: "activity", hidden: true, "aria-labelledby": "activity-title" },
         make("div", { class: "list-head" }, make("h2", { id: "activity-title", text: "Activity" }), dismissAll), list);
     const rows = new Map();
-    // The jobs updated since the last list was asked for: what is known of them is newer than that list.
-    let updated = new Set();
+    // Lists of jobs are numbered as they are asked for. For each job that changed since: the number of the last list before.
+    let asked = 0;
+    let shown = 0;
+    const changed = new Map();
 
     const failed = () => [...rows.values()].filter(({ state }) => state === "failed");
 
     function show() {
-        const shown = [...rows.entries()].sort(([one], [other]) => one - other).map(([, row]) => row.element);
-        arrange(list, shown);
-        element.hidden = shown.length === 0;
+        const sorted = [...rows.entries()].sort(([one], [other]) => one - other).map(([, row]) => row.element);
+        arrange(list, sorted);
+        element.hidden = sorted.length === 0;
         dismissAll.hidden = failed().length < 2;
     }
 
@@ -64,7 +66,11 @@ export function createActivity({ isShownElsewhere }) {
 
     /** Updates the list with the current state of a job. */
     function update(job) {
-        updated.add(job.id);
+        changed.set(job.id, asked);
+        showJob(job);
+    }
+
+    function showJob(job) {
         const hasChanged = updateRow(job);
         if (hasChanged && Object.hasOwn(endings, job.state)) announce(`${nameOf(job)} ${endings[job.state]}.`);
         show();
@@ -76,13 +82,16 @@ export function createActivity({ isShownElsewhere }) {
 
         /** Reads all jobs from the server. When that fails, the list is empty. */
         async load() {
-            const newer = updated = new Set();
+            const number = ++asked;
             const jobs = await api.jobs().catch(() => []);
-            const ids = new Set([...jobs.map(({ id }) => id), ...newer]);
+            if (number < shown) return;
+            shown = number;
+            const changedSince = (id) => changed.get(id) >= number;
+            const ids = new Set(jobs.map(({ id }) => id));
             for (const id of [...rows.keys()]) {
-                if (!ids.has(id)) rows.delete(id);
+                if (!ids.has(id) && !changedSince(id)) rows.delete(id);
             }
-            jobs.filter(({ id }) => !newer.has(id)).forEach(update);
+            jobs.filter(({ id }) => !changedSince(id)).forEach(showJob);
             show();
         },
     };
