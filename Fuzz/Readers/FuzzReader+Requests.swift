@@ -35,16 +35,19 @@ extension FuzzReader {
         }
     }
 
-    static func readCDXParameters(_ bytes: [UInt8]) throws {
-        var parameters: [(name: String, value: String)] = []
-        for part in bytes.split(separator: UInt8(ascii: "&")).prefix(64) {
+    /// Reads a query string, with at most 64 parameters.
+    static func parameters(of bytes: [UInt8]) -> [(name: String, value: String)] {
+        bytes.split(separator: UInt8(ascii: "&")).prefix(64).map { part in
             let text = String(decoding: part, as: UTF8.self)
             let pair = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
                 String($0).removingPercentEncoding ?? String($0)
             }
-            parameters.append((pair[0], pair.count > 1 ? pair[1] : ""))
+            return (pair[0], pair.count > 1 ? pair[1] : "")
         }
-        let query = try CDXQuery(parameters: parameters)
+    }
+
+    static func readCDXParameters(_ bytes: [UInt8]) throws {
+        let query = try CDXQuery(parameters: parameters(of: bytes))
         let run = CDXQueryRun(
             query, sources: [queried], namesSources: true, temporaryFolder: NSTemporaryDirectory(),
             mementoURL: { "http://localhost/c/\($0)/\($1)/\($2)" })

@@ -29,6 +29,8 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case range
     /// The query string of a CDX request.
     case cdxParameters = "cdx-parameters"
+    /// The query string of a search.
+    case search
     /// The `backup.json` of a backup.
     case backupManifest = "backup-manifest"
     /// The body of `POST /download` of the capture server.
@@ -57,6 +59,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
             case .surt: try Self.readSURT(bytes)
             case .range: try Self.readRange(bytes)
             case .cdxParameters: try Self.readCDXParameters(bytes)
+            case .search: try Self.readSearch(bytes)
             case .backupManifest: try Self.readBackupManifest(bytes)
             case .downloadRequest: try Self.readDownloadRequest(bytes)
             case .toolOutput: try Self.readToolOutput(bytes)

@@ -230,6 +230,12 @@ def requests():
         "url=http://example.org/*&page=9223372036854775807&pageSize=9223372036854775807"]
     for number, query in enumerate(queries, 1):
         seed("cdx-parameters", f"{number:02}", query)
+    searches = [
+        "q=coral&lang=%22", "q=%22coral reef%22 -star OR lim*&type=html&site=reef.example", "q=title:reef site:reef.example,x lang:de,en",
+        "q=before:2020 after:2019-03&lang=%00", "q=天気 café -type:pdf&lang=en%22 OR %22coral&in=sea&collection=x",
+        "q=http://www.reef.example/star -lang:%00a&after=2018&before=2024", "q=sea st"]
+    for number, query in enumerate(searches, 1):
+        seed("search", f"{number:02}", query)
 
 
 def main():

@@ -87,11 +87,27 @@ final class SearchDatabase: Sendable {
     }
 
     private func storeError(_ error: DatabaseError) -> StoreError {
-        StoreError(
-            error.resultCode == .SQLITE_FULL ? .noSpace : .unusable,
-            "can't use the search index (\(error.message ?? error.resultCode.description))", place: path,
-            hint: error.resultCode == .SQLITE_FULL
-                ? "free some space on that file system" : "delete this file; replayhost makes a new one")
+        let reason = error.message ?? error.resultCode.description
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            return StoreError(
+                .noSpace, "can't use the search index (\(reason))", place: path,
+                hint: "free some space on that file system")
+        case _ where isReadOnly && (error.isDamage || error.resultCode == .SQLITE_SCHEMA):
+            return StoreError(
+                .unusable, "can't use the search index (\(reason))", place: path,
+                hint: "run replayhost where it can change the store; it then makes a new index")
+        // The search is wrong, not the file.
+        case .SQLITE_ERROR, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_MISUSE, .SQLITE_RANGE:
+            return StoreError(.failed, "the search index can't carry out this search (\(reason))")
+        case .SQLITE_BUSY:
+            return StoreError(
+                .unusable, "another process has locked the search index for \(CatalogFile.busySeconds) seconds",
+                place: path, hint: "try again")
+        default:
+            return StoreError(
+                .unusable, "can't use the search index (\(reason))", place: path, hint: "run `replayhost doctor`")
+        }
     }
 
     private func open() throws -> any DatabaseWriter {

@@ -20,6 +20,11 @@ package struct SearchQuery: Sendable, Hashable {
         /// Whether the last word is the beginning of a word.
         var isPrefix = false
         var isInTitle = false
+
+        var expression: MatchExpression {
+            MatchExpression(
+                phrase: words.joined(separator: " "), isPrefix: isPrefix, in: isInTitle ? .title : nil)
+        }
     }
 
     /// Restrictions to documents.
@@ -126,45 +131,39 @@ package struct SearchQuery: Sendable, Hashable {
         return true
     }
 
-    /// The query in the language of FTS5; `nil` if there are no words and no facets. sqlite.org/fts5.html §3
-    var expression: String? {
-        var required = groups.map { group in "(\(group.map(Self.expression).joined(separator: " OR ")))" }
+    /// The query of the search index; `nil` if there are no words and no facets.
+    var expression: MatchExpression? {
+        var required = groups.compactMap { MatchExpression.any($0.map(\.expression)) }
         // These alternatives find no other pages, but pages that have them rank higher.
-        if let phrase {
-            required = ["(\((["(\(required.joined(separator: " AND ")))"] + phrase).joined(separator: " OR ")))"]
+        if let phrases, let words = MatchExpression.all(required) {
+            required = [MatchExpression.any([words] + phrases) ?? words]
         }
         for kind in 0..<3 {
-            let words = facets.filter { $0.kind == kind }.map(\.word).sorted()
-            if !words.isEmpty { required.append(Self.facetExpression(words)) }
+            if let values = Self.expression(facets.filter { $0.kind == kind }) { required.append(values) }
         }
-        guard !required.isEmpty else { return nil }
-        var expression = required.joined(separator: " AND ")
-        var unwanted = excluded.map(Self.expression)
-        if !excludedFacets.isEmpty { unwanted.append(Self.facetExpression(excludedFacets.map(\.word).sorted())) }
-        if !unwanted.isEmpty { expression = "(\(expression)) NOT (\(unwanted.joined(separator: " OR ")))" }
-        return expression
+        let unwanted = excluded.map(\.expression) + [Self.expression(excludedFacets)].compactMap { $0 }
+        return MatchExpression.all(required)?.excluding(.any(unwanted))
     }
 
     /// All words side by side, and as a whole title or heading; `nil` if the query has alternatives.
-    private var phrase: [String]? {
+    private var phrases: [MatchExpression]? {
         let terms = groups.compactMap { $0.count == 1 && !$0[0].isInTitle ? $0[0] : nil }
         guard !terms.isEmpty, terms.count == groups.count, !terms.contains(where: \.isPrefix) else { return nil }
         let phrase = Term(words: terms.flatMap(\.words))
-        let whole = WholeText.word(for: phrase.words.joined(separator: " ")).map { "\"\($0)\"" }
-        return (terms.count > 1 ? [Self.expression(phrase)] : []) + [whole].compactMap { $0 }
+        let whole = WholeText.word(for: phrase.words.joined(separator: " ")).map { MatchExpression(phrase: $0) }
+        return (terms.count > 1 ? [phrase.expression] : []) + [whole].compactMap { $0 }
     }
 
     /// A query for titles in which the last word may be incomplete; `nil` if there are no words. A single letter isn't
     /// enough: too many words begin with it.
-    var titleExpression: String? {
+    var titleExpression: MatchExpression? {
         var terms = terms
         if let last = terms.last {
             terms[terms.count - 1].isPrefix = true
             if last.words.last?.utf8.count == 1 { terms.removeLast() }
         }
-        guard !terms.isEmpty else { return nil }
         for index in terms.indices { terms[index].isInTitle = true }
-        return terms.map(Self.expression).joined(separator: " AND ")
+        return .all(terms.map(\.expression))
     }
 
     /// The words and phrases to mark in results.
@@ -231,13 +230,9 @@ package struct SearchQuery: Sendable, Hashable {
         return words
     }
 
-    private static func expression(_ term: Term) -> String {
-        let column = term.isInTitle ? "title : " : ""
-        return "\(column)\"\(term.words.joined(separator: " "))\"\(term.isPrefix ? "*" : "")"
-    }
-
-    private static func facetExpression(_ words: [String]) -> String {
-        "(\(words.map { "\"\($0)\"" }.joined(separator: " OR ")))"
+    /// Matches documents with one of the facets; `nil` if there are none.
+    private static func expression(_ facets: Set<Facet>) -> MatchExpression? {
+        .any(facets.map(\.word).sorted().map { MatchExpression(phrase: $0) })
     }
 
     private static func time(_ text: String) -> String? { URLFilter.time(text)?.digits14 }

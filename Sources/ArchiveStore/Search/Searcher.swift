@@ -198,7 +198,7 @@ package struct Searcher: Sendable {
                 WHERE word MATCH ? AND \(scope.condition("word.rowid")) ORDER BY score LIMIT ?) AS found
             JOIN document ON document.number = found.rowid ORDER BY found.score, found.rowid
             """
-        return try FoundDocument.fetchAll(scope.statement(sql, database), arguments: [expression, limit])
+        return try FoundDocument.fetchAll(scope.statement(sql, database), arguments: [expression.argument, limit])
     }
 
     private func total(
@@ -209,7 +209,7 @@ package struct Searcher: Sendable {
             ? "document WHERE \(scope.condition("document.number"))"
             : "word JOIN document ON document.number = word.rowid WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
         let sql = "SELECT count(*) FROM (SELECT DISTINCT document.url FROM \(source) LIMIT \(Self.totalMax + 1))"
-        let arguments = query.expression.map { StatementArguments([$0]) } ?? StatementArguments()
+        let arguments = query.expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
         let count = max(known, try Int.fetchOne(database, sql: sql, arguments: arguments) ?? 0)
         return count > Self.totalMax ? (max(Self.totalMax, known - 1), true) : (count, false)
     }
@@ -267,7 +267,7 @@ package struct Searcher: Sendable {
             query.expression == nil
             ? "SELECT number FROM document WHERE \(scope.condition("document.number"))"
             : "SELECT rowid AS number FROM word WHERE word MATCH ? AND \(scope.condition("word.rowid"))"
-        let arguments = query.expression.map { StatementArguments([$0]) } ?? StatementArguments()
+        let arguments = query.expression.map { StatementArguments([$0.argument]) } ?? StatementArguments()
         let source = "WITH found AS MATERIALIZED (\(found) LIMIT \(Self.facetDocumentsMax))"
         func counts(_ value: String, _ tables: String, _ condition: String = "1") throws -> [SearchFacets.Count] {
             let sql = """

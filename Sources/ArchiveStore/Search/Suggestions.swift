@@ -99,7 +99,7 @@ extension Searcher {
             JOIN capture ON capture.document = document.number
             WHERE \(scope.captureCondition) GROUP BY url.number ORDER BY length(document.title), url.number LIMIT ?
             """
-        return try PageRow.fetchAll(database, sql: sql, arguments: [expression, limit])
+        return try PageRow.fetchAll(database, sql: sql, arguments: [expression.argument, limit])
             .compactMap { $0.suggestion(.page, scope) }
     }
 

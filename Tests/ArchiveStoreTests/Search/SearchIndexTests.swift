@@ -79,6 +79,25 @@ struct SearchIndexTests {
         try await second.value
     }
 
+    /// Deleting the index would not help, and cost the time to make it again.
+    @Test(arguments: [
+        "SELECT rowid FROM word WHERE word MATCH '\"'", "SELECT rowid FROM word WHERE word MATCH 'nowhere : a'",
+        "SELECT 'a' LIKE hex(zeroblob(50000))", "SELECT zeroblob(2000000000)", "SELECT nothing FROM word",
+    ])
+    func wrongQueryIsNotDamage(sql: String) throws {
+        let test = try TestStore()
+        try test.add(Self.records(3, "reef"), id: "reef")
+        let before = try test.searchContents()
+        #expect {
+            try test.store.search.database.reading { _ = try Row.fetchAll($0, sql: sql) }
+        } throws: { error in
+            let error = error as? StoreError
+            return error?.code == .failed && error?.place == nil && error?.hint == nil
+        }
+        #expect(try test.searchContents() == before)
+        #expect(try test.search("reef").coverage.rebuildReason == nil)
+    }
+
     @Test func hostsWithPortsAndIPv6AddressesAreFound() throws {
         let test = try TestStore()
         try test.add(

@@ -63,7 +63,8 @@ struct SearchTests {
         "'; DROP TABLE word; --", "\u{0}", "a\u{0}b", "\u{202E}abc\u{202C}", "\u{FFFD}", "-coral", "-site:x", "lang:",
         "type:", "coral -", "rank:a",
         "word:coral", "\"coral", "coral\"", "\"a\" \"b", "a:b:c", "https://", "😀", "co\u{301}ral", "∞", "col:*",
-        "* coral", "coral **",
+        "* coral", "coral **", "lang:\u{0}", "lang:a\u{0}b", "-lang:\u{0} coral", "site:\u{0}", "site:a\u{0}b coral",
+        "lang:de\u{A6}", "lang:(", "lang:a*",
     ])
     func anythingCanBeTyped(text: String) throws {
         let test = try TestStore()
@@ -71,6 +72,36 @@ struct SearchTests {
         _ = try test.search(text)
         _ = try test.store.searcher.facets(SearchQuery(text))
         _ = try test.store.searcher.suggestions(for: text, limit: 8)
+    }
+
+    /// What the API and the web app give as filters is also only the value of a filter.
+    @Test(arguments: [
+        "\"", "\"\"", "\"\"\"", "x\"", "\" OR \"coral", "\") OR (\"coral", "x\" OR title : \"bleaching", "\"*", "*",
+        "^", "\u{0}",
+        "x\u{0}\"", "\\\"", "'", "(", ")", "{title} : a", "NEAR(a b)", "x + y", "\u{A6}", "\u{FFFD}", "",
+    ])
+    func filterIsNotSyntax(value: String) throws {
+        let test = try TestStore()
+        try test.add(Self.reef, id: "reef")
+        for name in ["sites", "types", "languages"] {
+            var query = try SearchQuery("coral")
+            switch name {
+            case "sites": query.restrict(sites: [value])
+            case "types": query.restrict(types: [value])
+            default: query.restrict(languages: [value])
+            }
+            #expect(try test.store.searcher.search(query, limit: 20).hits.isEmpty, "\(name)")
+            #expect(try test.store.searcher.facets(query).types.isEmpty, "\(name)")
+        }
+        #expect(try test.search("coral").coverage.rebuildReason == nil)
+    }
+
+    @Test func thousandFiltersAreSearched() throws {
+        let test = try TestStore()
+        try test.add(Self.reef, id: "reef")
+        var query = try SearchQuery("coral")
+        query.restrict(sites: (0..<1000).map { "\($0).example" } + ["news.reef.example"])
+        #expect(try test.store.searcher.search(query, limit: 20).hits.map(\.url) == ["http://news.reef.example/2016"])
     }
 
     @Test func tooLongIsAnError() throws {

@@ -32,6 +32,27 @@ struct APITests {
         }
     }
 
+    @Test(arguments: [
+        "q=tidepool&lang=%22", "q=tidepool&lang=%00", "q=tidepool&site=%22,%00", "q=lang%3A%00+tidepool",
+        "q=tidepool&lang=%22+OR+%22tidepool",
+    ])
+    func filterWithSyntaxFindsNothing(query: String) async throws {
+        try await withServer(
+            prepare: { store, _ in
+                _ = try store.importFile(at: Checkout.fixture("sample.wacz"))
+                try store.jobs.queueTexts()
+                let runner = JobRunner(store)
+                while try runner.runNext() != nil {}
+            }
+        ) { server in
+            let known = try json(try await server.ask("GET", "/api/search?q=tidepool"))
+            #expect((known["total"] as? Int ?? 0) > 0)
+            let answer = try await server.ask("GET", "/api/search?\(query)&facets=true")
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(try json(answer)["total"] as? Int == 0)
+        }
+    }
+
     @Test func uploadBecomesArchiveOnce() async throws {
         try await withServer { server in
             let file = try contents(of: Checkout.fixture("sample.wacz"))
