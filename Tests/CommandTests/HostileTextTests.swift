@@ -45,6 +45,9 @@ struct HostileTextTests {
         let id = try #require(try objects(collection.outputLines).first?["id"] as? String)
         let commands = [
             ["list"], ["info", "crawl"], ["pages", "crawl"], ["cdx", "http://example.org/*"],
+            ["cdx", "http://example.org/*", "--output", "text"], ["cdx", "http://example.org/*", "--output", "link"],
+            ["cdx", "http://example.org/*", "--output", "text", "--fields", "url,urlkey"], ["urls", "crawl"],
+            ["jobs", "run"], ["search", "exe"],
             ["explain", "http://example.org/\u{202E}"], ["jobs", "--all"],
             ["collection", "list"],
             ["collection", "info", id], ["get", "http://example.org/\u{202E}\u{9B}"],

@@ -156,6 +156,23 @@ struct CDXQueryRunTests {
         #expect(try text("output=link").hasPrefix("<http://example.org/x%20y>; rel"))
     }
 
+    /// RFC 3986 §2.1: the URL with escapes is the same. JSON has its own escapes.
+    @Test func escapesCharactersThatControlATerminalOrReorderText() throws {
+        let line =
+            "org,example)/\u{9B}2J\u{202E}é 20230101000000 {\"url\":\"http://example.org/\u{9B}2J\u{202E}é\",\"title\":\"\u{2066}\u{61C}\u{2028}字\",\"filename\":\"a.warc\",\"offset\":1}"
+        let wacz = try Self.open([line])
+        func text(_ query: String) throws -> String {
+            try CDXQueries.text(CDXQueries.run("url=*.org&" + query, [("a", wacz)]))
+        }
+        #expect(
+            try text("output=text&fl=urlkey,url,title")
+                == "org,example)/%C2%9B2J%E2%80%AEé http://example.org/%C2%9B2J%E2%80%AEé %E2%81%A6%D8%9C%E2%80%A8字\n")
+        #expect(
+            try text("fl=url")
+                == "org,example)/%C2%9B2J%E2%80%AEé 20230101000000 {\"url\": \"http://example.org/\\u009b2J\\u202eé\"}\n"
+        )
+    }
+
     /// An exact query finds all lines that a lookup finds, and all lines with the URL's key.
     @Test func exactQueriesFindTheSameAsLookups() throws {
         let lines = [

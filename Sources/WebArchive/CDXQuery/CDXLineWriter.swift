@@ -102,10 +102,16 @@ struct CDXLineWriter {
         return Array(text.utf8)
     }
 
-    /// Percent-encodes bytes that would end a column or a line.
+    /// Percent-encodes characters that would end a column or a line, control a terminal or reorder text.
     private static func escaped(_ text: some Collection<UInt8>) -> [UInt8] {
-        text.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-            ? Array(text) : PercentEncoding.encoded(text) { $0 > 0x20 && $0 != 0x7F }
+        guard !text.allSatisfy({ (0x21..<0x7F).contains($0) }) else { return Array(text) }
+        var (rest, escaped) = (Array(text)[...], [UInt8]())
+        while let first = rest.first {
+            let length = first <= 0x20 ? 1 : JSONText.control(rest)?.length
+            escaped += length.map { PercentEncoding.encoded(rest.prefix($0)) { _ in false } } ?? [first]
+            rest = rest.dropFirst(length ?? 1)
+        }
+        return escaped
     }
 }
 

@@ -52,8 +52,8 @@ package enum JSONText {
         return escaped
     }
 
-    /// Returns the character to escape at the start of `bytes`, and its length in UTF-8.
-    private static func control(_ bytes: ArraySlice<UInt8>) -> (scalar: UInt16, length: Int)? {
+    /// Returns the character to escape at the start of `bytes`, and its length in UTF-8; `nil` for others.
+    static func control(_ bytes: ArraySlice<UInt8>) -> (scalar: UInt16, length: Int)? {
         let (first, start) = (bytes[bytes.startIndex], bytes.startIndex)
         if first == 0x7F { return (0x7F, 1) }
         guard bytes.count >= 2 else { return nil }
