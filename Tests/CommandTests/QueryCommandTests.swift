@@ -164,6 +164,10 @@ struct QueryCommandTests {
         #expect(none.code == 0)
         #expect(none.output.isEmpty)
         #expect(none.errors.contains("No pages match \"nothing\"."))
+        // SQLite's longest pattern of LIKE has 50,000 bytes (sqlite.org/limits.html). The catalog isn't damaged.
+        let long = try await store.run("pages", "a", "--match", String(repeating: "a", count: 60_000))
+        #expect(long.code == 2)
+        #expect(long.errors.contains("--match has 60000 bytes; the limit is 16384"))
     }
 
     @Test func colorsAreOnlyForTerminals() async throws {

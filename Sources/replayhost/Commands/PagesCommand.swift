@@ -21,6 +21,13 @@ struct PagesCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        let bytesMax = Limits.standard.queryValueBytesMax
+        if match.utf8.count > bytesMax {
+            throw ValidationError("--match has \(match.utf8.count) bytes; the limit is \(bytesMax)")
+        }
+    }
+
     func run() throws {
         let store = try common.openExistingStore()
         let archive = try store.resolver.archive(matching: id)
