@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 
 import pytest
@@ -10,6 +11,7 @@ from support.archives import write_archive
 from support.expecting import expect
 from support.host import Host
 from support.viewer import Viewer
+from support.waiting import wait_until
 
 SITE = "https://walk.example"
 PAGES = ["a", "b", "c", "d"]
@@ -347,6 +349,53 @@ def test_links_to_other_programs(walk_host, engine):
         engine.wait_for_text(hint, ".hint-bar")
         expect_at(engine, address_of("a"))
         assert engine.run_in_page("() => document.body.dataset.before") == "click"
+
+
+def test_copy_button_copies_what_is_shown(walk_host, page):
+    """Also of a URL that is long, and has characters that can't be seen."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=walk_host.home)
+    page.goto(f"{walk_host.home}/?archive=/archives/walk.wacz")
+    viewer = Viewer(page)
+    expect(viewer.read("h1")).to_have_text("Page a")
+    bar = page.locator(".hint-bar")
+    for url, shown in [
+        ("geo:48,16", "geo:48,16"), ("mailto:press@walk.example?subject=x", "press@walk.example"),
+        ("app:" + "a" * 250 + "&hidden=1", "app:" + "a" * 250 + "&hidden=1"),
+        ("mailto:you%E2%80%8B@walk.example%C2%A0", "you%E2%80%8B@walk.example%C2%A0"),
+        ("app:a\u2028b\u00ad\u3164c", None),
+    ]:
+        viewer.archived_frame.evaluate(
+            """(url) => {
+                const link = document.createElement("a");
+                link.setAttribute("href", url);
+                document.body.append(link);
+                link.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, composed: true }));
+            }""", url)
+        if shown:
+            expect(bar).to_contain_text(shown)
+        else:
+            expect(bar).to_contain_text("app:a")
+        text = bar.evaluate("(bar) => bar.firstElementChild.textContent")
+        # What it looks like is what it is.
+        assert text.isascii() and " " not in text
+        bar.get_by_role("button", name="Copy").click()
+        wait_until(lambda: page.evaluate("navigator.clipboard.readText()") == text, "the text is copied")
+        assert bar.inner_text().split("\n")[0].removesuffix("Copy").rstrip().endswith(text)
+
+
+def test_refused_reload_navigates(walk_host, page):
+    """The browser shows a page of its own in the frame, which nothing can reload."""
+    page.goto(f"{walk_host.home}/?archive=/archives/walk.wacz")
+    viewer = Viewer(page)
+    expect(viewer.read("h1")).to_have_text("Page a")
+    viewer.open_url(f"{address_of('a')}#part")
+    expect(page).to_have_url(re.compile("%23part"))
+    frame = viewer.archived_frame
+    frame.evaluate("setTimeout(() => { location.href = 'https://outside.example/'; })")
+    wait_until(lambda: not viewer.archived_frame.url.startswith(f"{walk_host.home}") and (
+        page.wait_for_timeout(1), viewer.archived_frame.url.startswith("chrome-error:"))[1], "the browser shows an error")
+    page.get_by_role("button", name="Reload this page").click()
+    expect(viewer.read("h1")).to_have_text("Page a")
 
 
 def test_slow_page_times_out_and_is_shown_when_it_arrives(walk_host, page):

@@ -28,11 +28,13 @@ class AgentFailure extends Error {
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
  * @param {""|"lookups"|"ranges"} chosenMode the replay mode; empty for the default
  * @param {{onProgress: (text: string) => void, onRestored: () => void, onTitle: (title: string) => void,
- *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void}} listener `onTitle`: the page's
- *   title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`: the scroll position of the
- *   page, in CSS pixels. All values are untrusted.
+ *   onFile: (href: string) => void, onScroll: (position: {x: number, y: number}) => void, onReloadRefused: () => void}}
+ *   listener `onTitle`: the page's title changed; `onFile`: a frame requested a URL that may not be a document; `onScroll`:
+ *   the scroll position of the page, in CSS pixels; `onReloadRefused`: the frame shows a document of the browser, such as
+ *   an error, which can't be reloaded. All values are untrusted.
  */
-export function createAgent(archive, chosenMode, { onProgress, onRestored, onTitle, onFile, onScroll }) {
+export function createAgent(archive, chosenMode, listener) {
+    const { onProgress, onRestored, onTitle, onFile, onScroll, onReloadRefused } = listener;
     const origin = new URL(archive.replayOrigin).origin;
     const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
     const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: "Replay engine", tabindex: "-1",
@@ -101,6 +103,7 @@ export function createAgent(archive, chosenMode, { onProgress, onRestored, onTit
         title: ({ title }) => onTitle(String(title)),
         scroll: ({ x, y }) => onScroll({ x: Number(x) || 0, y: Number(y) || 0 }),
         file: ({ url }) => onFile(String(url)),
+        "reload-refused": () => onReloadRefused(),
     };
 
     function answer(data) {

@@ -4,7 +4,7 @@
  *
  * Any archived script can send these requests.
  */
-import { make, plain } from "../core/dom.js";
+import { make, plain, plainURL } from "../core/dom.js";
 
 const frameName = "___replayhost_print";
 const pageFrameName = "___wb_replay_top_frame";
@@ -16,11 +16,8 @@ const dialogs = {
     prompt: (text) => `The page asked “${text}” and received its default answer.`,
 };
 
-/** The hint for a link that another program would open, by its scheme (RFC 6068, RFC 3966). */
-const links = {
-    mailto: (rest) => `This link opens an email to ${rest}`,
-    tel: (rest) => `This link calls the number ${rest}`,
-};
+/** The hint for a link that another program would open, by its scheme (RFC 6068, RFC 3966). The receiver follows. */
+const links = { mailto: "This link opens an email to", tel: "This link calls the number" };
 
 function decoded(text) {
     try {
@@ -61,9 +58,8 @@ export function createPageRequests(origin, stage, { isShown, showHint, onStep, o
 
     function showLink(url) {
         const [, scheme, receiver] = /^([a-z]+):([^?]*)/i.exec(url) ?? ["", "", ""];
-        const address = plain(decoded(receiver), 200);
-        if (Object.hasOwn(links, scheme) && address) showHint(links[scheme](address), address);
-        else showHint(`This link opens in another app: ${plain(url, 200)}`, plain(url, 1000));
+        if (Object.hasOwn(links, scheme) && receiver) showHint(links[scheme], plainURL(decoded(receiver)));
+        else showHint("This link opens in another app:", plainURL(url));
     }
 
     function receiveFromPage({ kind, text }) {

@@ -67,6 +67,9 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         onScroll: (position) => {
             if (state.name === "page" && visible) steps.keepPosition(position);
         },
+        onReloadRefused: () => {
+            if (state.name === "opening") navigateFrame(state.framePage);
+        },
     });
     const pageReports = createPageReports(archive, agent, lookups, {
         state: () => state,
@@ -159,20 +162,23 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         restartTimer();
     }
 
-    /** @param {string} [copied] the text that a Copy button copies */
+    /** @param {string} [copied] the end of the text, with a button that copies it */
     function showHint(text, copied = "") {
         hint.textContent = text || (isCollection && chosenMode === "ranges" ? lookupsOnly : "");
         hint.hidden = !hint.textContent;
-        if (copied && navigator.clipboard) {
+        if (!copied) return;
+        const part = make("span", { text: copied });
+        hint.append(" ", part);
+        if (navigator.clipboard) {
             hint.append(" ", make("button", { type: "button", class: "quiet-button", text: "Copy",
-                on: { click: () => navigator.clipboard.writeText(copied) } }));
+                on: { click: () => navigator.clipboard.writeText(part.textContent) } }));
         }
     }
 
     /** Shows a hint of the page. When the page isn't confirmed yet, the hint appears with it. */
     function showPageHint(text, copied = "") {
         const isConfirmed = state.name === "page" && sameDocument(pageReports.url, state.page?.reportedURL ?? "");
-        if (!isConfirmed) expected = { ...expected, url: pageReports.url, hint: text };
+        if (!isConfirmed) expected = { ...expected, url: pageReports.url, hint: `${text} ${copied}`.trim() };
         if (!state.panel) showHint(text, copied);
     }
 
@@ -372,7 +378,12 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     /** Loads the page again, if possible without a reload: Firefox can add a history entry for a reload. */
     function loadAgain(framePage) {
         if (!framePage || framePage.fragment || framePage.capture.request) agent.tell("reload");
-        else frame.navigate(framePage.reportedURL, framePage.capture.timestamp);
+        else navigateFrame(framePage);
+    }
+
+    function navigateFrame(framePage) {
+        if (framePage) frame.navigate(framePage.reportedURL, framePage.capture.timestamp);
+        else frame.navigate(state.url, state.timestamp);
     }
 
     // Arrivals -----------------------------------------------------------------------------------------------------
