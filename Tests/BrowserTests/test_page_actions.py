@@ -63,6 +63,18 @@ ACTIONS = page("actions", """
         confirm('Sure?') + ' ' + prompt('Name?', 'Ada') + ' ' + prompt('Age?')">ask</button>
     <canvas width=20 height=20></canvas><input value=old><iframe srcdoc="<p>An inner frame</p>"></iframe>
     <noscript>Not without scripts</noscript><div style="height: 4000px"></div><p id=end>The end of the page</p>""")
+PRINTED = page("printed", """
+    <img src=/dot.svg alt=dot><p class=imported>imported</p><p class=linked>linked</p>
+    <p style="background: url(/dot.svg)">styled</p><textarea>old</textarea>
+    <select><option>one<option>two</select><details><summary>more</summary>details</details>
+    <x-box></x-box><iframe src=/inner></iframe><p onclick="0">clicked</p>
+    <script>
+    const box = document.querySelector("x-box").attachShadow({ mode: "open" });
+    box.innerHTML = "<b>in the shadow</b><img src=/dot.svg>";
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("b { color: rgb(0, 0, 255) }");
+    box.adoptedStyleSheets = [sheet];
+    </script>""", "<link rel=stylesheet href=/print.css><meta http-equiv=refresh content='3600; url=/plain'>")
 HTML_AS_PDF = b"<!doctype html><title>No PDF</title><script>top.location = 'https://leak-navigation.example/'</script>"
 POLYGLOT = b"<!doctype html><script>top.location = 'https://leak-polyglot.example/'</script><!--%PDF-1.7\n" + pdf()
 
@@ -88,6 +100,10 @@ CAPTURES = [({"url": f"{SITE}/{path}", **more}, body) for path, more, body in [
     ("polyglot.pdf", {"file": "polyglot.pdf"}, POLYGLOT),
     ("moved.pdf", {"file": "moved.pdf", "status": 301, "location": "https://leak-moved.example/"}, pdf()),
     ("a.svg", {"file": "a.svg"}, b'<svg xmlns="http://www.w3.org/2000/svg"><text y="20">A drawing</text></svg>'),
+    ("printed", {}, PRINTED), ("inner", {}, page("inner", "<img src=/dot.svg><noscript>Not without scripts</noscript>")),
+    ("print.css", {"file": "print.css"}, b"@import 'more.css' print, screen; .linked { background: url(dot.svg); color: rgb(255, 0, 0) }"),
+    ("more.css", {"file": "more.css"}, b".imported { color: rgb(0, 128, 0) }"),
+    ("dot.svg", {"file": "dot.svg"}, b'<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"><rect width="7" height="7"/></svg>'),
     ("a.json", {"file": "a.json"}, b'{"tide": "low"}'),
     ("a.xml", {"file": "a.xml"}, b"<?xml version='1.0'?><tides><tide>low</tide></tides>"),
     ("a.wav", {"file": "a.wav"}, sound()),
@@ -290,20 +306,145 @@ def test_files_are_saved(actions, viewer):
         viewer.page.get_by_role("link", name="Save a copy").click()
 
 
+# The frame in which a copy is printed, which stays when nothing is printed.
+COPY = "___replayhost_print"
+HOLD = """if (location.hostname === "127.0.0.1" && location.pathname === "/print") {
+    window.print = () => { window.isPrinting = true; };
+}"""
+
+
+def printed_copy(viewer):
+    """The frame with the copy that would be printed."""
+    def copy():
+        viewer.page.wait_for_timeout(1)  # Playwright learns of frames only while it is asked something.
+        frame = viewer.page.frame(name=COPY)
+        return frame and frame.evaluate("window.isPrinting") and frame
+
+    return wait_until(copy, "the copy is printed")
+
+
 def test_whole_page_is_printed(actions, viewer):
     """By the page's own button, in its current state."""
-    viewer.page.add_init_script("""addEventListener("message", ({ data }) => {
-        window.isPrinting ||= data?.replayhost === "prints";
-    });""")
+    viewer.page.add_init_script(HOLD)
     open_at(viewer, actions, "actions")
     viewer.read("input").fill("new value")
     viewer.read("canvas").evaluate("canvas => canvas.getContext('2d').fillRect(0, 0, 20, 20)")
     viewer.read("#print").click()
-    wait_until(lambda: viewer.page.evaluate("window.isPrinting"), "the copy is printed")
-    copy = viewer.page.frame(name="___replayhost_print")
-    if copy:  # Without a printer, some versions of the browser report the end at once.
-        html = copy.content()
-        for part in ["The end of the page", 'value="new value"', '<img width="20" height="20" src="data:image/png']:
-            assert part in html
-        assert "Not without scripts" not in html and "<script" not in html
-        assert copy.child_frames[0].content().count("An inner frame") == 1
+    copy = printed_copy(viewer)
+    html = copy.content()
+    for part in ["The end of the page", 'value="new value"', '<img width="20" height="20" src="data:image/png']:
+        assert part in html
+    assert "Not without scripts" not in html and "<script" not in html
+    assert copy.child_frames[0].content().count("An inner frame") == 1
+    # The viewer removes it at the end.
+    copy.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(viewer.page.locator(f"[name={COPY}]")).to_have_count(0)
+
+
+def test_printed_copy_contains_what_the_page_loaded(actions, viewer):
+    """Style sheets, images, inner frames and open shadow trees. The copy itself loads nothing."""
+    viewer.page.add_init_script(HOLD)
+    open_at(viewer, actions, "printed")
+    viewer.read("textarea").fill("new")
+    viewer.read("select").select_option("two")
+    viewer.read("summary").click()
+    expect(viewer.read("x-box b")).to_have_css("color", "rgb(0, 0, 255)")
+    wait_until(lambda: viewer.archived_frame.evaluate("frames[0].document.images[0]?.naturalWidth") == 7, "the frame is loaded")
+    viewer.page.get_by_role("button", name="Print this page").click()
+    copy = printed_copy(viewer)
+    style = "([selector, name]) => getComputedStyle(document.querySelector(selector))[name]"
+    assert copy.evaluate(style, [".imported", "color"]) == "rgb(0, 128, 0)"
+    assert copy.evaluate(style, [".linked", "color"]) == "rgb(255, 0, 0)"
+    for selector in [".linked", "[style]"]:
+        assert copy.evaluate(style, [selector, "backgroundImage"]).startswith('url("data:image/svg+xml')
+    assert copy.evaluate("[document.images[0].naturalWidth, document.querySelector('textarea').value]") == [7, "new"]
+    assert copy.evaluate("[document.querySelector('select').value, document.querySelector('details').open]") == ["two", True]
+    shadow = "document.querySelector('x-box').shadowRoot"
+    assert copy.evaluate(f"getComputedStyle({shadow}.querySelector('b')).color") == "rgb(0, 0, 255)"
+    assert copy.evaluate(f"{shadow}.querySelector('img').naturalWidth") == 7
+    inner = copy.child_frames[0]
+    assert inner.content().count("data:image/svg+xml") == 1 and "Not without scripts" not in inner.content()
+    assert copy.evaluate("document.querySelectorAll('script, meta, link, base, [onclick]').length") == 0
+    assert copy.evaluate("[origin, document.title]") == ["null", "printed"]
+
+
+def test_frameset_is_printed(actions, viewer):
+    viewer.page.add_init_script(HOLD)
+    viewer.page.goto(address(actions, ""))
+    for frame, title in [("nav", "nav"), ("main", "one")]:
+        expect(viewer.archived.frame_locator(f"[name={frame}]").locator("h1")).to_have_text(title)
+    viewer.page.get_by_role("button", name="Print this page").click()
+    copy = printed_copy(viewer)
+    assert [frame.evaluate("document.querySelector('h1').textContent") for frame in copy.child_frames] == ["nav", "one"]
+    left, right = copy.evaluate("[...document.querySelectorAll('iframe')].map((frame) => frame.clientWidth)")
+    assert abs(right / left - 7 / 3) < .1
+
+
+# Tries to open dialogs by each window that is new in the tab, again and again, with the unchanged functions of the agent.
+ATTACK = """() => {
+    const { top } = window;
+    const { alert, confirm, prompt } = top.___replayhost_agent;
+    const known = new Set(Array.from({ length: top.length }, (_, index) => top[index]));
+    const ways = {
+        alert: (target) => alert.call(target, "locked"),
+        confirm: (target) => confirm.call(target, "locked"),
+        prompt: (target) => prompt.call(target, "Password:"),
+        itsOwn: (target) => target.prompt("Password:"),
+        eval: (target) => target.eval("prompt('Password:')"),
+        document: (target) => target.document.documentElement.append("Password:"),
+        print: (target) => target.print(),
+    };
+    window.attack = { tries: 0, reached: [] };
+    setInterval(() => {
+        for (let index = 0; index < top.length; index += 1) {
+            const target = top[index];
+            if (known.has(target)) continue;
+            target.postMessage({ html: "<img src=x onerror='prompt()'><meta http-equiv=refresh content='0; url=/'>" }, "*");
+            try {
+                // Some browsers don't throw.
+                target.location.href = "javascript:prompt('Password:')";
+            } catch {
+                // Others do.
+            }
+            for (const [name, act] of Object.entries(ways)) {
+                window.attack.tries += 1;
+                try {
+                    act(target);
+                    window.attack.reached.push(name);
+                } catch {
+                    // Refused.
+                }
+            }
+        }
+    }, 1);
+}"""
+PRINTS = """() => {
+    document.addEventListener("load", ({ target }) => { window.isCopyLoaded ||= target.name === "___replayhost_print"; }, true);
+    document.querySelector(".toolbar button[title='Print this page']").click();
+}"""
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_printing_opens_no_dialog_for_the_page(actions, playwright, tmp_path, name):
+    engine = ENGINES[name](tmp_path / "browser", playwright=playwright)
+    dialogs = []
+    try:
+        engine.allow(REFUSED)
+        if name == "chromium":
+            engine.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        engine.go(address(actions, "actions"))
+        engine.wait_for_text_in_page("The end of the page")
+        engine.run_in_page(ATTACK)
+        engine.run(PRINTS)
+        engine.wait_for("() => window.isCopyLoaded", what="the copy is loaded")
+        tries = engine.run_in_page("() => window.attack.tries")
+        # In the other two, a dialog would make this fail. The copy may be gone already.
+        engine.wait_for(
+            "(tries, length) => window.attack.tries > tries + 50 || window.top.length === length", tries, 2,
+            what="the page attacks the copy", in_page=True)
+        assert engine.run_in_page("() => window.attack.tries") > 0
+        assert engine.run_in_page("() => [...new Set(window.attack.reached)]") == []
+        assert dialogs == []
+        engine.check()
+    finally:
+        engine.close()

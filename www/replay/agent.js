@@ -1,4 +1,5 @@
 /** The agent: the viewer's helper on this origin, in a hidden frame. `app/replay/agent.js` is the viewer's side. */
+import { copyPage } from "./copy.js";
 import { boot, isSetUp, setUp, storedMode } from "./setup.js";
 
 const scrollEndMilliseconds = 150;
@@ -149,6 +150,16 @@ export function runAgent(controlOrigin) {
         }
     }
 
+    async function copy({ request }) {
+        const answer = { replayhost: "copy", request };
+        try {
+            answer.html = await copyPage(replayFrame());
+        } catch {
+            // No page is shown that can be read.
+        }
+        tell(answer);
+    }
+
     function pause() {
         try {
             for (const media of replayFrame().document.querySelectorAll("audio, video")) media.pause();
@@ -161,7 +172,7 @@ export function runAgent(controlOrigin) {
         if (data?.replayhost === "file") tell(data);
     });
 
-    const commands = { check, icon, look, reload, pause, scroll };
+    const commands = { check, icon, look, copy, reload, pause, scroll };
     window.addEventListener("message", (event) => {
         if (event.origin !== controlOrigin || event.source !== window.parent) return;
         const command = event.data?.replayhost;

@@ -70,9 +70,14 @@ package enum SecurityHeaders {
         ].joined(separator: "; ")
     }
 
-    /// The policy for printing an archived page: as above, but with only our script, by hash.
+    /// The policy for printing a copy of an archived page: only our script runs, by hash, and everything else is in the
+    /// copy. Frames can have their content only in an attribute. The sandbox gives the page an origin of its own.
     static func printPage(_ hosts: HostPolicy, scriptHash: String) -> String {
-        "script-src 'sha256-\(scriptHash)'; \(archivedPage(hosts))"
+        [
+            "sandbox allow-scripts allow-modals", "default-src 'none'", "script-src 'sha256-\(scriptHash)'",
+            "style-src 'unsafe-inline'", "img-src data:", "font-src data:", "base-uri 'none'", "form-action 'none'",
+            "frame-ancestors \(hosts.controlOrigins.joined(separator: " "))",
+        ].joined(separator: "; ")
     }
 
     /// The policy of a PDF document. Browsers don't show PDF in a sandbox. WebKit's PDF viewer needs a style attribute.

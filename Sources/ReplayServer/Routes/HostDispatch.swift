@@ -74,6 +74,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         if request.uri.path.hasPrefix(PDFRoute.prefix) {
             return try await PDFRoute(site: site).respond(to: request, context: context)
         }
+        if request.uri.path == PrintRoute.path { return try await PrintRoute(site: site).respond(to: request) }
         if request.uri.path == "/api/health" { return try await HealthRoute(site: site).respond() }
         return Responses.redirect(to: "\(site.hosts.controlOrigins[0])\(request.uri.string)")
     }

@@ -32,7 +32,6 @@ struct ReplayRoutes: Sendable {
         if path == "/clear" { return try clear(request) }
         if path == "/engine.js" { return try await site.engineScript(request: request) }
         if path == ReplayWorker.pageScript { return try await site.asset("replay/page.js", request: request) }
-        if path == "/print" { return try await printPage(request) }
         guard path == "/" || Self.isReplayAddress(path, of: id) else { throw ErrorResponse.notFound }
         return try await bootPage(for: replayable, request: request)
     }
@@ -102,17 +101,6 @@ struct ReplayRoutes: Sendable {
             fields: [.clearSiteData: "\"storage\"", .crossOriginResourcePolicy: "same-site"])
     }
 
-    /// Returns the page for printing. Its only script copies the archived page into it.
-    private func printPage(_ request: Request) async throws -> Response {
-        guard let page = try await site.blocking({ try site.assets.asset("replay/print.html") }) else {
-            throw ErrorResponse.assetsMissing
-        }
-        let hash = Self.hash(ofFirst: "script", in: String(decoding: page.bytes, as: UTF8.self))
-        return Responses.asset(
-            page, policy: SecurityHeaders.printPage(site.hosts, scriptHash: hash), request: request,
-            fields: [.connectionAllowlist: SecurityHeaders.ownOrigin])
-    }
-
     private func worker(_ request: Request) async throws -> Response {
         guard let worker = try await site.blocking({ try ReplayWorker(site.assets, hosts: site.hosts) }) else {
             throw ErrorResponse.engineMissing
@@ -178,7 +166,7 @@ struct ReplayRoutes: Sendable {
     }
 
     /// Returns the SHA-256, in base64, of the content of the first element of that name without attributes.
-    private static func hash(ofFirst element: String, in page: String) -> String {
+    static func hash(ofFirst element: String, in page: String) -> String {
         guard let start = page.range(of: "<\(element)>"),
             let end = page.range(of: "</\(element)>", range: start.upperBound..<page.endIndex)
         else { return "" }

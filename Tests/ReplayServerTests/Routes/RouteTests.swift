@@ -100,6 +100,8 @@ struct RouteTests {
         Case("file.replayhost.localhost", "/pdf/file/2024/http://example.org/", 404),
         Case("localhost", "/pdf/file/2024/http://example.org/", 404),
         Case("127.0.0.1", "/pdf/file/2024/http://example.org/", 403, ["content-security-policy": inert]),
+        Case("file.replayhost.localhost", "/print", 404), Case("localhost", "/print", 404),
+        Case("127.0.0.1", "/print", 200, ["content-security-policy": "sandbox allow-scripts allow-modals; "]),
         Case("file.replayhost.localhost", "/archives/file.wacz", 200, ["accept-ranges": "bytes"]),
         Case("file.replayhost.localhost", "/archives/other.wacz", 404),
         Case("file.replayhost.localhost", "/archives/file", 404),

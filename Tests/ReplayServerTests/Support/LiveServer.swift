@@ -119,6 +119,7 @@ enum TestAssets {
         try folder.write("export const a = 1;\n", to: "app/main.js")
         try folder.write("export const text = 1;", to: "app/texts.js")
         try folder.write("import { text } from \"../app/texts.js\";\nstart(text);", to: "replay/boot.js")
+        try folder.write("<!doctype html><script>print()</script>", to: "replay/print.html")
         try folder.write("p { color: red }\n", to: "app/core/app.css")
         try folder.write("hidden", to: "app/.hidden.js")
         try folder.write("no type", to: "app/README")

@@ -100,6 +100,7 @@ export function createAgent(archive, chosenMode, listener) {
         failed: ({ code }) => settle("reject", failure(String(code))),
         icon: (data) => answer(data),
         look: (data) => answer(data),
+        copy: (data) => answer(data),
         title: ({ title }) => onTitle(String(title)),
         scroll: ({ x, y }) => onScroll({ x: Number(x) || 0, y: Number(y) || 0 }),
         file: ({ url }) => onFile(String(url)),
@@ -152,16 +153,17 @@ export function createAgent(archive, chosenMode, listener) {
         },
 
         /**
-         * @param {"icon"|"look"} command
+         * @param {"icon"|"look"|"copy"} command
          * @param {object} [details]
+         * @param {number} [secondsMax]
          * @returns {Promise<object>} the answer, or an empty object after a timeout; untrusted
          */
-        ask(command, details = {}) {
+        ask(command, details = {}, secondsMax = answerSecondsMax) {
             requestCount += 1;
             const request = requestCount;
             return new Promise((resolve) => {
                 requests.set(request, resolve);
-                setTimeout(() => answer({ request }), answerSecondsMax * 1000);
+                setTimeout(() => answer({ request }), secondsMax * 1000);
                 send({ ...details, replayhost: command, request });
             });
         },

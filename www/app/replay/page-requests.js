@@ -30,29 +30,50 @@ function decoded(text) {
 /**
  * @param {string} origin the replay origin
  * @param {HTMLElement} stage the element around the archived page
- * @param {{isShown: () => boolean, showHint: (text: string, copied?: string) => void, onStep: () => void,
- *   onTraverse: () => void, onToolbar: () => void}} viewer `isShown`: whether the page is visible; `onStep`: the
- *   page navigates by itself; `onTraverse`: the browser's history navigates the frame; `onToolbar`: the focus should move
- *   to the toolbar
+ * @param {{isShown: () => boolean, copyPage: () => Promise<{html?: string}>,
+ *   showHint: (text: string, copied?: string) => void, onStep: () => void, onTraverse: () => void,
+ *   onToolbar: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
+ *   the page navigates by itself; `onTraverse`: the browser's history navigates the frame; `onToolbar`: the focus should
+ *   move to the toolbar
  */
-export function createPageRequests(origin, stage, { isShown, showHint, onStep, onTraverse, onToolbar }) {
+export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onTraverse, onToolbar }) {
+    const port = location.port ? `:${location.port}` : "";
     let frame = null;
+    let printCount = 0;
 
     function endPrinting() {
+        printCount += 1;
         frame?.remove();
         frame = null;
     }
 
-    /** Prints a copy of the whole page. Only the copy's frame may open the print dialog. */
-    function print() {
+    /**
+     * Prints a copy of the whole page. Only the copy's frame may open dialogs. No archived script runs in it or reaches it:
+     * the server's policy allows only our script there, and its sandbox gives it an origin of its own.
+     */
+    async function print() {
         if (!isShown()) {
             showHint("No page to print here. To print a PDF, use the print button in its toolbar.");
             return;
         }
         endPrinting();
+        const current = printCount;
+        const { html } = await copyPage();
+        if (current !== printCount) return;
+        if (typeof html !== "string") {
+            showHint("This page can't be printed.");
+            return;
+        }
+        let isLoaded = false;
+        const fill = () => {
+            // It never leaves its page.
+            if (isLoaded) endPrinting();
+            else frame.contentWindow.postMessage({ html }, "*");
+            isLoaded = true;
+        };
         frame = make("iframe", { name: frameName, class: "print-frame", title: "Copy for printing", tabindex: "-1",
-            "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin allow-modals", referrerpolicy: "no-referrer",
-            src: `${origin}/print` });
+            "aria-hidden": "true", inert: true, sandbox: "allow-scripts allow-modals", referrerpolicy: "no-referrer",
+            src: `http://127.0.0.1${port}/print`, on: { load: fill } });
         stage.append(frame);
     }
 
@@ -81,9 +102,11 @@ export function createPageRequests(origin, stage, { isShown, showHint, onStep, o
     }
 
     function receive({ data, origin: from, source }) {
-        if (from !== origin) return;
-        if (data?.replayhost === "page") receiveFromPage(data);
-        else if (data?.replayhost === "printed" && source === frame?.contentWindow) endPrinting();
+        if (frame && source === frame.contentWindow) {
+            if (data?.replayhost === "printed") endPrinting();
+        } else if (from === origin && data?.replayhost === "page") {
+            receiveFromPage(data);
+        }
     }
 
     function handleKey(event) {

@@ -23,6 +23,7 @@ import { createToolbar } from "./viewer-toolbar.js";
 const restoredSecondsMin = 8;
 const arrivalSecondsMax = 30;
 const traversalSecondsMax = 3;
+const copySecondsMax = 20;
 const serverSeconds = 3;
 
 const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
@@ -91,6 +92,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     const stage = make("main", { class: "stage" }, frame.element);
     const requests = createPageRequests(new URL(archive.replayOrigin).origin, stage, {
         isShown: () => visible && !state.panel && frame.exists,
+        copyPage: () => agent.ask("copy", {}, copySecondsMax),
         showHint: showPageHint,
         onStep: () => {
             if (state.name !== "opening") expected = noExpectation;
