@@ -1,12 +1,13 @@
 """Archived pages and other websites can't see other archives, change the library or use the network."""
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from support.archives import write_archive
+from support.archives import write_archive, write_captures
 from support.browser import Browser
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
@@ -136,6 +137,30 @@ def test_another_site_cannot_read_or_change_the_library(host_with_sample, browse
         browser.allow(f":{other.port}/|Content Security|NotSameOrigin|CORS|403|404|421|ERR_")
     finally:
         other.close()
+
+
+READ_FIELDS = """<script>fetch("data.json").then((answer) => {
+    document.body.dataset.fields = JSON.stringify(Object.fromEntries(answer.headers));
+});</script>"""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_scripts_read_the_fields_of_a_site_but_not_its_policies(host, browser, tmp_path, mode):
+    """The same in both replay modes."""
+    site = "https://fields.example"
+    acting = ["Connection-Allowlist", "NEL", "Report-To", "Reporting-Endpoints", "Link", "Set-Login", "X-SourceMap",
+        "Access-Control-Allow-Origin", "Speculation-Rules", "A-Field-Of-Next-Year"]
+    fields = [*((name, "evil") for name in acting), ("X-Total-Count", "7"), ("RateLimit-Limit", "9")]
+    host.add(write_captures(tmp_path / "fields.wacz", "Fields", [
+        ({"url": f"{site}/"}, f"<!doctype html><title>Fields</title><body>{READ_FIELDS}".encode()),
+        ({"url": f"{site}/data.json", "type": "application/json", "fields": fields}, b"{}"),
+    ]))
+    viewer = open_archive(browser.page, host, "fields", mode)
+    expect(viewer.read("body")).to_have_attribute("data-fields", re.compile("x-total-count"))
+    read = json.loads(viewer.read("body").get_attribute("data-fields"))
+    assert (read["content-type"], read["x-total-count"], read["ratelimit-limit"]) == ("application/json", "7", "9")
+    assert read["connection-allowlist"] == "(response-origin);redirects=allow"
+    assert {name for name in read if "evil" in read[name] or name.lower() in ["link", "nel"]} == set()
 
 
 @pytest.mark.parametrize("mode", MODES)

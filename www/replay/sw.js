@@ -4,21 +4,18 @@
 // every readable response and doesn't rely on the engine's.
 "use strict";
 {
-    // The URL of this version's worker, and the header fields for every response.
-    const { address, fields } = {{worker}};
+    // The URL of this version's worker, the header fields for every response, and the archived fields to keep.
+    const { address, fields, kept } = {{worker}};
 
     // Paths of the server, including the engine's own /api/, which replayhost doesn't use.
     const ofServer = /^\/(?:$|clear$|print$|sw\.js$|engine\.js$|static\/proxy\/page\.js$|(?:api|archives|c)\/)/;
 
-    // The archived header fields that documents, scripts and images keep. Others can make a browser load something (Link,
-    // Refresh), send reports or change its security. fetch() receives all fields except those in `dropped`.
-    const allowed = new Set([
-        "accept-ranges", "cache-control", "content-disposition", "content-language", "content-length", "content-location",
-        "content-range", "content-type", "date", "etag", "expires", "last-modified", "location", "memento-datetime", "vary",
-        "x-content-type-options",
-    ]);
-
-    const dropped = ["content-security-policy-report-only", "nel", "report-to", "reporting-endpoints"];
+    /**
+     * Whether a response keeps an archived header field. Others can make a browser load something (Link, Refresh), send
+     * reports or change its security. The server has the same lists (`CaptureFields.swift`), and inserts them here.
+     */
+    const isKept = (name, isForScript) => kept.documents.includes(name) || isForScript && (kept.scripts.includes(name)
+        || name.startsWith(kept.ownPrefix) && !kept.notOwn.some((start) => name.startsWith(start)));
 
     // Types that browsers show in a frame. They save others as a file, without an event.
     const displayable = /^(?:text\/(?:html|plain|css|javascript|xml|xsl)|application\/(?:pdf|javascript|json|xml|[^;]+\+(?:xml|json))|image\/(?:png|jpeg|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|(?:audio|video)\/(?:mp4|mpeg|mp3|ogg|webm|wav|x-wav|aac|flac))\s*(?:;|$)/i;
@@ -48,7 +45,7 @@
         const isForScript = destination === "" && mode !== "navigate";
         const headers = new Headers();
         for (const [name, value] of original.headers) {
-            if (isForScript ? !dropped.includes(name) : allowed.has(name)) headers.append(name, value);
+            if (isKept(name, isForScript)) headers.append(name, value);
         }
         if (isAttachment(headers) && !isToSave(headers, url)) headers.delete("content-disposition");
         for (const [name, value] of Object.entries(fields)) headers.set(name, value);

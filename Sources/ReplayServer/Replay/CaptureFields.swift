@@ -4,13 +4,13 @@ import WebArchive
 
 /// Selects which archived fields are sent under their own names.
 ///
-/// Archived cookies, caching, policies and connection fields must not affect this server's response. Like other replay
-/// servers, this one sends every field as `X-Archive-Orig-…` as well.
+/// Only listed fields are: browsers act on many others, and on more of them with each version. Like other replay servers,
+/// this one sends every field as `X-Archive-Orig-…` as well.
 enum CaptureFields {
     /// Returns the fields to send.
     ///
-    /// - Parameter isForEngine: Whether the replay engine reads them. It handles most fields itself, so it gets all
-    ///   that don't affect the transfer.
+    /// - Parameter isForEngine: Whether the replay engine reads them. It also gets the fields for archived scripts, and
+    ///   needs no copies of what it gets.
     static func fields(of capture: OpenCapture, isForEngine: Bool) -> HTTPFields {
         var fields = HTTPFields()
         var bytes = 0
@@ -19,7 +19,7 @@ enum CaptureFields {
             bytes += field.name.utf8.count + field.value.utf8.count + 20
             guard bytes <= bytesMax else { break }
             let lower = field.name.lowercased()
-            if isForEngine ? !active.contains(lower) && !isActive(lower) : kept.contains(lower) {
+            if described.contains(lower) || isForEngine && isForScripts(lower) {
                 append(field.name, field.value, to: &fields)
                 if isForEngine { continue }
             }
@@ -50,36 +50,46 @@ enum CaptureFields {
         fields.append(HTTPField(name: name, value: value))
     }
 
-    private static func isActive(_ name: String) -> Bool {
-        activePrefixes.contains { name.hasPrefix($0) }
+    // MARK: The lists
+
+    /// The lists for the worker, which selects from what the engine returns. Names are in lower case.
+    struct Lists: Encodable {
+        let documents = CaptureFields.documents.sorted()
+        let scripts = CaptureFields.scripts.sorted()
+        let ownPrefix = CaptureFields.ownPrefix
+        let notOwn = CaptureFields.notOwn
     }
 
     /// Fields that describe the body.
-    private static let kept: Set<String> = ["content-type", "content-language", "content-disposition"]
+    private static let described: Set<String> = ["content-disposition", "content-language", "content-type"]
 
-    /// Fields that browsers or proxies act on, and fields that this server sets.
-    private static let active: Set<String> = [
-        "accept-ranges", "age", "alt-svc", "alternate-protocol", "authentication-info", "cache-control",
-        "clear-site-data",
-        "connection", "content-encoding", "content-length", "content-location", "content-range",
-        "content-security-policy",
-        "content-security-policy-report-only", "critical-ch", "date", "document-policy", "etag", "expect-ct", "expires",
-        "feature-policy", "keep-alive", "last-modified", "link", "location", "memento-datetime", "nel",
-        "origin-agent-cluster", "p3p", "permissions-policy", "pragma", "public-key-pins",
-        "public-key-pins-report-only",
-        "referrer-policy", "refresh", "report-to", "reporting-endpoints", "retry-after", "server",
-        "service-worker-allowed",
-        "set-cookie", "set-cookie2", "set-login", "sourcemap", "speculation-rules", "status",
-        "strict-transport-security",
-        "supports-loading-mode", "te", "timing-allow-origin", "trailer", "transfer-encoding", "upgrade", "vary", "via",
-        "warning", "www-authenticate", "x-content-type-options", "x-dns-prefetch-control", "x-frame-options",
-        "x-orig-location", "x-orig-ts", "x-proxy-set-cookie", "x-redirect-status", "x-redirect-statustext",
-        "x-sourcemap", "x-wabac-preset-cookie", "x-xss-protection",
+    /// The fields of documents, scripts and images. The server and the engine set those that aren't in `described`.
+    private static let documents = described.union([
+        "accept-ranges", "cache-control", "content-length", "content-location", "content-range", "date", "etag",
+        "expires", "last-modified", "location", "memento-datetime", "vary", "x-content-type-options",
+    ])
+
+    /// Fields that archived scripts can read as well, and that browsers don't act on.
+    private static let scripts: Set<String> = [
+        "allow", "content-md5", "deprecation", "digest", "grpc-message", "grpc-status", "ratelimit-limit",
+        "ratelimit-remaining", "ratelimit-reset", "sunset",
     ]
-    private static let activePrefixes = [
-        "access-control-", "accept-ch", "cross-origin-", "proxy-", "sec-", "x-archive-orig-", "attribution-",
-        "observe-browsing",
+
+    /// Names with this prefix are a site's own (RFC 6648), and scripts can read them.
+    private static let ownPrefix = "x-"
+
+    /// The start of names that browsers or the engine act on nevertheless.
+    private static let notOwn = [
+        "x-archive-orig-", "x-content-security-policy", "x-content-type-options", "x-dns-prefetch-control",
+        "x-frame-options", "x-orig-location", "x-orig-ts", "x-proxy-set-cookie", "x-redirect-status", "x-sourcemap",
+        "x-ua-compatible", "x-wabac-", "x-webkit-csp", "x-xss-protection",
     ]
+
+    /// Whether archived scripts can read a field that isn't in `documents`.
+    private static func isForScripts(_ name: String) -> Bool {
+        scripts.contains(name) || name.hasPrefix(ownPrefix) && !notOwn.contains { name.hasPrefix($0) }
+    }
+
     private static let bytesMax = 64 << 10
     private static let cookieBytesMax = 16 << 10
 }

@@ -18,6 +18,7 @@ struct ReplayWorker {
     private struct Settings: Encodable {
         let address: String
         let fields: [String: String]
+        let kept = CaptureFields.Lists()
     }
 
     /// Creates the worker; `nil` if the engine is missing.
@@ -29,14 +30,18 @@ struct ReplayWorker {
             "Content-Security-Policy": SecurityHeaders.archivedPage(hosts),
             "Connection-Allowlist": SecurityHeaders.ownOrigin, "X-DNS-Prefetch-Control": "off",
         ]
+        func settings(_ version: String) throws -> Settings {
+            // An empty `replayPrefix` makes the engine serve archived pages from the root.
+            Settings(address: "/sw.js?replayPrefix=&version=\(version)&injectScripts=page.js", fields: fields)
+        }
         var hash = SHA256()
-        for part in [template.sha256, engine.sha256] + fields.values.sorted() { hash.update(data: Data(part.utf8)) }
-        // An empty `replayPrefix` makes the engine serve archived pages from the root.
-        let version = hash.finalize().hexadecimal.prefix(16)
-        address = "/sw.js?replayPrefix=&version=\(version)&injectScripts=page.js"
-        let settings = String(decoding: try JSONText.encoded(Settings(address: address, fields: fields)), as: UTF8.self)
+        for part in [template.sha256, engine.sha256] { hash.update(data: Data(part.utf8)) }
+        hash.update(data: try JSONText.encoded(settings("")))
+        let own = try settings(String(hash.finalize().hexadecimal.prefix(16)))
+        address = own.address
         let text = String(decoding: template.bytes, as: UTF8.self)
-            .replacingOccurrences(of: "{{worker}}", with: settings)
+            .replacingOccurrences(
+                of: "{{worker}}", with: String(decoding: try JSONText.encoded(own), as: UTF8.self))
         script = Asset(bytes: Array(text.utf8), type: template.type)
     }
 }

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Adds the origin's security headers to every response that lacks them, including those of the archive handler and the
-/// guard. Archived scripts could use a document without a policy to reach the network.
+/// Sets the origin's security headers in every response, including those of the archive handler and the guard. Archived
+/// scripts could use a document without a policy to reach the network.
 final class PolicyHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -10,6 +10,8 @@ final class PolicyHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let hosts: HostPolicy
+    /// The only other value of `Connection-Allowlist` at a replay origin.
+    private let bootPageConnections: String
     /// Host fields of the last request, cached because they rarely change within a connection.
     private var host: [String] = []
     /// Whether that request was for the library. Before the first valid request, the stricter policy of archives
@@ -18,6 +20,7 @@ final class PolicyHandler: ChannelDuplexHandler {
 
     init(hosts: HostPolicy) {
         self.hosts = hosts
+        bootPageConnections = SecurityHeaders.ownAndControlOrigins(hosts)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -39,20 +42,25 @@ final class PolicyHandler: ChannelDuplexHandler {
         guard case .head(var head) = unwrapOutboundIn(data), head.status.code >= 200 else {
             return context.write(data, promise: promise)
         }
-        for (name, value) in isForControl ? Self.control : Self.replay where !head.headers.contains(name: name) {
-            head.headers.add(name: name, value: value)
+        if !head.headers.contains(name: "content-security-policy") {
+            head.headers.add(name: "content-security-policy", value: SecurityHeaders.inert)
+        }
+        for (name, value) in isForControl ? Self.control : Self.replay {
+            head.headers.replaceOrAdd(name: name, value: value)
+        }
+        if !isForControl, head.headers[Self.allowlist] != [bootPageConnections] {
+            head.headers.replaceOrAdd(name: Self.allowlist, value: SecurityHeaders.ownOrigin)
         }
         context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
     private static let control = [
-        ("content-security-policy", SecurityHeaders.inert),
         // Another site that opens one of these in a window gets no reference to the window, so it can't inspect the
         // response.
         ("cross-origin-opener-policy", "same-origin"),
         // Firefox looks up the host of every link.
         ("x-dns-prefetch-control", "off"),
     ]
-    private static let replay =
-        control + [("connection-allowlist", SecurityHeaders.ownOrigin), ("origin-agent-cluster", "?1")]
+    private static let replay = control + [("origin-agent-cluster", "?1")]
+    private static let allowlist = "connection-allowlist"
 }

@@ -90,6 +90,18 @@ def headers_page():
     ]}
 
 
+# The forms of a capture that a frame can load: raw as for the engine, raw, and replayed.
+FORMS = {"engine": f"/c/{ID}/{TIMESTAMP}ir_/", "identity": f"/c/{ID}/{TIMESTAMP}id_/", "replayed": f"/COLLECTION/{TIMESTAMP}mp_/"}
+CONNECTED = [f"connected-{form}" for form in FORMS]
+
+
+def connecting_page(tag):
+    """A page without scripts that connects ahead of time, and allows that by its own header field."""
+    head = f'<link rel="preconnect" href="{far("preconnect", tag)}"><link rel="dns-prefetch" href="{far("link-dns", tag)}">'
+    fields = [("Connection-Allowlist", '("http://*:*/*" "http://*.evil.test")'), ("X-DNS-Prefetch-Control", "on")]
+    return page(tag, head=head), fields
+
+
 def suite_page(tag, addresses):
     script = ESCAPES + f"\nescapeEverywhere({json.dumps(tag)}, {json.dumps(addresses)});"
     return page(f"escapes {tag}", script)
@@ -112,6 +124,11 @@ def captures(outside):
     for name, html, capture in leaving_pages():
         add(f"leave/{name}", html, **capture)
     add("headers", page("escapes headers", "finish([]);", body='<img src="data:image/gif,x" alt="">'), **headers_page())
+    frames = {f"connected-{form}": f"{start}{SITE}/connected-{form}" for form, start in FORMS.items()}
+    add("connected", page("connected", f"openFrames({json.dumps(frames)});"))
+    for tag in CONNECTED:
+        html, fields = connecting_page(tag)
+        add(tag, html, fields=fields)
     add("inner", page("inner"))
     return result
 

@@ -48,6 +48,25 @@ function leaving() {
     pause(2).then(() => finish(["stayed"]));
 }
 
+/**
+ * Opens captures in frames that the engine has not seen, and ends a while after all have loaded.
+ *
+ * @param {Object<string, string>} frames paths by the name of the page; without a viewer, the names are the paths
+ */
+async function openFrames(frames) {
+    const collection = location.pathname.split("/")[1];
+    await Promise.all(Object.entries(frames).map(async ([name, path]) => {
+        const src = agent === window ? `/${name}` : path.replace("COLLECTION", collection);
+        // With a referrer, the service worker takes /c/ for a path of the archived site.
+        const frame = rawAppend('<iframe referrerpolicy="no-referrer"></iframe>');
+        const loaded = new Promise((done) => agent.EventTarget.prototype.addEventListener.call(frame, "load", done));
+        own("HTMLIFrameElement", "src").set.call(frame, src);
+        await Promise.race([loaded, pause(5)]);
+    }));
+    await pause(2);
+    finish(Object.keys(frames));
+}
+
 /** A window in a frame of this page that the engine has not seen, with this page's policy. */
 async function rawRealm() {
     const frame = rawAppend('<iframe srcdoc="<!doctype html><body>"></iframe>');

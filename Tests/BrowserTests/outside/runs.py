@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from outside.archive import TAGS, OpenSite, address_of, attempts, leaving_pages, write_escapes
+from outside.archive import CONNECTED, TAGS, OpenSite, address_of, attempts, leaving_pages, write_escapes
 from outside.attack import Attacker
 from support.engines import ENGINES
 from support.host import Host
@@ -114,7 +114,7 @@ def expect_nothing(attacker, step, tag=None):
 def attempt(name):
     """Which attempt a host is of: `NAME.TAG`, or `PART.NAME.TAG` where it made a realm with parts of its own."""
     parts = name.split(".")
-    if len(parts) < 2 or parts[-1] not in {*TAGS, "answers", "headers", "leave", "poison", "takeover"}:
+    if len(parts) < 2 or parts[-1] not in {*TAGS, *CONNECTED, "answers", "headers", "leave", "poison", "takeover"}:
         return name
     return parts[0] if parts[-1] == "answers" else parts[-2]
 
@@ -130,6 +130,8 @@ def test_nothing_leaves(open_case):
     expect_nothing(attacker, "from what the server and the engine answer")
     attacker.visit("headers")
     expect_nothing(attacker, "by header fields", tag="headers")
+    attacker.visit("connected")
+    expect_nothing(attacker, "by an archived Connection-Allowlist")
     print(attacker.leave_all())
     expect_nothing(attacker, "by leaving", tag="leave")
     attacker.visit("poison")
@@ -175,6 +177,7 @@ def test_control_every_attempt_is_recorded(outside, playwright, tmp_path):
         attacker = Attacker(engine, outside, lambda path: f"{site.address}/{path}", in_page=False)
         attacker.visit("first")
         attacker.visit("headers")
+        attacker.visit("connected")
         attacker.leave_all()
         names = attacker.heard()
         heard = {attempt(name) for name in names}
@@ -186,4 +189,5 @@ def test_control_every_attempt_is_recorded(outside, playwright, tmp_path):
     print(f"{ENGINE}: not heard: {sorted(wanted - heard)}; by header fields: {fields}")
     # Few fields have an effect in each browser.
     assert fields or ENGINE == "webkit"
+    assert {f"link-dns.{tag}" for tag in CONNECTED} <= {*names}
     assert wanted - heard <= {*WITHOUT_CONTROL[ENGINE]}

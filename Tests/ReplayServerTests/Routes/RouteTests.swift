@@ -314,6 +314,8 @@ struct RouteTests {
             let address = try #require(page.firstMatch(of: /"worker":"([^"]+)"/)?.1)
             #expect(worker.text.contains("\"address\":\"\(address)\""))
             #expect(worker.text.contains("\"Connection-Allowlist\":\"(response-origin);redirects=allow\""))
+            // The lists of archived fields, which the server uses too.
+            #expect(worker.text.contains("\"scripts\":[\"allow\","))
         }
     }
 
