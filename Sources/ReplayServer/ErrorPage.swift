@@ -16,6 +16,22 @@ enum ErrorPage {
     static func response(to error: ErrorResponse, library: String) -> Response {
         // The page links to the library anyway.
         let hint = error.hint.flatMap { $0.contains(library) ? nil : "<p>\(sentence($0))</p>\n" } ?? ""
+        return page(error, hint: hint, href: "\(library)/", label: "Open the library")
+    }
+
+    /// Returns the page that asks a person whether to open a capture. It is the same whether there is one, so another site
+    /// can't find that out. A click on its link is a request of this origin.
+    ///
+    /// - Parameter path: The path and query of the capture.
+    static func asking(_ path: String) -> Response {
+        let error = ErrorResponse(
+            .forbidden, code: "forbidden", "another page wants to open a URL from your library",
+            fields: [.referrerPolicy: SecurityHeaders.referrerOfRedirects])
+        let shown = "<p><code>\(escaped(String(path.prefix(2000))))</code></p>\n"
+        return page(error, hint: shown, href: path, label: "Open this URL")
+    }
+
+    private static func page(_ error: ErrorResponse, hint: String, href: String, label: String) -> Response {
         let page = """
             <!doctype html>
             <html lang="en">
@@ -29,7 +45,7 @@ enum ErrorPage {
             <body>
             <main>
             <h1>\(sentence(error.what))</h1>
-            \(hint)<p><a href="\(escaped(library))/">Open the library</a></p>
+            \(hint)<p><a href="\(escaped(href))">\(label)</a></p>
             <p class="status">\(error.status.code) \(escaped(error.status.reasonPhrase))</p>
             </main>
             </body>

@@ -114,6 +114,20 @@ package struct HostPolicy: Sendable, Hashable {
         return [local, "http://\(Self.base)\(Self.suffix(port))"]
     }
 
+    /// Whether a page of another site or archive makes the browser send a request.
+    ///
+    /// - Parameters:
+    ///   - site: `Sec-Fetch-Site`. Programs don't send it, and for URLs that a person types or opens in another program it
+    ///     is `none`.
+    ///   - referrer: `Referer`. The library's pages send their origin, which pages of other origins can't do.
+    func isFromElsewhere(site: String?, referrer: String?) -> Bool {
+        guard let site, site != "same-origin", site != "none" else { return false }
+        return !isLibrary(referrer)
+    }
+
+    /// Whether a `Referer` is that of a page of the library.
+    func isLibrary(_ referrer: String?) -> Bool { controlOrigins.contains { referrer == "\($0)/" } }
+
     /// The origin for PDF documents, which no archived page has.
     package var addressOrigin: String { "http://127.0.0.1\(Self.suffix(port))" }
 

@@ -9,6 +9,9 @@ package enum SecurityHeaders {
         .referrerPolicy: "no-referrer",
     ]
 
+    /// The `Referrer-Policy` of redirects from the library to a replay origin, which only accepts those.
+    static let referrerOfRedirects = "origin"
+
     /// The policy of the library: its own scripts and styles, frames of replay origins, and images only to clear those.
     ///
     /// - Parameter origin: The library's origin that the page is on.

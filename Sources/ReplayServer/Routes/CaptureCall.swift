@@ -83,7 +83,7 @@ struct CaptureCall: Sendable {
     static func redirect(to location: String, links: String, fields: HTTPFields = [:]) -> Response {
         let own: HTTPFields = [
             .location: location, .link: links, .cacheControl: "no-store",
-            .contentSecurityPolicy: SecurityHeaders.inert,
+            .contentSecurityPolicy: SecurityHeaders.inert, .referrerPolicy: SecurityHeaders.referrerOfRedirects,
         ]
         return Responses.empty(.found, fields: own.adding(fields))
     }

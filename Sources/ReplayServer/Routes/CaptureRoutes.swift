@@ -7,7 +7,7 @@ import WebArchive
 /// pywb.
 ///
 /// The control origins and IP addresses never render archived content: captures are sandboxed there, and navigations
-/// are redirected to the archive's replay origin.
+/// are redirected to the archive's replay origin. `HostDispatch` answers requests of other sites.
 struct CaptureRoutes: Sendable {
     /// The kind of origin that the request was made to.
     enum Place: Sendable {
@@ -37,9 +37,6 @@ struct CaptureRoutes: Sendable {
         guard request.headers[.serviceWorker] == nil else {
             throw ErrorResponse.forbidden("an archived script can't be registered as a service worker")
         }
-        guard Self.isNavigation(request) || Self.isSameOrigin(request) else {
-            throw ErrorResponse.forbidden("other sites can link to captures but can't load them")
-        }
         let call = CaptureCall(
             site: site, request: request, place: place, scope: try await scope(address.scope, at: place),
             client: try await context.watchClient(), logger: context.logger)
@@ -50,18 +47,6 @@ struct CaptureRoutes: Sendable {
         case .memento(let timestamp, let modifier, let url):
             return try await MementoRoute(call: call, timestamp: timestamp, modifier: modifier, url: url).respond()
         }
-    }
-
-    private static func isSameOrigin(_ request: Request) -> Bool {
-        guard let site = request.headers[.secFetchSite] else { return true }
-        return site == "same-origin" || site == "none"
-    }
-
-    /// Whether a person followed a link, which is allowed from any site. Other cross-site requests would only cost
-    /// time, because the other site can't read the response.
-    private static func isNavigation(_ request: Request) -> Bool {
-        [.get, .head].contains(request.method) && request.headers[.secFetchMode] == "navigate"
-            && [nil, "document"].contains(request.headers[.secFetchDest])
     }
 
     /// Whether a method is allowed. All methods only read here. On replay origins, the engine passes on any method that

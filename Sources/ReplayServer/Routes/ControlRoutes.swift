@@ -45,6 +45,8 @@ struct ControlRoutes: Sendable {
         return Responses.asset(
             Asset(bytes: Array(filled.utf8), type: page.type),
             policy: SecurityHeaders.controlPage(site.hosts, at: request.targetOrigin),
-            request: request, fields: [.crossOriginOpenerPolicy: "same-origin"])
+            request: request,
+            // Replay origins recognize the viewer by its referrer.
+            fields: [.crossOriginOpenerPolicy: "same-origin", .referrerPolicy: "origin"])
     }
 }

@@ -39,6 +39,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     private func route(
         _ request: Request, role: HostPolicy.Role, context: ConnectionContext
     ) async throws -> Response {
+        if let answer = try answerToOtherSites(request, role: role) { return answer }
         switch role {
         case .control:
             if request.uri.path.hasPrefix("/archives/") { throw try await fileError(request) }
@@ -63,6 +64,23 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         case .malformed:
             throw ErrorResponse(.badRequest, code: "bad-host", "a request must have exactly one Host field")
         }
+    }
+
+    /// Returns the response to a page of another site or archive, before anything is looked up: it must not depend on what
+    /// is in the library. `nil` for other requests.
+    ///
+    /// - Throws: An error for captures that aren't opened in a tab or frame.
+    private func answerToOtherSites(_ request: Request, role: HostPolicy.Role) throws -> Response? {
+        let (headers, isNavigation) = (request.headers, request.headers[.secFetchMode] == "navigate")
+        guard site.hosts.isFromElsewhere(site: headers[.secFetchSite], referrer: headers[.referer]) else { return nil }
+        switch role {
+        case .control, .address, .replay:
+            guard isCapture(request), let path = request.head.path else { break }
+            guard isNavigation else { throw ErrorResponse.forbidden("other sites can't load captures") }
+            return ErrorPage.asking(path)
+        default: return nil
+        }
+        return nil
     }
 
     /// Responds on `127.0.0.1` and `[::1]`: programs get files, captures and health here, people are redirected to

@@ -98,6 +98,8 @@ struct MementoRoute: Sendable {
         }
         guard case .control = call.place else { return nil }
         let path = CaptureAddress.memento(replayable.id, timestamp, modifier, url)
-        return Responses.redirect(to: "\(origin)\(path)", status: .found)
+        var redirect = Responses.redirect(to: "\(origin)\(path)", status: .found)
+        redirect.headers[.referrerPolicy] = SecurityHeaders.referrerOfRedirects
+        return redirect
     }
 }

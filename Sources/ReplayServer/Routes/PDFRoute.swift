@@ -49,10 +49,8 @@ struct PDFRoute: Sendable {
 
     /// Whether the viewer requests the document in a frame. Other pages can't send its `Referer`.
     private func isByViewer(_ request: Request) -> Bool {
-        guard request.headers[.secFetchMode] == "navigate", request.headers[.secFetchDest] == "iframe",
-            let referrer = request.headers[.referer]
-        else { return false }
-        return site.hosts.controlOrigins.contains { referrer == "\($0)/" }
+        request.headers[.secFetchMode] == "navigate" && request.headers[.secFetchDest] == "iframe"
+            && site.hosts.isLibrary(request.headers[.referer])
     }
 
     private static func parts(_ path: String) -> (ArchiveID, CaptureTimestamp?, String)? {

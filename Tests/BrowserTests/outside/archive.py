@@ -130,6 +130,7 @@ def captures(outside):
         html, fields = connecting_page(tag)
         add(tag, html, fields=fields)
     add("inner", page("inner"))
+    add("still", page("still", "finish([]);"))
     return result
 
 
@@ -140,6 +141,19 @@ def write_escapes(path, outside):
 def address_of(host, page_path, mode, archive=ID):
     return (f"{host.home}/?archive=/archives/{archive}.wacz&replay={mode}"
         f"#url={quote(f'{SITE}/{page_path}', safe='')}&ts={TIMESTAMP}")
+
+
+# Another archive in the same library. Its page has three frames.
+VICTIM = "victim"
+
+
+def write_victim(path):
+    frames = '<iframe src="/inner"></iframe>' * 3
+    captures = {"page": f"<!doctype html><title>Victim</title><body><h1>Victim</h1>{frames}", "inner": page("inner")}
+    return write_captures(path, "Victim", [
+        *(({"url": f"{SITE}/{name}"}, html.encode()) for name, html in captures.items()),
+        ({"url": f"{SITE}/empty", "status": 204}, b""), ({"url": f"{SITE}/file.zip", "type": "application/zip"}, b"PK"),
+    ])
 
 
 class OpenSite:

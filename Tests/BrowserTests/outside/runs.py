@@ -7,14 +7,18 @@ import json
 import os
 import shutil
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from outside.archive import CONNECTED, TAGS, OpenSite, address_of, attempts, leaving_pages, write_escapes
-from outside.attack import Attacker
+from outside.archive import (
+    CONNECTED, SITE, TAGS, VICTIM, OpenSite, address_of, attempts, leaving_pages, write_escapes, write_victim)
+from outside.attack import GONE, Attacker
 from support.engines import ENGINES
 from support.host import Host
 from support.places import WEB_INTERFACE
+from support.waiting import wait_until
+from support.website import WebSite
 
 # Groups of cases; the values come from test_escapes.py.
 ENGINE = os.environ.get("ESCAPES_ENGINE", "chromium")
@@ -166,6 +170,49 @@ def test_poisoned_profile_is_cleaned(open_case, tmp_path):
         attacker.visit("old")
         expect_nothing(attacker, "in a profile from before")
         case.engine.close()
+
+
+def look(run, function):
+    """Returns what a function returns, or nothing while the document is being replaced."""
+    try:
+        return run(function)
+    except GONE:
+        return None
+
+
+GO = """(url) => {
+    const script = document.createElement("script");
+    script.textContent = `setTimeout(() => { location.href = ${JSON.stringify(url)}; })`;
+    document.body.append(script);
+}"""
+ASKS = "() => document.querySelector('h1')?.innerText.startsWith('Another page wants') ? document.querySelector('a').href : ''"
+SHOWS_VICTIM = "() => document.title.startsWith('Victim')"
+
+
+@pytest.mark.parametrize("site", ["localhost", "attacker.localhost"])
+def test_other_sites_learn_nothing(open_case, tmp_path, site):
+    """Whether a URL was captured or not, a web site that goes there arrives at the same page, which asks the person."""
+    case = open_case()
+    case.host.add(write_victim(tmp_path / "victim.wacz"))
+    attacker = case.start()
+    engine, other = case.engine, WebSite()
+    forms = ["all/2024dl_", "all/2024id_", "all/2024", "all", "all/timemap/link", "victim/2024id_", "victim/timemap/json"]
+    try:
+        for origin in {case.host.address, case.host.home, case.host.replay_origin(VICTIM)}:
+            for form in forms:
+                for name in ["page", "empty", "file.zip", "none"]:
+                    url = f"{origin}/c/{form}/{SITE}/{name}"
+                    attacker.goes(f"http://{site}:{other.port}/")
+                    engine.run(GO, url)
+                    assert wait_until(lambda: look(engine.run, ASKS), f"{url} asks").endswith(urlsplit(url).path)
+        attacker.goes(f"http://{site}:{other.port}/")
+        engine.run(GO, f"{case.host.home}/c/all/2024/{SITE}/page")
+        wait_until(lambda: look(engine.run, ASKS), "the page asks")
+        engine.click("a")
+        wait_until(lambda: look(engine.run, SHOWS_VICTIM), "the viewer shows the page")
+    finally:
+        other.close()
+    expect_nothing(attacker, "by links of other sites")
 
 
 def test_control_every_attempt_is_recorded(outside, playwright, tmp_path):

@@ -60,6 +60,6 @@ export async function documentPanel(archive, capture) {
         make("p", { class: "url wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
         make("p", { text: reason(capture) }),
         make("p", { class: "panel-actions" },
-            make("a", { class: "button primary", target: "_blank", rel: "noopener noreferrer", text: "Save a copy",
+            make("a", { class: "button primary", target: "_blank", rel: "noopener", text: "Save a copy",
                 href: `${archive.replayOrigin}/c/${archive.id}/${capture.timestamp}dl_/${capture.url}` }))));
 }
