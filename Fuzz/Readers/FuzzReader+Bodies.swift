@@ -75,6 +75,24 @@ extension FuzzReader {
         }
         _ = (head.mime, ContentCoding.applied(in: head.fields))
         try check(record)
+        try checkLimits(of: head, bytes)
+    }
+
+    /// Checks that a head is refused exactly if it's beyond its limits.
+    private static func checkLimits(of head: HTTPMessageHead, _ bytes: [UInt8]) throws {
+        var limits = Limits.standard
+        (limits.headLinesMax, limits.httpHeadBytesMax) = (12, 200)
+        let lines = bytes.prefix(head.length).count { $0 == 0x0A }
+        do {
+            let source = MemoryByteSource(response(bytes), name: "fuzz.warc")
+            let strict = try RecordContent(WARCReader(source, limits: limits).record(at: 0)).head
+            try require(strict == head, "with limits, the head has other fields")
+            // The last line may have no end, and the empty one after it doesn't count.
+            try require(head.length <= 202 && lines <= 13, "a head beyond the limits was read")
+        } catch let error as WebArchiveError {
+            try require(error.code == .tooLarge, "with limits, the head isn't too large but \(error.code)")
+            try require(head.length > 198 || lines >= 12, "a head within the limits was refused")
+        }
     }
 
     static func readChunked(_ bytes: [UInt8]) throws {

@@ -1,11 +1,12 @@
 """hostile_shapes.py FOLDER PROGRAM[:NAME] …: measures the cost of importing and serving hostile files, in a table for each program.
 
-Writes about 30 small files into FOLDER that can cost much memory, time or disk space. Each PROGRAM imports and serves each file
+Writes about 80 small files into FOLDER that can cost much memory, time or disk space. Each PROGRAM imports and serves each file
 with a separate store, and gets requests for lists, captures and ranges. Peaks are of resident memory. `--only WORD` selects
 files whose name contains WORD; `--check` fails if a file under 1 MB costs more than 96 MB, or 10 s of processor time.
 """
 
 import argparse
+import functools
 import gzip
 import http.client
 import io
@@ -197,16 +198,131 @@ def shapes(folder):
         gzip.compress(gzip.compress(bytes(900 * MB), mtime=0), mtime=0), b"Content-Encoding: gzip, gzip\r\n")
 
 
+    yield from record_shapes()
+
+
+def warc_record(kind="response", url=URL, head=b"", body=b"", fields=b"", block_type=b"application/http"):
+    """Returns an uncompressed WARC record. `head` is the HTTP header without its first line, or a whole one."""
+    if kind == "response" and not head.startswith(b"HTTP/"):
+        head = b"HTTP/1.1 200 OK\r\n" + head
+    block = head + b"\r\n" + body if head else body
+    return (b"WARC/1.1\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n%sContent-Type: %s\r\n"
+            b"Content-Length: %d\r\n\r\n%s\r\n\r\n") % (kind.encode(), url.encode(), fields, block_type, len(block), block)
+
+
+def warc_file(make, size=950_000):
+    """Returns gzipped records (bytes or lists of bytes) up to `size` bytes, for the numbers 0, 1, 2 …"""
+    file, number = bytearray(), 0
+    while True:
+        records = make(number)
+        for one in records if isinstance(records, list) else [records]:
+            file += gzip.compress(one, mtime=0)
+        if len(file) > size:
+            return bytes(file)
+        number += 1
+
+
+def record_shapes():
+    """WARC files and their records: headers, URLs, request bodies, documents. A name that begins with "WARC file" gives a WARC file."""
+    html = b"Content-Type: text/html\r\n"
+    page_url = lambda number: f"{URL}{number}"
+    yield "WARC file, heads of 1 MB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"X:\r\n" * 240_000), 70_000)
+    yield "WARC file, 1,990 fields", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"X:\r\n" * 1_990))
+    yield "WARC file, 1,990 header fields", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html, fields=b"WARC-Xyz:\r\n" * 1_980))
+    yield "WARC file, header lines", lambda: warc_file(lambda number: b"WARC/1.1\r\n" + b"a:\n" * 340_000, 720_000)
+    yield "WARC file, folded lines", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"X: a\r\n" + (b" " + b"b" * 120 + b"\r\n") * 1_980))
+    yield "WARC file, cookies of 250 kB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"Set-Cookie: " + b"a" * 250_000 + b"\r\n"))
+    yield "WARC file, content types of 250 kB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=b"Content-Type: text/" + b"a" * 250_000 + b"\r\n"))
+    yield "WARC file, type parameters of 250 kB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=b"Content-Type: text/html;" + b" " * 250_000 + b"\r\n"))
+    yield "WARC file, digests of 200 kB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html, fields=b"WARC-Payload-Digest: sha1:" + b"a" * 200_000 + b"\r\n"))
+    yield "WARC file, URLs of 200 kB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number) + "a" * 200_000, head=html))
+    for name, tail in [("paths", "a"), ("slashes", "/"), ("arguments", "&"), ("names", "a=b&"), ("escapes", "%25"), ("spaces", " ")]:
+        yield f"WARC file, URLs of 16 kB of {name}", lambda tail=tail: warc_file(lambda number: warc_record(
+            url=page_url(number) + "?" * (tail in "&a=b&") + tail * (16_000 // len(tail)), head=html))
+    yield "WARC file, hosts of 16 kB", lambda: warc_file(lambda number: warc_record(
+        url=f"http://{number}{'a.' * 8_000}com/", head=html))
+    yield "WARC file, multipart requests", lambda: warc_file(lambda number: [
+        warc_record(url=page_url(number), head=html),
+        warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: multipart/x; boundary=b\r\n",
+                    b"--b" * 2_700_000)])
+    yield "WARC file, JSON requests", lambda: warc_file(lambda number: [
+        warc_record(url=page_url(number), head=html),
+        warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: application/json\r\n",
+                    b'{"a":"' + b"b" * 8_000_000 + b'"}')])
+    yield "WARC file, form requests", lambda: warc_file(lambda number: [
+        warc_record(url=page_url(number), head=html),
+        warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n",
+                    b"%61" * 2_700_000)])
+    yield "WARC file, referrers of 250 kB", lambda: warc_file(lambda number: [
+        warc_record(url=page_url(number), head=html),
+        warc_record("request", page_url(number), b"GET / HTTP/1.1\r\nReferer: http://a/" + b"a" * 250_000 + b"\r\n")])
+    yield "WARC file, page records", lambda: warc_file(lambda number: warc_record(
+        "resource", f"urn:pageinfo:{URL}{number}{'a' * 16_000}", b"", b"{}", block_type=b"application/json"))
+    yield "WARC file, revisits", lambda: warc_file(lambda number: warc_record(
+        "revisit", page_url(number), b"HTTP/1.1 200 OK\r\n" + html,
+        fields=b"WARC-Refers-To-Target-URI: " + URL.encode() + b"a" * 60_000 + b"\r\n"))
+    yield "WARC file, warcinfo of 1 MB", lambda: warc_file(lambda number: warc_record(
+        "warcinfo", URL, b"", b"software: a\r\n" * 80_000, block_type=b"application/warc-fields"))
+    packed = functools.cache(lambda text, count: gzip.compress(text * count, mtime=0))
+    yield "WARC file, documents of 200 MB", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"Content-Encoding: gzip\r\n", body=packed(b"<p>word", 30_000_000)), 600_000)
+    yield "WARC file, documents of tags", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html, body=b"<b a=1>" * 140_000))
+    yield "WARC file, texts of control characters", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"Content-Encoding: gzip\r\n", body=packed(b"\x01", 4_000_000)), 400_000)
+    yield "WARC file, gzip as a whole", lambda: gzip.compress(b"".join(
+        warc_record(url=page_url(number), head=html, body=bytes(9_000_000)) for number in range(90)), mtime=0)
+    yield "WARC file, chunks of a byte", lambda: warc_file(lambda number: warc_record(
+        url=page_url(number), head=html + b"Transfer-Encoding: chunked\r\n", body=b"1\r\na\r\n" * 160_000 + b"0\r\n\r\n"))
+    yield "WARC file, ARC lines", lambda: gzip.compress(
+        b"filedesc://a 0.0.0.0 20240101000000 text/plain 2\n1\n\n" + b"a b c d e f g h i j\n" * 3_000_000, mtime=0)
+    yield "pages, URLs of 60 kB", lambda: parts(pages=[("pages/pages.jsonl", numbered(
+        lambda number: page(number + "a" * 60_000), 1_000), True)])
+    yield "pages, titles of 60 kB", lambda: parts(pages=[("pages/pages.jsonl", numbered(
+        lambda number: page(number, ',"title":"' + "a" * 60_000 + '"'), 1_000), True)])
+    yield "pages, extraPages of 16 kB", lambda: parts(pages=[("pages/extraPages.jsonl", numbered(
+        lambda number: page(number + "a" * 16_000, ',"favIconUrl":"' + "b" * 60_000 + '"'), 1_000), True)])
+    yield "index, URLs of 60 kB", lambda: parts(index=[("indexes/index.cdx", numbered(
+        lambda number: line(number + "a" * 60_000), 500), True)])
+    yield "index, types of 100 kB", lambda: parts(index=[("indexes/index.cdx", numbered(
+        lambda number: line(number).replace(b"text/html", b"text/" + b"a" * 100_000), 500), True)])
+    yield "index, one time, lines of 100 kB", lambda: parts(index=[("indexes/index.cdx", line().replace(
+        b'"status"', b'"requestBody":"' + b"a" * 100_000 + b'","status"') * 900, True)])
+    yield "ZipNum, .idx lines of 100 kB", lambda: parts(index=zipnum(
+        [line()], b"com,example)/" + b"a" * 100_000 + b' 20240101000000 {"offset":0,"length":150}\n' * 1))
+    yield "main page of 60 kB", lambda: package(
+        b'{"mainPageUrl":"http://a/' + b"a" * 60_000 + b'","description":"' + b"b" * (8 * MB) + b'",' + (PACKAGE % LISTED)[1:])
+    yield "WARC, digests that differ", lambda: parts(index=[], warc=[("archive/data.warc.gz", b"".join(gzip.compress(warc_record(
+        url=page_url(number), head=html, fields=b"WARC-Block-Digest: sha1:" + b"A" * 32 + b"\r\n"), mtime=0)
+        for number in range(4_000)), False)])
+    yield "WARC, fields in one stream", lambda: parts(index=[], warc=[("archive/data.warc", b"".join(warc_record(
+        url=page_url(number), head=html, fields=b"A:\r\n" * 1_900) for number in range(9_000)), True)])
+
+
 def files(folder, word):
     for name, make in shapes(folder):
         if word and word not in name:
             continue
-        path = folder / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".wacz")
+        ending = ".warc.gz" if name.startswith("WARC file") else ".wacz"
+        path = folder / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ending)
         if not path.exists():
             # In a separate process, since a program's peak includes its parent's memory at the start.
             writer = os.fork()
             if writer == 0:
-                write_zip(path, make())
+                data = make()
+                if isinstance(data, bytes):
+                    path.write_bytes(data)
+                else:
+                    write_zip(path, data)
                 os._exit(0)
             assert os.waitpid(writer, 0)[1] == 0, name
         yield name, path

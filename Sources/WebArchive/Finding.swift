@@ -46,7 +46,7 @@ extension Finding {
     /// The finding with its texts shortened, as a hostile file can make them arbitrarily long.
     fileprivate var bounded: Finding {
         func bounded(_ text: String) -> String {
-            text.utf8.count > 2000 ? text.prefix(400) + "…" : text
+            text.utf8.count > 2000 ? String(decoding: text.utf8.prefix(400), as: UTF8.self) + "…" : text
         }
         return Finding(
             severity: severity, code: code, what: bounded(what), location: bounded(location), consequence: consequence)

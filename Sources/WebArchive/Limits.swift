@@ -15,10 +15,13 @@ public struct Limits: Sendable, Hashable {
     public var resourcesMax = 100_000
     /// The number of bytes to keep of a text in `datapackage.json` or a page list.
     public var textBytesMax = 64 << 10
+    /// The number of bytes to keep of a page's title.
+    public var titleBytesMax = 4 << 10
     /// The maximum size of `datapackage-digest.json`. Signatures with their certificates have about 20 kB.
     public var digestBytesMax: UInt64 = 1 << 20
-    /// The maximum size of an index line. Longer ones are skipped with a finding.
-    public var indexLineBytesMax = 1 << 20
+    /// The maximum size of an index line. Longer ones are skipped with a finding. Its URL, key and request body can have up
+    /// to about 80 KiB each if they are full of escapes.
+    public var indexLineBytesMax = 256 << 10
     /// The maximum size of a line in a page list, which may contain the text of its page.
     public var pageLineBytesMax = 16 << 20
     /// The maximum number of bytes to skip for a line that is too long. The file is refused beyond this.
@@ -57,8 +60,14 @@ public struct Limits: Sendable, Hashable {
     public var methodSearchLinesMax = 4096
     /// The maximum number of captures beyond the limit of a list that are added because they have the same time.
     public var momentCapturesMax = 1000
-    /// The maximum size of a URL to look up, without the body of its request.
+    /// The maximum size of a URL, without the body of its request. Captures and pages with longer ones are left out.
+    ///
+    /// Web servers refuse longer requests: Apache and nginx by default from 8 KiB, Node.js from 16 KiB.
     public var urlBytesMax = 16 << 10
+    /// The maximum size of a media type without its parameters, of a digest and of a request method.
+    ///
+    /// RFC 6838 §4.2 allows 127 characters for each of the two parts of a media type.
+    public var tokenBytesMax = 255
     /// The maximum size of a value in an index query.
     public var queryValueBytesMax = 16 << 10
     /// The maximum number of values for a repeatable parameter of an index query.
@@ -83,9 +92,22 @@ public struct Limits: Sendable, Hashable {
     /// The decompressed size of a WARC file that verification allows with any ratio; beyond, `inflationRatioMax` holds.
     public var recordBytesAlwaysAllowed: UInt64 = 1 << 30
     /// The maximum size of a WARC record's header.
-    public var warcHeaderBytesMax = 1 << 20
-    /// The maximum size of an HTTP message's head.
-    public var httpHeadBytesMax = 1 << 20
+    public var warcHeaderBytesMax = 256 << 10
+    /// The maximum size of an HTTP message's head, as in Chromium. Firefox accepts 384 KiB and curl 300 KiB.
+    ///
+    /// Web servers accept less in requests: nginx 32 KiB, Node.js 16 KiB, and Apache 8,190 bytes for each field.
+    public var httpHeadBytesMax = 256 << 10
+    /// The maximum number of lines in a WARC record's header, and in an HTTP message's head: as in Node.js. Apache accepts
+    /// 100 fields in requests.
+    public var headLinesMax = 2000
+    /// The maximum size of the first line of an HTTP message: twice that of a URL, whose characters may be escaped.
+    public var startLineBytesMax = 32 << 10
+    /// The size of HTTP heads, request bodies and documents that are parsed in a WARC file of any size.
+    public var parsedBytesAlwaysAllowed: UInt64 = 64 << 20
+    /// The decompressed size of a document up to which its title and text are read when it's imported.
+    public var importedTextBytesMax: UInt64 = 16 << 20
+    /// The size of a decompressed WARC file to convert that is allowed with any ratio.
+    public var convertedBytesAlwaysAllowed: UInt64 = 64 << 20
     /// The number of findings to keep for each code. Others are only counted.
     public var findingsPerCodeMax = 20
     /// The maximum nesting depth of a JSON text.
@@ -111,6 +133,16 @@ public struct Limits: Sendable, Hashable {
     /// Returns the decompressed size that is allowed for a WARC file.
     func recordBytesMax(compressed: UInt64) -> UInt64 {
         max(inflatedBytesMax(compressed: compressed), recordBytesAlwaysAllowed)
+    }
+
+    /// Returns the number of bytes of HTTP heads, request bodies and documents to parse in a WARC file.
+    func parsedBytesMax(compressed: UInt64) -> UInt64 {
+        max(inflatedBytesMax(compressed: compressed), parsedBytesAlwaysAllowed)
+    }
+
+    /// Returns the decompressed size that is allowed for a WARC file that is converted, which takes space on the disk.
+    func convertedBytesMax(compressed: UInt64) -> UInt64 {
+        max(inflatedBytesMax(compressed, ratio: inflationRatioMax / 2), convertedBytesAlwaysAllowed)
     }
 
     private func inflatedBytesMax(_ compressed: UInt64, ratio: UInt64) -> UInt64 {

@@ -83,7 +83,7 @@ struct LimitsTests {
     @Test(arguments: ["aaaaaaaaaa", "aaaaaaaaé", "aaaaaaa€€", "aaaaaaa😀", "aaaaaaa\\u20ac\\n"])
     func cutsLongTextsBetweenCharacters(_ text: String) throws {
         var limits = Limits.standard
-        limits.textBytesMax = 8
+        (limits.textBytesMax, limits.titleBytesMax) = (8, 8)
         let json = "{\"title\":\"\(text)\",\"software\":[\"\(text)\",\"b\"],\"wacz_version\":\"1.1.1\"}"
         let package = try DataPackage.parse(Array(json.utf8), file: "x", limits: limits)
         let kept = text.hasPrefix("aaaaaaaa") ? "aaaaaaaa" : "aaaaaaa"

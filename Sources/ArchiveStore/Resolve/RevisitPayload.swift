@@ -48,6 +48,7 @@ extension Resolver {
     ) -> [CaptureLookup] {
         let date = record.refersToDate.flatMap { CaptureTimestamp(rfc3339: $0) } ?? entry.captureTime
         let urls = [record.refersToTargetURI, record.targetURI, entry.url].compactMap { $0 }
+            .filter { $0.utf8.count <= Limits.standard.urlBytesMax }
         return urls.enumerated().filter { urls.firstIndex(of: $0.element) == $0.offset }
             .map { CaptureLookup(ArchiveStore.CaptureRequest(url: $0.element, time: date), check) }
     }

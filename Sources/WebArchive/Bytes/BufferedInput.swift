@@ -68,6 +68,15 @@ final class BufferedInput {
         return try !fill()
     }
 
+    /// Returns the next `count` bytes without copying or consuming them; fewer only at the end. Valid until the next call of any
+    /// method.
+    func look(_ count: Int) throws(WebArchiveError) -> UnsafeRawBufferPointer {
+        while end - start < count {
+            if try !fill() { break }
+        }
+        return UnsafeRawBufferPointer(rebasing: unread.prefix(count))
+    }
+
     /// Returns the next `count` bytes without consuming them; fewer only at the end.
     func peek(_ count: Int) throws(WebArchiveError) -> [UInt8] {
         while end - start < count {
@@ -105,7 +114,7 @@ final class BufferedInput {
     ///
     /// - Returns: `false` at the end of the stream.
     func skipLineEnds() throws(WebArchiveError) -> Bool {
-        while let byte = try peek(1).first {
+        while let byte = try look(1).first {
             guard byte == 0x0D || byte == 0x0A else { return true }
             consume(1)
         }

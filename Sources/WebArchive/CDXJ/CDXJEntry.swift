@@ -24,7 +24,7 @@ public struct CDXJEntry: Sendable, Hashable {
     public let length: UInt64?
     /// The request method; `nil` for `GET`.
     public let method: String?
-    /// The request body, as the indexer encoded it into the key.
+    /// The request body, as the indexer encoded it into the key: up to 4,096 characters, and `nil` if it's far longer.
     public let requestBody: String?
     /// The digest of the whole record, as written.
     public let recordDigest: String?
@@ -71,6 +71,8 @@ enum CDXJProblem: Error, Sendable, Hashable {
     case syntax(String)
     /// The `url`, `filename` or `offset` is missing, or a number is invalid.
     case incomplete(String)
+    /// The `url` has more bytes than can be looked up.
+    case longURL(Int)
 }
 
 extension CDXJEntry {
@@ -97,9 +99,10 @@ extension CDXJEntry {
         try self.init(urlKey: urlKey, timestamp: timestamp, members)
     }
 
-    /// Returns what is missing from a line with these values; `nil` if the line is complete.
+    /// Returns why a line with these values can't be used; `nil` if it can.
     static func problem(url: String?, filename: String?, offset: String?, length: String?) -> CDXJProblem? {
         if (url ?? "").isEmpty { return .incomplete("no url") }
+        if let count = url?.utf8.count, count > Limits.standard.urlBytesMax { return .longURL(count) }
         if (filename ?? "").isEmpty { return .incomplete("no filename") }
         if offset.flatMap({ UInt64($0) }) == nil { return .incomplete("no valid offset") }
         if let length, length != "-", UInt64(length) == nil { return .incomplete("no valid length") }
@@ -138,17 +141,24 @@ extension CDXJEntry {
         mutating func read(_ key: String, _ scanner: inout JSONScanner) throws(JSONProblem) {
             switch key {
             case "url": url = try scanner.text()
-            case "mime": mime = try scanner.text()
-            case "status": status = try scanner.text()
-            case "digest": digest = try scanner.text()
+            case "mime": mime = try token(&scanner)
+            case "status": status = try token(&scanner)
+            case "digest": digest = try token(&scanner)
             case "filename": filename = try scanner.text()
             case "offset": offset = try scanner.text()
             case "length": length = try scanner.text()
-            case "method": method = try scanner.text()
-            case "requestBody": requestBody = try scanner.text()
-            case "recordDigest": recordDigest = try scanner.text()
+            case "method": method = try token(&scanner)
+            case "requestBody":
+                let limit = Limits.standard.urlBytesMax
+                requestBody = try scanner.text(bytesMax: limit + 4).flatMap { $0.utf8.count <= limit ? $0 : nil }
+            case "recordDigest": recordDigest = try token(&scanner)
             default: try scanner.skipValue()
             }
+        }
+
+        /// Reads a short text. One that is far longer than real ones counts as missing.
+        private func token(_ scanner: inout JSONScanner) throws(JSONProblem) -> String? {
+            HTTPMessageHead.withinLimit(try scanner.text(bytesMax: Limits.standard.tokenBytesMax + 4))
         }
     }
 }

@@ -83,6 +83,8 @@ final class CDXJSequentialReader {
         case .syntax(let what): note("index-bad-line", "An index line can't be read: \(what).", location, &log)
         case .incomplete(let what):
             note("index-incomplete-line", "An index line is incomplete: \(what).", location, &log)
+        case .longURL(let count):
+            note("url-too-long", "A capture's URL is too long: it has \(count) bytes.", location, &log)
         }
     }
 

@@ -25,25 +25,30 @@ final class ChunkedDecoder: ByteStream {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
+        // Chunks may be tiny, so one call returns several. It ends before a read that may fail.
+        var filled = 0
         while true {
             switch state {
             case .start: state = try firstState()
             case .asIs: return try input.read(into: buffer)
-            case .ended: return 0
-            case .betweenChunks: state = try nextState()
+            case .ended: return filled
+            case .betweenChunks:
+                guard filled == 0 || input.unread.count >= Self.lineBytesMax else { return filled }
+                state = try nextState()
             case .chunk(let remaining):
-                let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining)))
+                guard filled < buffer.count, filled == 0 || !input.unread.isEmpty else { return filled }
+                let part = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...].prefix(Int(clamping: remaining)))
                 let count = try input.read(into: part)
                 isCutShort = count == 0
                 state = count == 0 ? .ended : .chunk(remaining: remaining - UInt64(count))
                 if count == remaining { state = .betweenChunks }
-                return count
+                filled += count
             }
         }
     }
 
     private func firstState() throws(WebArchiveError) -> State {
-        let head = try input.peek(64)
+        let head = try input.look(64)
         guard let (size, length) = Self.sizeLine(head), size <= bodyLength - min(bodyLength, UInt64(length)) else {
             return .asIs
         }
@@ -52,10 +57,9 @@ final class ChunkedDecoder: ByteStream {
     }
 
     private func nextState() throws(WebArchiveError) -> State {
-        var head = try input.peek(1024)
-        let lineEnd = head.starts(with: [0x0D, 0x0A]) ? 2 : head.starts(with: [0x0A]) ? 1 : 0
-        head.removeFirst(lineEnd)
-        guard let (size, length) = Self.sizeLine(head) else {
+        let head = try input.look(Self.lineBytesMax)
+        let lineEnd = head.first == 0x0A ? 1 : head.first == 0x0D && head.count > 1 && head[1] == 0x0A ? 2 : 0
+        guard let (size, length) = Self.sizeLine(UnsafeRawBufferPointer(rebasing: head[lineEnd...])) else {
             isCutShort = true
             return .ended
         }
@@ -64,12 +68,20 @@ final class ChunkedDecoder: ByteStream {
     }
 
     /// Returns the chunk size at the start of `bytes` and the length of its line. Ignores extensions.
-    private static func sizeLine(_ bytes: [UInt8]) -> (size: UInt64, length: Int)? {
+    private static func sizeLine(_ bytes: UnsafeRawBufferPointer) -> (size: UInt64, length: Int)? {
         guard let stop = bytes.firstIndex(of: 0x0A) else { return nil }
-        let digits = bytes[..<stop].prefix { Character(Unicode.Scalar($0)).isHexDigit }
-        let rest = bytes[digits.count..<stop].drop { $0 == 0x20 || $0 == 0x09 }
-        guard rest.first == nil || rest.first == 0x0D || rest.first == UInt8(ascii: ";") else { return nil }
-        guard !digits.isEmpty, let size = UInt64(String(decoding: digits, as: UTF8.self), radix: 16) else { return nil }
+        var size: UInt64 = 0
+        var digits = 0
+        while digits < stop, let digit = bytes[digits].hexadecimalValue {
+            guard size >> 60 == 0 else { return nil }
+            size = size << 4 | UInt64(digit)
+            digits += 1
+        }
+        let rest = bytes[digits..<stop].first { $0 != 0x20 && $0 != 0x09 }
+        guard digits > 0, rest == nil || rest == 0x0D || rest == UInt8(ascii: ";") else { return nil }
         return (size, stop + 1)
     }
+
+    /// The maximum size of the line with the size of a chunk, and of the line end before it.
+    private static let lineBytesMax = 1024
 }

@@ -35,11 +35,18 @@ public struct HTTPMessageHead: Sendable, Hashable {
     /// The media type in lower case without parameters: `text/html`.
     public var mime: String? { Self.mime(ofType: fields["Content-Type"]) }
 
-    /// Returns the media type of a `Content-Type` value in lower case, without parameters.
+    /// Returns the media type of a `Content-Type` value in lower case, without parameters; `nil` if it's empty or too long.
     public static func mime(ofType value: String?) -> String? {
         guard let value else { return nil }
-        let type = value.prefix { $0 != ";" && $0 != "," }.filter { !$0.isWhitespace }.lowercased()
+        let written = value.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+        guard written.count <= Limits.standard.tokenBytesMax else { return nil }
+        let type = String(Substring(written)).filter { !$0.isWhitespace }.lowercased()
         return type.isEmpty ? nil : type
+    }
+
+    /// Returns a media type or digest, unless it's longer than real ones.
+    static func withinLimit(_ token: String?) -> String? {
+        token.flatMap { $0.utf8.count <= Limits.standard.tokenBytesMax ? $0 : nil }
     }
 
     /// Whether the header fields declare a chunked body. RFC 9112 §6.1.
@@ -49,22 +56,23 @@ public struct HTTPMessageHead: Sendable, Hashable {
 
     /// Reads a head and leaves `input` at the start of the body.
     ///
-    /// - Throws: `badRecord` if the first line isn't HTTP; `tooLarge` if the head exceeds its limit.
+    /// - Throws: `badRecord` if the first line isn't HTTP; `tooLarge` if the head exceeds its limits.
     static func read(from input: BufferedInput, limits: Limits) throws(WebArchiveError) -> HTTPMessageHead {
         let start = input.offset
-        let lines = try input.readHeadLines(limit: limits.httpHeadBytesMax)
-        let first = lines.first.map { HeaderFields.trimmed($0[...]) } ?? ""
+        let lines = try input.readHead(bytesMax: limits.httpHeadBytesMax, linesMax: limits.headLinesMax)
+        let first = HeaderFields.trimmed(lines.first[...])
         guard let (startLine, version) = parse(first) else {
             throw WebArchiveError(
                 code: .badRecord, problem: "\"\(first.prefix(60))\" isn't the first line of an HTTP message",
                 file: input.name)
         }
         return HTTPMessageHead(
-            startLine: startLine, version: version, fields: HeaderFields(lines: Array(lines.dropFirst())),
+            startLine: startLine, version: version, fields: lines.fields,
             length: Int(clamping: input.offset - start))
     }
 
     private static func parse(_ line: String) -> (StartLine, String)? {
+        guard line.utf8.count <= Limits.standard.startLineBytesMax else { return nil }
         let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true).map(String.init)
         guard let first = parts.first, parts.count >= 2 else { return nil }
         if first.uppercased().hasPrefix("HTTP/") {

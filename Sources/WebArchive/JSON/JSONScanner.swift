@@ -127,7 +127,9 @@ struct JSONScanner {
         guard position < bytes.count else { throw problem("the text ends where a value should be") }
         switch bytes[position] {
         case UInt8(ascii: "\""): return try string(bytesMax: bytesMax)
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            let digits = try number()
+            return digits.utf8.count <= bytesMax ? digits : nil
         default:
             try skipValue()
             return nil

@@ -103,4 +103,6 @@ struct JSONProblem: Error, Sendable, Hashable {
     let what: String
     /// Whether the text isn't valid UTF-8.
     var isEncoding = false
+    /// Whether a value is longer than its limit.
+    var isTooLong = false
 }

@@ -39,8 +39,11 @@ public enum IndexedRequest {
     /// The maximum number of Unicode scalars of a body in a URL, as in pywb and cdxj-indexer.
     private static let queryScalarsMax = 4096
 
+    /// The number of bytes of a body from which these are made: each is one of four bytes of a scalar, with an escape.
+    private static let bytesUsed = 4 * 3 * queryScalarsMax
+
     private static func binary(_ body: [UInt8]) -> String {
-        "__wb_post_data=\(Data(body).base64EncodedString())"
+        "__wb_post_data=\(Data(body.prefix(bytesUsed)).base64EncodedString())"
     }
 
     /// Decodes the escapes and pluses of a form like Python's `unquote_plus`, which replaces bytes that aren't UTF-8.
@@ -48,7 +51,7 @@ public enum IndexedRequest {
     /// - Returns: `nil` if the form itself isn't UTF-8.
     private static func unescaped(_ form: [UInt8]) -> String? {
         guard form[...].utf8Text != nil else { return nil }
-        let spaced = form.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        let spaced = form.prefix(bytesUsed).map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         return String(decoding: PercentEncoding.decoded(spaced), as: UTF8.self)
     }
 
@@ -62,9 +65,11 @@ public enum IndexedRequest {
             try scanner.eachLeaf(named: "") { name, text in
                 guard !name.isEmpty, length < queryScalarsMax else { return }
                 length += name.utf8.count + text.utf8.count
+                let name = String(name.unicodeScalars.prefix(queryScalarsMax))
                 let count = counts[name, default: 0] + 1
                 counts[name] = count
-                pairs.append((count == 1 ? name : "\(name).\(count)_", text))
+                let start = String(text.unicodeScalars.prefix(queryScalarsMax))
+                pairs.append((count == 1 ? name : "\(name).\(count)_", start))
             }
             try scanner.expectEnd()
         } catch {
@@ -79,28 +84,32 @@ public enum IndexedRequest {
         let boundary = contentType[mark.upperBound...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
         // RFC 2046 §5.1.1.
         guard (1...70).contains(boundary.utf8.count), body[...].utf8Text != nil else { return nil }
-        return parts(of: body, delimiter: Array("--\(boundary)".utf8)).compactMap { part in
-            guard let end = part.firstRange(ofBytes: Array("\r\n\r\n".utf8)),
-                let start = part[..<end.lowerBound].firstRange(ofBytes: Array("name=\"".utf8))
-            else { return nil }
-            let name = part[start.upperBound..<end.lowerBound].prefix { $0 != UInt8(ascii: "\"") }
-            let value = part[end.upperBound...]
-            let isLine = value.suffix(2).elementsEqual("\r\n".utf8)
-            return (
-                String(decoding: name, as: UTF8.self),
-                String(decoding: isLine ? value.dropLast(2) : value, as: UTF8.self)
-            )
+        let delimiter = Array("--\(boundary)".utf8)
+        var pairs: [(String, String)] = []
+        var length = 0
+        var rest: ArraySlice<UInt8>? = body[...]
+        while let text = rest, length < queryScalarsMax {
+            let found = text.firstRange(ofBytes: delimiter)
+            rest = found.map { text[$0.upperBound...] }
+            guard let (name, value) = pair(in: text[..<(found?.lowerBound ?? text.endIndex)]) else { continue }
+            length += name.count + value.count
+            pairs.append(
+                (
+                    String(decoding: name.prefix(bytesUsed), as: UTF8.self),
+                    String(decoding: value.prefix(bytesUsed), as: UTF8.self)
+                ))
         }
+        return pairs
     }
 
-    private static func parts(of body: [UInt8], delimiter: [UInt8]) -> [ArraySlice<UInt8>] {
-        var parts: [ArraySlice<UInt8>] = []
-        var rest = body[...]
-        while let found = rest.firstRange(ofBytes: delimiter) {
-            parts.append(rest[..<found.lowerBound])
-            rest = rest[found.upperBound...]
-        }
-        return (parts + [rest]).filter { !$0.isEmpty }
+    /// Returns the name and value of a part of a multipart form; `nil` if it has none.
+    private static func pair(in part: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+        guard let end = part.firstRange(ofBytes: Array("\r\n\r\n".utf8)),
+            let start = part[..<end.lowerBound].firstRange(ofBytes: Array("name=\"".utf8))
+        else { return nil }
+        let name = part[start.upperBound..<end.lowerBound].prefix { $0 != UInt8(ascii: "\"") }
+        let value = part[end.upperBound...]
+        return (name, value.suffix(2).elementsEqual("\r\n".utf8) ? value.dropLast(2) : value)
     }
 
     /// Returns the pairs as `application/x-www-form-urlencoded`, as Python's `urlencode` and `URLSearchParams` do.

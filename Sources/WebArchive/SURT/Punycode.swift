@@ -5,10 +5,12 @@ enum Punycode {
     private static let tMax: UInt32 = 26
     /// The maximum length of a label to convert. Longer ones aren't host names, and converting takes quadratic time.
     private static let labelScalarsMax = 255
+    /// The maximum size of a host to convert. RFC 1035 §3.1: 255 letters, which have up to four bytes each.
+    private static let hostBytesMax = 4 * 255
 
     /// Returns a host name with non-ASCII labels as `xn--…`, or the name itself if a label can't be encoded.
     static func asciiHost(_ host: String) -> String {
-        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }), host.utf8.count <= hostBytesMax else { return host }
         return host.lowercased().split(separator: ".", omittingEmptySubsequences: false).map { label in
             guard !label.utf8.allSatisfy({ $0 < 0x80 }) else { return String(label) }
             return encoded(Array(label.unicodeScalars)).map { "xn--\($0)" } ?? String(label)
@@ -17,7 +19,7 @@ enum Punycode {
 
     /// Returns a host name with `xn--…` labels decoded, or `nil` if there are none or one can't be decoded.
     static func unicodeHost(_ host: String) -> String? {
-        guard host.contains("xn--") else { return nil }
+        guard host.utf8.count <= hostBytesMax, host.contains("xn--") else { return nil }
         var labels: [String] = []
         for label in host.split(separator: ".", omittingEmptySubsequences: false) {
             guard label.hasPrefix("xn--") else {

@@ -140,15 +140,31 @@ struct PythonSURT {
         let escaped = PercentEncoding.encoded(PercentEncoding.decodedRepeatedly(query), keeping: isKept)
         let lowered = SessionIDs.removed(fromQuery: escaped).map { HTTPURLParts.lower($0) }
         let separator = UInt8(ascii: "&")
-        let sorted = lowered.split(separator: separator, omittingEmptySubsequences: false).sorted { left, right in
-            // Compares names first, so that `a=2` comes before `a-b=1`, and `a` before `a=`.
-            let first = left.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let second = right.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            if !first[0].elementsEqual(second[0]) { return first[0].lexicographicallyPrecedes(second[0]) }
-            guard first.count == second.count, first.count == 2 else { return first.count < second.count }
-            return first[1].lexicographicallyPrecedes(second[1])
+        guard lowered.count > 1, lowered.contains(separator) else { return lowered }
+        let sorted = lowered.split(separator: separator, omittingEmptySubsequences: false).map(Argument.init).sorted()
+        return Array(sorted.map(\.text).joined(separator: [separator]))
+    }
+
+    /// An argument of a query. Names are compared first, so that `a=2` comes before `a-b=1`, and `a` before `a=`.
+    private struct Argument: Comparable {
+        let text: ArraySlice<UInt8>
+        /// The position of the equals sign.
+        let equals: Int?
+
+        init(_ text: ArraySlice<UInt8>) {
+            self.text = text
+            equals = text.firstIndex(of: UInt8(ascii: "="))
         }
-        return lowered.count <= 1 ? lowered : Array(sorted.joined(separator: [separator]))
+
+        private var name: ArraySlice<UInt8> { text[..<(equals ?? text.endIndex)] }
+
+        static func < (left: Argument, right: Argument) -> Bool {
+            if !left.name.elementsEqual(right.name) { return left.name.lexicographicallyPrecedes(right.name) }
+            guard let first = left.equals, let second = right.equals else {
+                return left.equals == nil && right.equals != nil
+            }
+            return left.text[(first + 1)...].lexicographicallyPrecedes(right.text[(second + 1)...])
+        }
     }
 
     private static func isKept(_ byte: UInt8) -> Bool {

@@ -14,8 +14,15 @@ public enum SURT {
     /// a line feed the line.
     static func escapingSpaces(in key: String) -> String {
         guard key.utf8.contains(where: { $0 <= 0x20 }) else { return key }
-        let bytes = key.utf8.flatMap {
-            $0 > 0x20 ? [$0] : Array("%\($0 < 16 ? "0" : "")\(String($0, radix: 16))".utf8)
+        let digits = Array("0123456789abcdef".utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(key.utf8.count + 64)
+        for byte in key.utf8 {
+            if byte > 0x20 {
+                bytes.append(byte)
+            } else {
+                bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

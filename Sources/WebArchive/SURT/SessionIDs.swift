@@ -65,7 +65,7 @@ enum SessionIDs {
 
     /// Returns whether `name`, given in lower case, is at a position, ignoring case.
     private static func isAt(_ start: Int, in text: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
-        text.endIndex - start >= name.count
+        text.endIndex - start >= name.count && HTTPURLParts.lower(text[start]) == name[0]
             && text[start..<start + name.count].elementsEqual(name, by: { HTTPURLParts.lower($0) == $1 })
     }
 

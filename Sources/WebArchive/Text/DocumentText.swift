@@ -1,3 +1,28 @@
+/// The payload of an HTML document, with what is needed of its header to read it.
+struct StoredDocument: Sendable {
+    let contentType: String?
+    /// `nil` if one is unknown.
+    let codings: [ContentCoding]?
+    let isChunked: Bool
+    /// The body of the HTTP message, as recorded.
+    let payload: [UInt8]
+
+    init(_ head: HTTPMessageHead, payload: [UInt8]) {
+        // What follows the media type and the character encoding isn't used.
+        contentType = head.fields["Content-Type"].map {
+            String(decoding: $0.utf8.prefix(Self.typeBytesMax), as: UTF8.self)
+        }
+        codings = ContentCoding.applied(in: head.fields)
+        isChunked = head.isChunked
+        self.payload = payload
+    }
+
+    /// About what it takes in memory. An array grows to twice what it holds.
+    var size: Int { 100 + (contentType?.utf8.count ?? 0) + payload.capacity }
+
+    private static let typeBytesMax = 1 << 10
+}
+
 /// Reads the text of an archived document, with the codings of its record and its character encoding undone.
 package struct DocumentText {
     /// The media types that are read as HTML.
@@ -8,25 +33,24 @@ package struct DocumentText {
     /// The language that the document declares.
     package private(set) var language: String?
     private let contentType: String?
-    private let fields: HeaderFields
+    /// `nil` if one is unknown.
+    private let codings: [ContentCoding]?
     private let name: String
     private let openBody: () throws(WebArchiveError) -> any ByteStream
 
     package init(_ content: RecordContent) {
-        (contentType, fields) = (content.contentType, content.head?.fields ?? HeaderFields([]))
+        (contentType, codings) = (content.contentType, content.head.map { ContentCoding.applied(in: $0.fields) } ?? [])
         name = content.record.reader.name
         openBody = { () throws(WebArchiveError) in try content.openBody() }
     }
 
     /// Creates a reader for a document in memory.
-    ///
-    /// - Parameter payload: The body of its HTTP message, as recorded.
-    init(_ head: HTTPMessageHead, payload: [UInt8], name: String) {
-        (contentType, fields, self.name) = (head.fields["Content-Type"], head.fields, name)
+    init(_ document: StoredDocument, name: String) {
+        (contentType, codings, self.name) = (document.contentType, document.codings, name)
         openBody = { () throws(WebArchiveError) in
-            let stream = SourceStream(MemoryByteSource(payload, name: name))
-            guard head.isChunked else { return stream }
-            return ChunkedDecoder(BufferedInput(stream), bodyLength: UInt64(payload.count))
+            let stream = SourceStream(MemoryByteSource(document.payload, name: name))
+            guard document.isChunked else { return stream }
+            return ChunkedDecoder(BufferedInput(stream), bodyLength: UInt64(document.payload.count))
         }
     }
 
@@ -35,33 +59,53 @@ package struct DocumentText {
     /// - Parameter sink: Receives lines in UTF-8; see `HTMLTextReader`.
     /// - Throws: What `sink` throws; `tooLarge` if the document exceeds `bytesMax`; the errors of reading and decoding.
     package mutating func readHTML(sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void) throws {
+        var bytesLeft = Self.bytesMax
+        try readHTML(bytesLeft: &bytesLeft, sink: sink)
+    }
+
+    /// Reads the document as HTML.
+    ///
+    /// - Parameter bytesLeft: The number of decoded bytes that may be read, which is reduced by those that are.
+    mutating func readHTML(
+        bytesLeft: inout UInt64, sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void
+    ) throws {
         var reader = HTMLTextReader(sink: sink)
-        try forEachPiece { try reader.read($0) }
+        try forEachPiece(bytesLeft: &bytesLeft) { try reader.read($0) }
         try reader.finish()
         language = reader.language
     }
 
     /// Reads the document as plain text. `sink` receives UTF-8, piece by piece.
-    package func readPlainText(sink: ([UInt8]) throws -> Void) throws { try forEachPiece(sink) }
+    package func readPlainText(sink: ([UInt8]) throws -> Void) throws {
+        var bytesLeft = Self.bytesMax
+        try forEachPiece(bytesLeft: &bytesLeft, sink)
+    }
 
     /// Calls `body` with the bytes of the document, piece by piece.
     package func readBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var bytesLeft = Self.bytesMax
+        try readBytes(bytesLeft: &bytesLeft, body)
+    }
+
+    private func readBytes(
+        bytesLeft: inout UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         let stream = try openDecodedBody()
-        var total: UInt64 = 0
+        let limit = bytesLeft
         try stream.forEachChunk(chunkBytesMax: Self.pieceBytes) { chunk in
-            total += UInt64(chunk.count)
-            guard total <= Self.bytesMax else {
+            guard UInt64(chunk.count) <= bytesLeft else {
+                bytesLeft = 0
                 throw WebArchiveError(
-                    code: .tooLarge, problem: "the document exceeds the limit of \(Self.bytesMax) bytes",
-                    file: stream.name)
+                    code: .tooLarge, problem: "the document exceeds the limit of \(limit) bytes", file: stream.name)
             }
+            bytesLeft -= UInt64(chunk.count)
             try body(chunk)
             return true
         }
     }
 
     /// Calls `body` with the document in UTF-8, piece by piece.
-    private func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
+    private func forEachPiece(bytesLeft: inout UInt64, _ body: ([UInt8]) throws -> Void) throws {
         var start: [UInt8] = []
         var converter: TextConverter?
         func begin() throws {
@@ -69,7 +113,7 @@ package struct DocumentText {
             converter = made
             try body(made.convert(start))
         }
-        try readBytes { chunk in
+        try readBytes(bytesLeft: &bytesLeft) { chunk in
             if let converter { return try body(converter.convert(Array(chunk))) }
             start += chunk
             if start.count >= Self.startBytes { try begin() }
@@ -80,7 +124,7 @@ package struct DocumentText {
 
     /// Opens the body with its content codings undone.
     private func openDecodedBody() throws(WebArchiveError) -> any ByteStream {
-        guard let codings = ContentCoding.applied(in: fields) else {
+        guard let codings else {
             throw WebArchiveError(code: .unsupported, problem: "its content coding is unknown", file: name)
         }
         return ContentDecoder.decode(try openBody(), codings)

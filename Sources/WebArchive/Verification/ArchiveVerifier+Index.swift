@@ -90,7 +90,8 @@ extension ArchiveVerifier {
             if list.count.isMultiple(of: 256) { try step(wacz.size, nil) }
             list.append(
                 ListedRecord(
-                    offset: item.record.offset, length: item.length, url: urlHash(item.record.targetURI ?? ""),
+                    offset: item.record.offset, length: item.length,
+                    url: urlHash(item.isCapture ? item.record.targetURI ?? "" : ""),
                     time: item.record.timestamp, isCapture: item.isCapture,
                     isRevisit: item.record.isRevisit))
         }

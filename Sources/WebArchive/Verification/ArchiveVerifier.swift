@@ -167,7 +167,7 @@ package final class ArchiveVerifier {
             while let item = try scanner.next() {
                 try digests.end()
                 add(item, of: entry)
-                guard clock.duration(to: .now) >= checkpointInterval else { continue }
+                guard digests.isFull || clock.duration(to: .now) >= checkpointInterval else { continue }
                 try addResults(entry, scanner, digests)
                 now.recordsEnd = scanner.offset
                 try report()

@@ -24,6 +24,10 @@ final class RecordDigests: WARCBlockReceiver {
     private let lane = Lane(Comparison())
     private var batch = Batch()
     private var headEnd: HTTPHeadEnd?
+    private var recordsSinceResults = 0
+
+    /// Whether results should be taken, which otherwise take memory for each record.
+    var isFull: Bool { recordsSinceResults >= Self.recordsMax }
 
     /// - Parameter bytesMax: The maximum size of all blocks of the WARC file.
     init(bytesMax: UInt64, _ file: String) {
@@ -59,12 +63,14 @@ final class RecordDigests: WARCBlockReceiver {
     /// The record was read to its end.
     func end() throws(WebArchiveError) {
         batch.events.append((batch.bytes.count, .end))
+        recordsSinceResults += 1
         if batch.events.count >= Self.batchEvents { try compareBatch() }
     }
 
     /// Waits until all is compared, and returns what was since the last call.
     func takeResults() throws(WebArchiveError) -> Results {
         try compareBatch()
+        recordsSinceResults = 0
         var comparison = try lane.result()
         let results = comparison.results
         comparison.results = Results()
@@ -82,6 +88,7 @@ final class RecordDigests: WARCBlockReceiver {
 
     private static let batchBytes = 1 << 20
     private static let batchEvents = 10_000
+    private static let recordsMax = 100_000
 }
 
 /// Bytes of blocks, and where in them records begin and end.

@@ -54,9 +54,13 @@ struct CaptureHasher: Sendable, Hashable, Codable {
 
 extension WARCScanner.Item {
     /// Whether indexers list the record.
-    var isCapture: Bool {
-        ["response", "revisit", "resource"].contains(record.type) && record.targetURI != nil && record.timestamp != nil
-    }
+    var isCapture: Bool { isListed && record.targetURI != nil && record.timestamp != nil && hasShortURL }
+
+    /// Whether indexers list records of this type.
+    var isListed: Bool { ["response", "revisit", "resource"].contains(record.type) }
+
+    /// Whether the URL isn't longer than those that can be looked up.
+    var hasShortURL: Bool { (record.targetURI?.utf8.count ?? 0) <= record.reader.limits.urlBytesMax }
 
     /// The length that an index gives: of the gzip member, or of the record with the two line ends after it.
     var indexedLength: UInt64 {

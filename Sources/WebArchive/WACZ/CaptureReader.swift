@@ -129,14 +129,13 @@ extension CDXJEntry {
     /// Creates the entry that an indexer writes for a record; `nil` for record types that aren't indexed.
     init?(_ item: WARCScanner.Item, filename: String) {
         let record = item.record
-        guard ["response", "revisit", "resource"].contains(record.type), let url = record.targetURI,
-            let time = record.timestamp
-        else { return nil }
-        let payloadType = record.holdsHTTP ? item.httpHead?.mime : record.contentType
+        guard item.isCapture, let url = record.targetURI, let time = record.timestamp else { return nil }
+        let payloadType = record.holdsHTTP ? item.httpHead?.mime : HTTPMessageHead.withinLimit(record.contentType)
         self.init(
             urlKey: SURT.key(for: url), timestamp: time.digits14, url: url,
             mime: record.isRevisit ? "warc/revisit" : payloadType, status: item.httpHead?.status,
-            digest: record.payloadDigest, filename: filename, offset: record.offset, length: item.length)
+            digest: HTTPMessageHead.withinLimit(record.payloadDigest), filename: filename, offset: record.offset,
+            length: item.length)
     }
 }
 

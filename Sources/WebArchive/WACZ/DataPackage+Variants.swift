@@ -102,7 +102,7 @@ extension DataPackage {
             profile: json["profile"]?.string, waczVersion: (json["wacz_version"] ?? json["waczVersion"])?.text,
             title: json["title"]?.string, description: json["description"]?.string ?? json["desc"]?.string,
             created: json["created"]?.text, modified: json["modified"]?.text, software: json.software,
-            mainPage: url.map { MainPage(url: $0, date: date) }, resources: json.resources,
+            mainPage: url.flatMap { MainPage(url: $0, date: date) }, resources: json.resources,
             requirements: json.requirements, listsLegacyPages: false)
     }
 
@@ -119,7 +119,7 @@ extension DataPackage {
         return DataPackage(
             profile: nil, waczVersion: nil, title: top["title"], description: top["desc"] ?? top["description"],
             created: top["created"] ?? top["date"], modified: nil, software: top["software"],
-            mainPage: mainURL.map { MainPage(url: $0, date: top["mainPageDate"]) }, resources: [], requirements: [],
+            mainPage: mainURL.flatMap { MainPage(url: $0, date: top["mainPageDate"]) }, resources: [], requirements: [],
             listsLegacyPages: legacy.hasPages)
     }
 }

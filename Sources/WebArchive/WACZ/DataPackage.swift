@@ -25,6 +25,12 @@ public struct DataPackage: Sendable, Hashable {
         public let date: String?
         /// The time of the page.
         public var timestamp: CaptureTimestamp? { date.flatMap { CaptureTimestamp(pageTime: $0) } }
+
+        /// Creates a page; `nil` if its URL is longer than those that can be looked up.
+        init?(url: String, date: String?) {
+            guard url.utf8.count <= Limits.standard.urlBytesMax else { return nil }
+            (self.url, self.date) = (url, date)
+        }
     }
 
     /// Another WACZ file that this one needs for its revisits. WACZ 1.2.0 draft, `relation.requires`.

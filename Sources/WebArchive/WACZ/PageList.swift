@@ -53,6 +53,8 @@ extension Page {
     }
 
     /// Parses a line; `nil` for the header line, which has a `format` and no `url`.
+    ///
+    /// - Throws: `JSONProblem`, also for a URL that is longer than those that can be looked up.
     init?(line: [UInt8], list: List, keepsText: Bool = false, limits: Limits) throws(JSONProblem) {
         var texts: [String: String] = [:]
         var (textLength, text): (Int?, String?)
@@ -70,9 +72,10 @@ extension Page {
                     try scanner.skipValue()
                 }
             case "seed", "isSeed": isSeed = try scanner.value() == .bool(true)
-            case "url", "ts", "title", "id", "size", "mime", "status", "loadState", "depth", "favIconUrl", "favIconURL",
-                "format":
-                texts[key] = try scanner.text(bytesMax: limits.textBytesMax)
+            case "url", "favIconUrl", "favIconURL": texts[key] = try scanner.text(bytesMax: limits.urlBytesMax + 4)
+            case "title": texts[key] = try scanner.text(bytesMax: limits.titleBytesMax)
+            case "ts", "id", "size", "mime", "status", "loadState", "depth", "format":
+                texts[key] = try scanner.text(bytesMax: limits.tokenBytesMax)
             default: try scanner.skipValue()
             }
         }
@@ -81,12 +84,16 @@ extension Page {
             guard texts["format"] != nil else { throw scanner.problem("the page has no URL") }
             return nil
         }
+        guard url.utf8.count <= limits.urlBytesMax else {
+            throw JSONProblem(offset: 0, what: "its URL is too long", isTooLong: true)
+        }
+        let icon = texts["favIconUrl"] ?? texts["favIconURL"]
         self.init(
             url: url, captureTime: texts["ts"].flatMap { CaptureTimestamp(pageTime: $0) }, title: texts["title"],
             id: texts["id"], textLength: textLength, text: text, size: texts["size"].flatMap { UInt64($0) },
             mime: texts["mime"], status: texts["status"].flatMap { Int($0) },
             loadState: texts["loadState"].flatMap { Int($0) }, depth: texts["depth"].flatMap { Int($0) },
-            favIconURL: texts["favIconUrl"] ?? texts["favIconURL"], isSeed: isSeed, list: list)
+            favIconURL: icon.flatMap { $0.utf8.count <= limits.urlBytesMax ? $0 : nil }, isSeed: isSeed, list: list)
     }
 }
 
@@ -152,6 +159,10 @@ public final class PageReader {
                     return page
                 }
             } catch {
+                guard !error.isTooLong else {
+                    note("A page's URL is too long.", "url-too-long", location)
+                    continue
+                }
                 note(
                     "A line of the page list can't be read: byte \(error.offset): \(error.what).", "page-bad-line",
                     location)
@@ -163,9 +174,11 @@ public final class PageReader {
     private func nextLegacy(in lines: LineReader) throws(WebArchiveError) -> Page? {
         while let line = try lines.next() {
             bytesRead = lines.offset
-            if let page = legacy.add(line.bytes ?? []) { return page }
+            guard let page = legacy.add(line.bytes ?? []) else { continue }
+            if page.url.utf8.count <= wacz.limits.urlBytesMax { return page }
+            note("A page's URL is too long.", "url-too-long", "\(legacyEntry?.name ?? "") line \(line.number)")
         }
-        return legacy.takePage()
+        return legacy.takePage().flatMap { $0.url.utf8.count <= wacz.limits.urlBytesMax ? $0 : nil }
     }
 
     private func note(_ what: String, _ code: String, _ location: String) {

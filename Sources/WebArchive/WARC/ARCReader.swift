@@ -88,7 +88,8 @@ final class ARCReader {
         _ content: BufferedInput, bytesLeft: UInt64?, _ body: (Header, any ByteStream) throws -> Void
     ) throws {
         let offset = input.offset
-        guard let line = try content.readLine(limit: limits.warcHeaderBytesMax), let header = Header(line) else {
+        let lineBytesMax = limits.urlBytesMax + Self.otherFieldsBytesMax
+        guard let line = try content.readLine(limit: lineBytesMax), let header = Header(line) else {
             throw WebArchiveError(
                 code: .badRecord, problem: "no ARC record begins here", file: input.name, offset: offset)
         }
@@ -120,8 +121,10 @@ final class ARCReader {
             let end = input.lineEnd
             input.consume(end.map { $0 + 1 } ?? bytes.count)
             if end != nil {
-                _ = try input.peek(Self.headerBytesMax)
-                if Header(Array(input.unread.prefix(input.lineEnd ?? 0))) != nil { return }
+                _ = try input.look(limits.urlBytesMax + Self.otherFieldsBytesMax)
+                let length = input.lineEnd ?? 0
+                // Most lines are too short for a URL, a time of 12 digits, three other fields and four spaces.
+                if length >= 20, Header(Array(input.unread.prefix(length))) != nil { return }
             }
         }
     }
@@ -139,5 +142,6 @@ final class ARCReader {
         return false
     }
 
-    private static let headerBytesMax = 16 << 10
+    /// The maximum size of the fields after the URL in a record's header.
+    private static let otherFieldsBytesMax = 1 << 10
 }

@@ -68,6 +68,14 @@ public struct WARCReader: Sendable {
         return WARCScanner(self, input, receiver: receiver)
     }
 
+    /// The number of bytes that the file takes in the ZIP.
+    var storedSize: UInt64 {
+        switch storage {
+        case .source: size
+        case .deflated(_, let entry): entry.compressedSize
+        }
+    }
+
     /// The byte source of the file, unless it's compressed in the ZIP.
     var storedSource: (any ByteSource)? {
         guard case .source(let source) = storage else { return nil }
@@ -109,8 +117,8 @@ public struct WARCReader: Sendable {
             input.consume(1)
             blankLines += 1
         }
-        let lines = try input.readHeadLines(limit: limits.warcHeaderBytesMax)
-        let first = lines.first.map { HeaderFields.trimmed($0[...]) } ?? ""
+        let lines = try input.readHead(bytesMax: limits.warcHeaderBytesMax, linesMax: limits.headLinesMax)
+        let first = HeaderFields.trimmed(lines.first[...])
         guard first.hasPrefix("WARC/"), first.utf8.count < 16 else {
             throw WebArchiveError(
                 code: .badRecord, problem: "no WARC record begins here: found \"\(first.prefix(40))\"", file: name,
@@ -118,7 +126,7 @@ public struct WARCReader: Sendable {
                 hint: first.hasPrefix("filedesc:")
                     ? "ARC files aren't supported; convert them with `warcio recompress`" : nil)
         }
-        let headers = HeaderFields(lines: Array(lines.dropFirst()))
+        let headers = lines.fields
         guard let length = headers["Content-Length"].flatMap({ UInt64($0) }) else {
             throw WebArchiveError(
                 code: .badRecord, problem: "the WARC record has no valid Content-Length", file: name, offset: offset)

@@ -36,8 +36,10 @@ public struct WARCRecord: Sendable {
     public var payloadDigest: String? { headers["WARC-Payload-Digest"] }
     /// The digest of the block, as recorded.
     public var blockDigest: String? { headers["WARC-Block-Digest"] }
-    /// The URI of the record with the payload of a revisit.
-    public var refersToTargetURI: String? { uri("WARC-Refers-To-Target-URI") }
+    /// The URI of the record with the payload of a revisit; `nil` if it's longer than those that can be looked up.
+    public var refersToTargetURI: String? {
+        uri("WARC-Refers-To-Target-URI").flatMap { $0.utf8.count <= reader.limits.urlBytesMax ? $0 : nil }
+    }
     /// The date of the record with the payload of a revisit.
     public var refersToDate: String? { headers["WARC-Refers-To-Date"] }
     /// The profile URI of a revisit.

@@ -26,12 +26,15 @@ public final class WARCScanner {
     private let reader: WARCReader
     private let input: BufferedInput
     private let receiver: (any WARCBlockReceiver)?
+    /// The number of bytes of record headers that may still be read, which take the most time of all.
+    private var headerBytesLeft: UInt64
 
     /// - Parameter receiver: Receives all blocks. Items have no HTTP head then.
     init(_ reader: WARCReader, _ input: BufferedInput, receiver: (any WARCBlockReceiver)? = nil) {
         self.reader = reader
         self.input = input
         self.receiver = receiver
+        headerBytesLeft = reader.limits.inflatedBytesMax(compressed: reader.storedSize)
         log = FindingLog(perCodeMax: reader.limits.findingsPerCodeMax)
     }
 
@@ -47,8 +50,10 @@ public final class WARCScanner {
         while try input.skipLineEnds() {
             let offset = input.offset
             do throws(WebArchiveError) {
-                if GzipMember.starts(try input.peek(3)) { return try compressedItem(at: offset) }
-                return try plainItem(at: offset)
+                let isMember = GzipMember.starts(try input.peek(3))
+                let item = try isMember ? compressedItem(at: offset) : plainItem(at: offset)
+                noteLongURL(of: item)
+                return item
             } catch {
                 guard error.isDamage || error.code == .tooLarge else { throw error }
                 if !isDamaged { note(error, at: offset) }
@@ -65,7 +70,7 @@ public final class WARCScanner {
         let record: WARCRecord
         let head: HTTPMessageHead?
         do throws(WebArchiveError) {
-            record = try reader.record(from: content, at: offset, window: nil, isCompressed: true)
+            record = try self.record(from: content, at: offset, isCompressed: true)
             head = try httpHead(of: record, content)
             try finish(record, content, at: offset)
         } catch {
@@ -75,6 +80,25 @@ public final class WARCScanner {
         }
         try skipEnd(of: content, member, at: offset)
         return Item(record: record, length: input.offset - offset, httpHead: head)
+    }
+
+    private func record(
+        from content: BufferedInput, at offset: UInt64, isCompressed: Bool
+    ) throws(WebArchiveError) -> WARCRecord {
+        guard headerBytesLeft > 0 else {
+            throw WebArchiveError(
+                code: .tooLarge, problem: "the headers expand far more than those of real archives", file: reader.name)
+        }
+        let start = content.offset
+        defer { headerBytesLeft -= min(headerBytesLeft, content.offset - start) }
+        return try reader.record(from: content, at: offset, window: nil, isCompressed: isCompressed)
+    }
+
+    private func noteLongURL(of item: Item) {
+        guard let url = item.record.targetURI, !item.hasShortURL, item.isListed else { return }
+        log.add(
+            .warning, "url-too-long", "A capture's URL is too long: it has \(url.utf8.count) bytes.",
+            at: "\(reader.name) byte \(item.record.offset)", consequence: "This capture isn't listed.")
     }
 
     /// Reads what follows a record in its gzip member: CR LF CR LF.
@@ -110,7 +134,7 @@ public final class WARCScanner {
             throw WebArchiveError(
                 code: .badRecord, problem: "no WARC record begins here", file: reader.name, offset: offset)
         }
-        let record = try reader.record(from: input, at: offset, window: nil, isCompressed: false)
+        let record = try record(from: input, at: offset, isCompressed: false)
         // Reading on would skip the records that follow.
         guard input.offset <= reader.size, record.contentLength <= reader.size - input.offset else {
             throw truncated(record, reader.size - min(input.offset, reader.size))

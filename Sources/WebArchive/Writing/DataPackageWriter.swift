@@ -57,9 +57,28 @@ public struct PackageDescription: Sendable, Hashable {
         mainPage = package?.mainPage.map { MainPage(url: $0.url, time: $0.timestamp) }
         guard let entry = wacz.directory.entry(named: "datapackage.json"),
             let bytes = try? wacz.directory.stream(of: entry).readAll(limit: wacz.limits.dataPackageBytesMax),
-            case .object(let members) = try? JSONValue.parse(bytes, depthMax: wacz.limits.jsonDepthMax)
+            let members = try? Self.members(of: bytes, wacz.limits)
         else { return }
         others = members
+    }
+
+    /// Returns the members that don't describe files, as far as they are small: a JSON value takes much more memory than its text.
+    private static func members(of bytes: [UInt8], _ limits: Limits) throws(JSONProblem) -> [String: JSONValue] {
+        var bytesLeft = limits.textBytesMax
+        var members: [String: JSONValue] = [:]
+        var scanner = JSONScanner(bytes, depthMax: limits.jsonDepthMax)
+        scanner.skipByteOrderMark()
+        try scanner.object { (scanner, key) throws(JSONProblem) in
+            var after = scanner
+            try after.skipValue()
+            let size = key.utf8.count + after.position - scanner.position
+            if key != "resources", size <= bytesLeft {
+                members[key] = try scanner.value()
+                bytesLeft -= size
+            }
+            scanner = after
+        }
+        return members
     }
 
     /// Returns `datapackage.json`.

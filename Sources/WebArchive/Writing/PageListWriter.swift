@@ -1,11 +1,14 @@
+import Crypto
+
 /// Collects the lines of a page list in a temporary file.
 final class PageListWriter {
     /// Receives the lines of the pages.
     let output: FileOutput
     private let folder: String
     private let file: TemporaryFile
-    /// Pages that a crawler wrote a record about. If there are any, other documents aren't pages.
-    private var recorded: [(url: String, time: CaptureTimestamp?)] = []
+    /// The keys of pages that a crawler wrote a record about, and their lines. If there are any, other documents aren't pages.
+    private var recorded: Set<Key> = []
+    private var recordedFile: TemporaryFile?
     /// The number of pages.
     private(set) var count = 0
     /// The first page.
@@ -25,35 +28,43 @@ final class PageListWriter {
     }
 
     /// Adds a page that has a record of its own.
-    func addRecorded(_ url: String, _ time: CaptureTimestamp?) { recorded.append((url, time)) }
+    func addRecorded(_ url: String, _ time: CaptureTimestamp?) throws(WebArchiveError) {
+        if recordedFile == nil { recordedFile = try TemporaryFile(in: folder) }
+        guard recorded.insert(Key(url)).inserted else { return }
+        var line: [UInt8] = []
+        PageLine(url: url, time: time).append(to: &line)
+        try recordedFile?.output.write(line)
+    }
+
+    /// The start of a hash of a URL's key, so that many pages take little memory.
+    private struct Key: Hashable {
+        private let hash: SHA256.Digest
+
+        init(_ url: String) { hash = SHA256.hash(data: Array(SURT.key(for: url).utf8)) }
+    }
 
     /// Returns the page list; `nil` if there are no pages.
     func finish() throws -> (any ByteSource)? {
         let list = try file.finish(name: "pages.jsonl")
-        if recorded.isEmpty { return count == 0 ? nil : list }
-        return try onlyRecorded(in: list)
+        guard let lines = try recordedFile?.finish(name: "pages.jsonl") else { return count == 0 ? nil : list }
+        return try onlyRecorded(in: list, lines)
     }
 
     /// Returns the list of the pages that have records.
-    private func onlyRecorded(in list: FileByteSource) throws -> any ByteSource {
+    private func onlyRecorded(in list: FileByteSource, _ recordedLines: FileByteSource) throws -> any ByteSource {
         let shorter = try TemporaryFile(in: folder)
         try shorter.output.write(PageLine.header)
         (count, first) = (0, nil)
-        var left = Dictionary(grouping: recorded) { SURT.key(for: $0.url) }
-        let lines = LineReader(SourceStream(list), lineBytesMax: .max, skippedLineBytesMax: .max)
-        while let line = try lines.next()?.bytes {
-            guard let page = try? Page(line: line, list: .pages, limits: .standard),
-                left.removeValue(forKey: SURT.key(for: page.url)) != nil
-            else { continue }
-            note(page.url, page.captureTime)
-            try shorter.output.write(line + [0x0A])
-        }
         // Crawlers also write a record about a page that is a PDF, or that couldn't be loaded.
-        for page in recorded where left.removeValue(forKey: SURT.key(for: page.url)) != nil {
-            note(page.url, page.time)
-            var line: [UInt8] = []
-            PageLine(url: page.url, time: page.time).append(to: &line)
-            try shorter.output.write(line)
+        for source in [list, recordedLines] {
+            let lines = LineReader(SourceStream(source), lineBytesMax: .max, skippedLineBytesMax: .max)
+            while let line = try lines.next()?.bytes {
+                guard let page = try? Page(line: line, list: .pages, limits: .standard),
+                    recorded.remove(Key(page.url)) != nil
+                else { continue }
+                note(page.url, page.captureTime)
+                try shorter.output.write(line + [0x0A])
+            }
         }
         return try shorter.finish(name: "pages.jsonl")
     }

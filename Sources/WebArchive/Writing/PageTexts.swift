@@ -10,12 +10,11 @@ final class PageTexts {
         /// The record's place in the WARC file.
         let offset: UInt64
         let length: UInt64
-        let head: HTTPMessageHead?
-        /// The payload; `nil` if it must be read from the file.
-        let document: [UInt8]?
+        /// The document; `nil` if it must be read from the file.
+        let document: StoredDocument?
 
         /// About what it takes in memory.
-        var size: Int { 500 + (document?.count ?? 0) }
+        var size: Int { 500 + url.utf8.count + mime.utf8.count + (document?.size ?? 0) }
     }
 
     private struct Work: Sendable {
@@ -23,12 +22,41 @@ final class PageTexts {
         var waiting: ArraySlice<Candidate> = []
         /// Lines of the page list.
         var lines: [UInt8] = []
+        /// The number of bytes of documents that may still be read.
+        var bytesLeft: UInt64
+        /// The number of pages whose documents weren't read for that.
+        var leftOut = 0
 
         /// Reads pages until there is enough text to write.
         mutating func run() {
             while lines.count < PageTexts.batchBytes, let page = waiting.popFirst() {
-                PageTexts.line(page, in: reader).append(to: &lines)
+                line(of: page).append(to: &lines)
             }
+        }
+
+        /// Returns the line of a page. One that can't be read has no text.
+        private mutating func line(of page: Candidate) -> PageLine {
+            var line = PageLine(url: page.url, time: page.time, mime: page.mime)
+            guard DocumentText.htmlTypes.contains(page.mime) else { return line }
+            guard bytesLeft > 0 else {
+                leftOut += 1
+                return line
+            }
+            let collected = Collected()
+            let allowed = min(bytesLeft, reader.limits.importedTextBytesMax)
+            var unread = allowed
+            do {
+                var document =
+                    try page.document.map { DocumentText($0, name: reader.name) }
+                    ?? DocumentText(RecordContent(reader.record(at: page.offset, length: page.length)))
+                try document.readHTML(bytesLeft: &unread) { collected.add($0, $1) }
+                line.text = collected.text
+            } catch {
+                // The damage is a finding of the record. The text of a large document is left to those who search it.
+            }
+            bytesLeft -= allowed - unread
+            line.title = collected.title
+            return line
         }
     }
 
@@ -40,7 +68,7 @@ final class PageTexts {
 
     /// - Parameter output: Receives a line for each page, in their order.
     init(_ reader: WARCReader, to output: FileOutput) {
-        lane = Lane(Work(reader: reader))
+        lane = Lane(Work(reader: reader, bytesLeft: reader.limits.parsedBytesMax(compressed: reader.size)))
         self.output = output
     }
 
@@ -50,10 +78,14 @@ final class PageTexts {
         if batchSize >= Self.batchBytes { try start() }
     }
 
+    /// The number of pages whose documents weren't read, because they expand too much. Valid after `finish`.
+    private(set) var leftOut = 0
+
     /// Waits until all pages are read.
     func finish() throws(WebArchiveError) {
         try start()
         try wait()
+        leftOut = try lane.result().leftOut
     }
 
     private func start() throws(WebArchiveError) {
@@ -74,29 +106,6 @@ final class PageTexts {
             guard !work.waiting.isEmpty else { return }
             try lane.add { $0.run() }
         }
-    }
-
-    /// Returns the line of a page. One that can't be read has no text.
-    private static func line(_ page: Candidate, in reader: WARCReader) -> PageLine {
-        var line = PageLine(url: page.url, time: page.time, mime: page.mime)
-        guard DocumentText.htmlTypes.contains(page.mime) else { return line }
-        let collected = Collected()
-        do {
-            var document = try document(page, in: reader)
-            try document.readHTML { collected.add($0, $1) }
-            line.text = collected.text
-        } catch {
-            // The damage is a finding of the record.
-        }
-        line.title = collected.title
-        return line
-    }
-
-    private static func document(_ page: Candidate, in reader: WARCReader) throws(WebArchiveError) -> DocumentText {
-        guard let head = page.head, let payload = page.document else {
-            return DocumentText(try RecordContent(reader.record(at: page.offset, length: page.length)))
-        }
-        return DocumentText(head, payload: payload, name: reader.name)
     }
 
     private final class Collected {

@@ -10,15 +10,20 @@ final class RecordIndexer: WARCBlockReceiver {
         /// `Referer` and `Sec-Fetch-Dest` of its request.
         let referrer: String?
         let destination: String?
-        let head: HTTPMessageHead?
-        /// The payload of an HTML document, unless it's large.
-        let document: [UInt8]?
+        /// The HTML document, unless it's large.
+        let document: StoredDocument?
     }
 
+    /// Headers that couldn't be read.
+    private(set) var log: FindingLog
     private let filename: String
     private let limits: Limits
     private let keepsDocuments: Bool
     private var bytesLeft: UInt64
+    /// The number of bytes of HTTP heads and of requests that may still be parsed, which takes the most time of all.
+    private var parsedBytesLeft: UInt64
+    /// The offset of the record.
+    private var offset: UInt64 = 0
     private var isHTTP = false
     private var isRequest = false
     /// The head of the HTTP message.
@@ -50,7 +55,7 @@ final class RecordIndexer: WARCBlockReceiver {
         let head: HTTPMessageHead?
         let length: UInt64
         let digest: String?
-        let document: [UInt8]?
+        let document: StoredDocument?
     }
 
     /// What comes later in a request hardly matters: URLs hold its first 4,096 characters.
@@ -60,12 +65,16 @@ final class RecordIndexer: WARCBlockReceiver {
     /// - Parameters:
     ///   - keepsDocuments: Whether captures come with their document.
     ///   - bytesMax: The maximum size of all blocks.
-    init(filename: String, keepsDocuments: Bool, bytesMax: UInt64, limits: Limits) {
+    ///   - fileSize: The size of the WARC file.
+    init(filename: String, keepsDocuments: Bool, bytesMax: UInt64, fileSize: UInt64, limits: Limits) {
         (self.filename, self.keepsDocuments, self.limits) = (filename, keepsDocuments, limits)
         bytesLeft = bytesMax
+        parsedBytesLeft = limits.parsedBytesMax(compressed: fileSize)
+        log = FindingLog(perCodeMax: limits.findingsPerCodeMax)
     }
 
     func begin(_ record: WARCRecord) {
+        offset = record.offset
         isRequest = record.type == "request"
         isHTTP = record.holdsHTTP && (isRequest || record.type == "response" || record.type == "revisit")
         start.removeAll(keepingCapacity: true)
@@ -104,11 +113,14 @@ final class RecordIndexer: WARCBlockReceiver {
     func end(_ item: WARCScanner.Item) -> [Capture] {
         let record = item.record
         if headEnd != nil { endHead() }
-        if isRequest, case .request(let method, _) = head?.startLine {
+        if isRequest, case .request(let method, _) = head?.startLine, method.utf8.count <= limits.tokenBytesMax {
+            let body = payload ?? []
+            parsedBytesLeft -= min(parsedBytesLeft, UInt64(body.count))
             request = Request(
                 url: record.targetURI ?? "", concurrentTo: record.headers["WARC-Concurrent-To"],
                 method: method.uppercased(), contentType: head?.fields["Content-Type"],
-                referrer: head?.fields["Referer"], destination: head?.fields["Sec-Fetch-Dest"], body: payload ?? [])
+                referrer: head?.fields["Referer"].flatMap { $0.utf8.count <= limits.urlBytesMax ? $0 : nil },
+                destination: head?.fields["Sec-Fetch-Dest"], body: body)
             return finish()
         }
         let done = finish()
@@ -116,8 +128,10 @@ final class RecordIndexer: WARCBlockReceiver {
             request = nil
             return done
         }
-        let digest = record.payloadDigest ?? hasher.map { "sha256:\($0.digest.hex)" }
-        pending = Pending(record: record, head: head, length: item.indexedLength, digest: digest, document: payload)
+        let digest =
+            HTTPMessageHead.withinLimit(record.payloadDigest) ?? hasher.map { "sha256:\($0.digest.hex)" }
+        let document = head.flatMap { head in payload.map { StoredDocument(head, payload: $0) } }
+        pending = Pending(record: record, head: head, length: item.indexedLength, digest: digest, document: document)
         guard let request, isRequest(request, of: record) else {
             self.request = nil
             return done
@@ -132,7 +146,14 @@ final class RecordIndexer: WARCBlockReceiver {
         let (record, head) = (pending.record, pending.head)
         let request = request.flatMap { isRequest($0, of: record) ? $0 : nil }
         if request != nil { self.request = nil }
-        let payloadType = record.holdsHTTP ? head?.mime : HTTPMessageHead.mime(ofType: record.contentType)
+        let contentType = record.holdsHTTP ? head?.fields["Content-Type"] : record.contentType
+        let payloadType = HTTPMessageHead.mime(ofType: contentType)
+        if payloadType == nil, let contentType, contentType.utf8.count > limits.tokenBytesMax {
+            log.add(
+                .notice, "mime-too-long", "A capture's media type is too long: it has \(contentType.utf8.count) bytes.",
+                at: "\(filename) byte \(record.offset)",
+                consequence: "Replay isn't affected, but the capture is listed without its media type.")
+        }
         let entry = CDXJEntry(
             url: url, time: time, mime: record.isRevisit ? "warc/revisit" : payloadType, status: head?.status,
             digest: pending.digest, filename: filename, offset: record.offset, length: pending.length,
@@ -142,7 +163,7 @@ final class RecordIndexer: WARCBlockReceiver {
         return [
             Capture(
                 entry: entry, isPage: record.type == "response" && !isPart && DetectedPage.isDocument(entry),
-                referrer: request?.referrer, destination: request?.destination, head: head,
+                referrer: request?.referrer, destination: request?.destination,
                 document: pending.document)
         ]
     }
@@ -150,14 +171,36 @@ final class RecordIndexer: WARCBlockReceiver {
     /// Parses the head, and decides whether to keep what follows.
     private func endHead() {
         headEnd = nil
-        let input = BufferedInput(
-            SourceStream(MemoryByteSource(start, name: filename)), capacity: max(1, min(start.count, 64 << 10)))
-        head = try? HTTPMessageHead.read(from: input, limits: limits)
+        readHead()
         let isDocument =
             keepsDocuments && head?.status == 200 && head?.mime.map(DocumentText.htmlTypes.contains) == true
         guard isRequest || isDocument else { return }
         payload = []
-        payloadBytesMax = isRequest ? Self.requestBytesMax : Self.documentBytesMax
+        let requestBytesMax = min(Self.requestBytesMax, Int(clamping: parsedBytesLeft))
+        payloadBytesMax = isRequest ? requestBytesMax : Self.documentBytesMax
+    }
+
+    private func readHead() {
+        guard UInt64(start.count) <= parsedBytesLeft else {
+            return noteHead("the headers expand far more than those of real archives")
+        }
+        parsedBytesLeft -= UInt64(start.count)
+        let input = BufferedInput(
+            SourceStream(MemoryByteSource(start, name: filename)), capacity: max(1, min(start.count, 64 << 10)))
+        do throws(WebArchiveError) {
+            head = try HTTPMessageHead.read(from: input, limits: limits)
+        } catch {
+            if error.code == .tooLarge { noteHead(error.problem) }
+        }
+    }
+
+    private func noteHead(_ problem: String) {
+        log.add(
+            .error, "http-head-too-long", "The HTTP header of a record can't be read: \(problem).",
+            at: "\(filename) byte \(offset)",
+            consequence: isRequest
+                ? "The capture of this request is listed as if it were of a GET request."
+                : "The content of this record can't be replayed.")
     }
 
     private func isRequest(_ request: Request, of record: WARCRecord) -> Bool {

@@ -22,7 +22,8 @@ extension WACZFile {
         do throws(WebArchiveError) {
             let reader = try WARCReader(entry: file, of: directory)
             let indexer = RecordIndexer(
-                filename: page.filename, keepsDocuments: false, bytesMax: 8 * limits.bytesMax, limits: self.limits)
+                filename: page.filename, keepsDocuments: false, bytesMax: 8 * limits.bytesMax,
+                fileSize: reader.storedSize, limits: self.limits)
             let end = min(reader.size, page.offset.addingSaturated(limits.bytesMax))
             let scanner = try reader.makeScanner(page.offset..<end, receiver: indexer)
             var count = 0

@@ -42,7 +42,15 @@ extension WACZWriter {
                 }
             }
         }
-        try texts?.finish()
+        guard let texts else { return }
+        try texts.finish()
+        if texts.leftOut > 0 {
+            log.add(
+                .notice, "page-text-left-out",
+                "The titles and texts of \(texts.leftOut) \(texts.leftOut == 1 ? "page weren't" : "pages weren't") read: "
+                    + "the documents expand far more than those of real archives.", at: name,
+                consequence: "Replay isn't affected. The pages are listed by their URLs.")
+        }
     }
 
     private func index(
@@ -50,7 +58,7 @@ extension WACZWriter {
     ) throws(WebArchiveError) -> Bool {
         let indexer = RecordIndexer(
             filename: filename, keepsDocuments: texts != nil, bytesMax: limits.recordBytesMax(compressed: reader.size),
-            limits: limits)
+            fileSize: reader.size, limits: limits)
         let scanner = WARCScanner(reader, BufferedInput(copy, capacity: 256 << 10), receiver: indexer)
         while let item = try scanner.next() {
             recordCount += 1
@@ -59,6 +67,7 @@ extension WACZWriter {
         }
         for capture in indexer.finish() { try add(capture, texts) }
         log.add(scanner.takeFindings())
+        log.add(indexer.log)
         return scanner.hasOtherMembers
     }
 
@@ -67,12 +76,12 @@ extension WACZWriter {
         try add(entry)
         guard let texts else { return }
         if entry.url.hasPrefix(DetectedPage.recordPrefix) {
-            pages.addRecorded(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), entry.captureTime)
+            try pages.addRecorded(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), entry.captureTime)
         } else if capture.isPage, let time = entry.captureTime, let length = entry.length, let mime = entry.mime {
             pages.note(entry.url, time)
             try texts.add(
                 .init(
-                    url: entry.url, time: time, mime: mime, offset: entry.offset, length: length, head: capture.head,
+                    url: entry.url, time: time, mime: mime, offset: entry.offset, length: length,
                     document: capture.document))
         }
     }

@@ -53,10 +53,8 @@ package struct WARCFormat: Sendable, Hashable {
             let length: UInt64?
             switch kind {
             case .warc:
-                length = HeaderFields(lines: try content.readHeadLines(limit: limits.warcHeaderBytesMax))[
-                    "Content-Length"
-                ]
-                .flatMap { UInt64($0) }
+                let head = try content.readHead(bytesMax: limits.warcHeaderBytesMax, linesMax: limits.headLinesMax)
+                length = head.fields["Content-Length"].flatMap { UInt64($0) }
             case .arc:
                 length = try content.readLine(limit: limits.warcHeaderBytesMax).flatMap { ARCReader.Header($0)?.length }
             }
@@ -90,7 +88,7 @@ struct WARCConversion {
     ///
     /// - Parameter inflates: Whether its gzip members aren't its records.
     mutating func convert(_ source: any ByteSource, _ format: WARCFormat, inflates: Bool) throws -> any ByteSource {
-        bytesLeft = limits.recordBytesMax(compressed: source.size)
+        bytesLeft = limits.convertedBytesMax(compressed: source.size)
         let plain = format.hasOtherMembers || inflates ? try inflated(source) : source
         let file = try TemporaryFile(in: folder)
         let writer = try WARCWriter(file.output)
