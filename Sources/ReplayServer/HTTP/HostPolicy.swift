@@ -128,7 +128,7 @@ package struct HostPolicy: Sendable, Hashable {
     /// Whether a `Referer` is that of a page of the library.
     func isLibrary(_ referrer: String?) -> Bool { controlOrigins.contains { referrer == "\($0)/" } }
 
-    /// The origin for PDF documents, which no archived page has.
+    /// The origin for PDF documents and for printing, which no archived page has.
     package var addressOrigin: String { "http://127.0.0.1\(Self.suffix(port))" }
 
     /// Returns the origin of an archive or a collection; `nil` if it needs a port and has none.

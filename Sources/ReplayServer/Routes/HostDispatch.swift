@@ -83,8 +83,8 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         return nil
     }
 
-    /// Responds on `127.0.0.1` and `[::1]`: programs get files, captures and health here, people are redirected to
-    /// `localhost`.
+    /// Responds on `127.0.0.1` and `[::1]`: programs get files, captures and health here, the viewer gets PDF documents
+    /// and its page for printing, people are redirected to `localhost`.
     private func atAddress(_ request: Request, context: ConnectionContext) async throws -> Response {
         guard request.method == .get || request.method == .head else { throw ErrorResponse.misdirected(site.hosts) }
         if request.uri.path.hasPrefix("/archives/") { throw try await fileError(request) }

@@ -9,7 +9,7 @@ struct ReachableHosts: Equatable {
     let names: [String]
     let ports: [Int]
 
-    /// The host on which the viewer shows PDF documents.
+    /// The host on which the viewer shows PDF documents and prints copies of pages.
     private static let pdfHost = "127.0.0.1"
 
     /// For a server in origin mode names.
