@@ -35,6 +35,11 @@ def test_poisoned_profile_is_cleaned(engine, origins, mode):
 OTHERS = [("chromium", "ports", "lookups"), ("firefox", "names", "lookups"), ("webkit", "ports", "ranges")]
 
 
+@pytest.mark.parametrize("engine, origins, mode", ALL if IS_ALL else OTHERS)
+def test_other_archives_are_out_of_reach(engine, origins, mode):
+    run("test_other_archives_are_out_of_reach", engine, origins, mode)
+
+
 # Sites have nothing to do with the replay mode.
 @pytest.mark.parametrize("engine, origins, mode", [case for case in ALL if case[2] == "lookups"] if IS_ALL else OTHERS[1:2])
 def test_other_sites_learn_nothing(engine, origins, mode):

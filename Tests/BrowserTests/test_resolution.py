@@ -39,6 +39,12 @@ XHTML = """<?xml version="1.0" encoding="utf-8"?>
 <script src="/script.js"></script></body></html>"""
 SRCDOC = """<!doctype html><title>A frame</title><p id="text">A page</p>
 <iframe srcdoc="<img src='/pixel.png'><img src='/second.png'>"></iframe>"""
+# The worker can't tell who opens these frames.
+FRAMED = """<!doctype html><title>Frames</title><p id="text">A page</p>
+<iframe referrerpolicy="no-referrer" src="/next"></iframe><iframe referrerpolicy="no-referrer" src="/next"></iframe>
+<iframe referrerpolicy="no-referrer" src="/next#text"></iframe><iframe src="/linking"></iframe>"""
+LINKING = """<!doctype html><title>A link</title><a id="link" rel="noreferrer" href="/next">next</a>
+<script>addEventListener("load", () => document.getElementById("link").click());</script>"""
 WORKER = """<!doctype html><title>A worker</title><p id="text">A page</p><script>
 const code = `importScripts("${location.origin}/imported.js"); postMessage(imported);`;
 new Worker(URL.createObjectURL(new Blob([code]))).onmessage = ({ data }) => { document.getElementById("text").textContent = data; };
@@ -53,6 +59,8 @@ PAGES = {
     "/": ("text/html", WITHOUT_SCHEME.format(head="")),
     "/silent": ("text/html", WITHOUT_SCHEME.format(head="<meta name=referrer content=no-referrer>")),
     "/srcdoc": ("text/html", SRCDOC),
+    "/framed": ("text/html", FRAMED),
+    "/linking": ("text/html", LINKING),
     "/worker": ("text/html", WORKER),
     "/xhtml": ("application/xhtml+xml", XHTML),
     "/feed": ("application/xml", '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/xml.xsl"?>'
@@ -70,6 +78,11 @@ LOADED = """() => {
     const images = [document, ...frames].flatMap((page) => [...page.images]);
     return document.readyState === 'complete' && images.length > 0 && images.every((image) => image.complete)
         && images.map((image) => image.naturalWidth);
+}"""
+FRAMES = """() => {
+    const frames = [...document.querySelectorAll("iframe")].map((frame) => frame.contentDocument);
+    return frames.length === 4 && document.referrer === ""
+        && frames.every((page) => page?.getElementById("text")?.innerText === "The next page");
 }"""
 LOOK = """() => [getComputedStyle(document.getElementById('text')).color,
     document.getElementById('text').getAttribute('data-script')]"""
@@ -97,7 +110,8 @@ def host(tmp_path):
 
 @pytest.mark.parametrize("mode", ["lookups", "ranges"])
 def test_parts_of_pages_are_found(host, engine, mode):
-    """URLs without a scheme, relative to the root in XHTML and XML, in frames made from text, and of images in another size.
+    """URLs without a scheme, relative to the root in XHTML and XML, in frames made from text or without a referrer, and of
+    images in another size.
     Workers made from text import scripts. Scripts see the page's cookies."""
     def open_page(path):
         engine.go("about:blank")
@@ -130,6 +144,8 @@ def test_parts_of_pages_are_found(host, engine, mode):
     engine.wait_for_text_in_page("The feed has one item")
     open_page("/srcdoc")
     assert engine.wait_for(LOADED, what="the images have loaded", in_page=True) == [1, 1]
+    open_page("/framed")
+    engine.wait_for(FRAMES, what="frames without a referrer show their pages", in_page=True)
     # The service worker must not wait for a worker that waits for its script.
     open_page("/worker")
     engine.wait_for_text_in_page("The worker has imported a script")

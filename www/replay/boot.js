@@ -1,10 +1,10 @@
 /**
  * Starts the viewer's agent. If the server received a request for an archived page, it sets up the engine instead and
- * reloads the page.
+ * loads the page again.
  */
 import { failureText, stepText } from "../app/replay/setup-texts.js";
 import { runAgent } from "./agent.js";
-import { SetupError, boot, isCollection, setUp } from "./setup.js";
+import { SetupError, boot, isCollection, setUp, workerURL } from "./setup.js";
 
 const viewerOrigin = boot.controlOrigins[0];
 const triesMax = 2;
@@ -75,11 +75,23 @@ function showError(error) {
     show(`“${boot.title}” can't be opened`, `${what}.`, { hint, detail: error.detail ? `Details: ${error.detail}` : "" });
 }
 
+/** Loads the page again with this origin as its referrer. A reload would keep the earlier one. */
+function loadAgain() {
+    const { href } = location;
+    // A URL that differs only by its fragment would not be loaded.
+    history.replaceState(null, "", "/");
+    location.replace(href);
+}
+
 async function openThroughEngine() {
     try {
-        await setUp((step, percent) => show(`Opening “${boot.title}”`, stepText(step, percent)));
-        if (countTry() > triesMax) throw new SetupError("no-control");
-        location.reload();
+        // The worker leaves requests without a referrer to the server.
+        const isSetUp = navigator.serviceWorker?.controller?.scriptURL === workerURL;
+        if (!isSetUp || document.referrer) {
+            await setUp((step, percent) => show(`Opening “${boot.title}”`, stepText(step, percent)));
+            if (countTry() > triesMax) throw new SetupError("no-control");
+        }
+        loadAgain();
     } catch (error) {
         showError(error);
     }

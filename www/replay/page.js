@@ -11,6 +11,11 @@
         viewer.postMessage({ replayhost: "page", kind, text: String(text).slice(0, charactersMax) }, "*");
     };
 
+    // The page wasn't opened from the viewer when it was captured.
+    if (/^http:\/\/(?:replayhost\.)?localhost(?::\d+)?\/$/.test(document.referrer)) {
+        Object.defineProperty(document, "referrer", { configurable: true, enumerable: true, get: () => "" });
+    }
+
     // Frames ---------------------------------------------------------------------------------------------------------
 
     let archiveTop = window;

@@ -2,7 +2,7 @@
 
 // Archived scripts run at this origin too. Nothing here is secret, and its messages must not be trusted.
 export const boot = JSON.parse(document.getElementById("boot-data").textContent);
-const workerURL = boot.worker && new URL(boot.worker, location.href).href;
+export const workerURL = boot.worker && new URL(boot.worker, location.href).href;
 const silenceSecondsMax = 60;
 // By lookups, the engine requests each capture from the server. By ranges, it reads the archive's file itself. A
 // collection of archives has no file.

@@ -4,8 +4,9 @@
 // every readable response and doesn't rely on the engine's.
 "use strict";
 {
-    // The URL of this version's worker, the header fields for every response, and the archived fields to keep.
-    const { address, fields, kept } = {{worker}};
+    // The URL of this version's worker, the header fields for every response, the referrers of the viewer, and the archived
+    // header fields to keep.
+    const { address, fields, viewers, kept } = {{worker}};
 
     // Paths of the server, including the engine's own /api/, which replayhost doesn't use.
     const ofServer = /^\/(?:$|clear$|print$|sw\.js$|engine\.js$|static\/proxy\/page\.js$|(?:api|archives|c)\/)/;
@@ -142,6 +143,13 @@
         || ofServer.test(pathname) && (pathname.startsWith("/static/")
             || ["", "iframe"].includes(destination) && !replayed(referrer));
 
+    /**
+     * Whether the viewer or a page of this origin requests a document. Other archives' pages must not. Where a page omits
+     * the referrer, the server decides, because it gets `Sec-Fetch-Site`.
+     */
+    const isWantedHere = ({ mode, referrer }) => mode !== "navigate" || viewers.includes(referrer)
+        || referrer.startsWith(`${location.origin}/`);
+
     /** Keeps `attachment`, which the engine replaces by `inline`, so that browsers save these files. */
     const keepAttachments = () => {
         const { set } = Headers.prototype;
@@ -163,7 +171,7 @@
             event.stopImmediatePropagation();
             if (url.origin !== location.origin) {
                 event.respondWith(Response.error());
-            } else if (!isForServer(request, url)) {
+            } else if (!isForServer(request, url) && isWantedHere(request)) {
                 event.respondWith(resolve(event, url));
             }
         });

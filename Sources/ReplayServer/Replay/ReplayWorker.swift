@@ -18,6 +18,8 @@ struct ReplayWorker {
     private struct Settings: Encodable {
         let address: String
         let fields: [String: String]
+        /// The referrers of the viewer.
+        let viewers: [String]
         let kept = CaptureFields.Lists()
     }
 
@@ -32,7 +34,9 @@ struct ReplayWorker {
         ]
         func settings(_ version: String) throws -> Settings {
             // An empty `replayPrefix` makes the engine serve archived pages from the root.
-            Settings(address: "/sw.js?replayPrefix=&version=\(version)&injectScripts=page.js", fields: fields)
+            Settings(
+                address: "/sw.js?replayPrefix=&version=\(version)&injectScripts=page.js", fields: fields,
+                viewers: hosts.controlOrigins.map { "\($0)/" })
         }
         var hash = SHA256()
         for part in [template.sha256, engine.sha256] { hash.update(data: Data(part.utf8)) }

@@ -69,7 +69,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
     /// Returns the response to a page of another site or archive, before anything is looked up: it must not depend on what
     /// is in the library. `nil` for other requests.
     ///
-    /// - Throws: An error for captures that aren't opened in a tab or frame.
+    /// - Throws: An error for captures that aren't opened in a tab or frame, and for framed pages of replay origins.
     private func answerToOtherSites(_ request: Request, role: HostPolicy.Role) throws -> Response? {
         let (headers, isNavigation) = (request.headers, request.headers[.secFetchMode] == "navigate")
         guard site.hosts.isFromElsewhere(site: headers[.secFetchSite], referrer: headers[.referer]) else { return nil }
@@ -79,6 +79,10 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
             guard isNavigation else { throw ErrorResponse.forbidden("other sites can't load captures") }
             return ErrorPage.asking(path)
         default: return nil
+        }
+        // A tab shows the viewer, a frame would show the page itself.
+        if case .replay = role, isNavigation, ![nil, "document"].contains(headers[.secFetchDest]) {
+            throw ErrorResponse.forbidden("only the viewer can show pages in a frame")
         }
         return nil
     }

@@ -91,7 +91,7 @@ struct ReplayRoutes: Sendable {
     /// Makes the browser clear the origin's data: workers, databases, caches. Only for the viewer, in a frame and as an
     /// image, so that no worker of the origin can intercept the request. Firefox needs the image, WebKit the frame.
     private func clear(_ request: Request) throws -> Response {
-        guard request.headers[.secFetchSite] == "same-site",
+        guard request.headers[.secFetchSite] == "same-site", site.hosts.isLibrary(request.headers[.referer]),
             ["iframe", "image"].contains(request.headers[.secFetchDest])
         else {
             throw ErrorResponse.forbidden("only the viewer can use this")
@@ -141,7 +141,11 @@ struct ReplayRoutes: Sendable {
             styleHash: Self.hash(ofFirst: "style", in: template))
         return Responses.asset(
             filled, policy: policy, request: request,
-            fields: [.connectionAllowlist: SecurityHeaders.ownAndControlOrigins(site.hosts)])
+            fields: [
+                .connectionAllowlist: SecurityHeaders.ownAndControlOrigins(site.hosts),
+                // When it loads an archived page, the worker has to see that this origin requests it.
+                .referrerPolicy: "same-origin",
+            ])
     }
 
     /// Returns `boot.html` with each line `{{PATH.js}}` replaced by the module at that path.

@@ -67,6 +67,38 @@ async function openFrames(frames) {
     finish(Object.keys(frames));
 }
 
+/**
+ * Has a frame beside this page, whose document is of the same origin, go to another archive: this page's policy lets none of
+ * its own frames do that. Returns how many frames the other page has, or -1 if nothing came in its place.
+ *
+ * @param {string} policy of the link's referrer; empty for the default
+ */
+async function countFrames(url, policy) {
+    const link = agent.document.createElement("a");
+    agent.Element.prototype.setAttribute.call(link, "href", url);
+    if (policy) agent.Element.prototype.setAttribute.call(link, "referrerpolicy", policy);
+    agent.Node.prototype.appendChild.call(agent.document.body, link);
+    agent.HTMLElement.prototype.click.call(link);
+    let isGone = false;
+    for (let tries = 0; tries < (isGone ? 20 : 40); tries++) {
+        await new Promise((done) => setTimeout(done, 100));
+        try {
+            void agent.document.body;
+        } catch {
+            isGone = true;
+        }
+        if (agent.length > 0) return agent.length;
+    }
+    return isGone ? 0 : -1;
+}
+
+/** Leaves for a URL. */
+function leaveFor(url) {
+    window.setTimeout(() => {
+        location.href = url;
+    });
+}
+
 /** A window in a frame of this page that the engine has not seen, with this page's policy. */
 async function rawRealm() {
     const frame = rawAppend('<iframe srcdoc="<!doctype html><body>"></iframe>');

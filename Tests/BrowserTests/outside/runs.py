@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from outside.archive import (
-    CONNECTED, SITE, TAGS, VICTIM, OpenSite, address_of, attempts, leaving_pages, write_escapes, write_victim)
+    CONNECTED, SITE, TAGS, TIMESTAMP, VICTIM, OpenSite, address_of, attempts, leaving_pages, write_escapes, write_victim)
 from outside.attack import GONE, Attacker
 from support.engines import ENGINES
 from support.host import Host
@@ -170,6 +170,48 @@ def test_poisoned_profile_is_cleaned(open_case, tmp_path):
         attacker.visit("old")
         expect_nothing(attacker, "in a profile from before")
         case.engine.close()
+
+
+STORE = "() => { localStorage.setItem('kept', 'yes'); return 'stored'; }"
+KEPT = "() => localStorage.getItem('kept') ?? 'no'"
+HAS_FRAMES = "() => document.querySelectorAll('iframe').length === 3 && document.readyState === 'complete'"
+
+
+def test_other_archives_are_out_of_reach(open_case, tmp_path):
+    """A page can't clear what another archive's pages stored, and can't load or count them, in a frame beside itself."""
+    case = open_case()
+    case.host.add(write_victim(tmp_path / "victim.wacz"))
+    attacker = case.start()
+    origin = case.host.replay_origin(VICTIM)
+    path = f"{origin}/{case.host.archive(VICTIM)['replayCollection']}/{TIMESTAMP}mp_/{SITE}/page"
+
+    def at_victim(function):
+        """Opens the other archive's page, and calls a function in the agent beside it."""
+        for address in ["about:blank", address_of(case.host, "page", MODE, VICTIM)]:
+            attacker.goes(address)
+        wait_until(lambda: look(attacker.run, HAS_FRAMES), "the other archive shows its page")
+        return case.engine.run_in_agent(function)
+
+    def attack(*call):
+        attacker.visit("still")
+        return attacker.run(*call)
+
+    # First without the other archive's service worker, then with it.
+    for step in ["before it is opened", "after it was opened"]:
+        for url in [path, f"{origin}/", f"{origin}/print"]:
+            for policy in ["", "no-referrer"]:
+                count = attack("(url, policy) => countFrames(url, policy)", url, policy)
+                print(f"{ENGINE}, {ORIGINS}, by {MODE}: {step}: frames of {urlsplit(url).path} {policy}: {count}")
+                assert count <= 0
+        at_victim(STORE)
+    clear = f"{origin}/clear"
+    for call in [
+        ("(url) => countFrames(url, '')", clear), ("(url) => countFrames(url, 'no-referrer')", clear),
+        ("(url) => leaveFor(url)", clear),
+    ]:
+        attack(*call)
+        assert at_victim(KEPT) == "yes", f"{call} cleared what the other archive's page stored"
+    expect_nothing(attacker, "towards another archive")
 
 
 def look(run, function):

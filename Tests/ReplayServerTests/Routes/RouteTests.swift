@@ -159,9 +159,10 @@ struct RouteTests {
                 // On every answer, whatever it is.
                 #expect(answer["set-cookie"] == nil, name)
                 #expect(answer["x-content-type-options"] == "nosniff", name)
-                // Replay origins recognize the viewer.
-                let isViewer = answer.text.contains("replayhost-token")
-                #expect(answer["referrer-policy"] == (isViewer ? "origin" : "no-referrer"), name)
+                // Replay origins recognize the viewer, and pages of their own.
+                let isPage = answer.status == 200 && answer["content-type"]?.hasPrefix("text/html") == true
+                let ofPage = answer.text.contains("replayhost-token") ? "origin" : "same-origin"
+                #expect(answer["referrer-policy"] == (isPage ? ofPage : "no-referrer"), name)
                 // Only health is open, so that the library can find out whether its other name resolves.
                 let isHealth = c.target == "/api/health" && c.status == 200
                 #expect(answer["cross-origin-resource-policy"] == (isHealth ? "cross-origin" : "same-origin"), name)
@@ -325,23 +326,66 @@ struct RouteTests {
         try await withServer { server in
             try await server.place(patternBytes(10), as: "file")
             let host = server.host(of: "file")
+            let library = ("Referer", "\(server.origin)/")
             for destination in ["iframe", "image"] {
-                let viewer = [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", destination)]
+                let viewer = [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", destination), library]
                 let cleared = try await server.ask("GET", "/clear", host: host, viewer)
                 #expect(cleared.status == 200)
                 #expect(cleared["clear-site-data"] == "\"storage\"")
                 #expect(cleared["content-security-policy"]?.contains("sandbox") == true)
             }
             for other in [
-                [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "iframe")],
+                [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "iframe"), library],
                 [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "iframe")],
                 [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "image")],
                 [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "image")],
-                [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "empty")], [],
+                [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "empty"), library], [],
+                // A page of another archive.
+                [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "iframe")],
+                [
+                    ("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Dest", "image"),
+                    ("Referer", "http://\(server.host(of: "other"))/"),
+                ],
             ] {
                 let answer = try await server.ask("GET", "/clear", host: host, other)
                 #expect(answer.status == 403)
                 #expect(answer["clear-site-data"] == nil)
+            }
+        }
+    }
+
+    @Test func onlyViewerAndOwnPagesFrameArchivedPages() async throws {
+        try await withServer { server in
+            try await server.place(patternBytes(10), as: "file")
+            let port = try await server.openReplayPort("file")
+            let collection = try #require(try server.store.archive(named: "file")).replayCollection
+            let other = "http://\(server.host(of: "other"))/"
+            let viewer = "\(server.origin)/"
+            let requests: [(site: String, referrer: String?, status: Int)] = [
+                ("same-site", viewer, 200), ("same-origin", nil, 200), ("none", nil, 200), ("same-site", nil, 403),
+                ("same-site", other, 403), ("same-site", "http://localhost:\(port + 1)/", 403),
+                ("cross-site", nil, 403),
+                ("same-site", "\(viewer)x", 403),
+            ]
+            for (host, to) in [(server.host(of: "file"), server.port), ("localhost:\(port)", port)] {
+                for path in ["/", "/\(collection)/2024mp_/http://a.example/"] {
+                    for (site, referrer, status) in requests {
+                        for destination in ["iframe", "frame", "object", "embed", "document"] {
+                            let fields =
+                                [
+                                    ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate"),
+                                    ("Sec-Fetch-Dest", destination),
+                                ] + (referrer.map { [("Referer", $0)] } ?? [])
+                            let answer = try await onThread {
+                                try HTTPConnection(port: to).ask("GET", path, host: host, fields)
+                            }
+                            // In a tab, it opens the viewer.
+                            let expected = destination == "document" ? 200 : status
+                            #expect(
+                                answer.status == expected, "\(host)\(path) \(site) \(referrer ?? "") \(destination)")
+                        }
+                    }
+                }
             }
         }
     }

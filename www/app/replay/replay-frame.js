@@ -54,7 +54,7 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
             if (!frame) {
                 frame = make("iframe", { name: "___wb_replay_top_frame", title: "Archived page", sandbox,
                     "aria-description": "F6 leaves the page",
-                    allow: "autoplay; fullscreen", referrerpolicy: "no-referrer", src: target,
+                    allow: "autoplay; fullscreen", src: target,
                     on: { load: onDocument } });
                 element.replaceChildren(frame);
             } else {
