@@ -9,6 +9,8 @@ package struct ArchiveStore: Sendable {
     let search: SearchIndex
     /// Archives that are open for reading.
     package let openArchives: OpenArchives
+    /// Whether the text of PDFs is read even if no sandbox works. See `PDFProgram`.
+    package var readsPDFsWithoutSandbox = false
 
     /// The version of replayhost.
     package static let version = "0.1.0"

@@ -23,6 +23,9 @@ extension ReplayHost {
         public var watchedFolder: URL?
         /// Whether files in the watched folder are linked instead of copied.
         public var linksWatchedFiles = false
+        /// Whether the text of PDFs is read with `pdftotext` even if no sandbox for it works, as on macOS. Without a
+        /// sandbox, a PDF that exploits a flaw in `pdftotext` can do everything that your program can.
+        public var readsPDFsWithoutSandbox = false
         /// Listening sockets to use at the first start instead of `port`.
         package var inheritedSockets: [Int32] = []
 

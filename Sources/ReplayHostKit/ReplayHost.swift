@@ -56,6 +56,8 @@ public final class ReplayHost: Sendable {
 
     package init(configuration: Configuration, store: ArchiveStore) {
         self.configuration = configuration
+        var store = store
+        store.readsPDFsWithoutSandbox = configuration.readsPDFsWithoutSandbox
         self.store = store
         assets = Assets(folder: configuration.assetsFolder.path)
     }

@@ -251,3 +251,24 @@ def test_text_of_findings_is_shown_without_control_characters(host, viewer):
     for kind in ["what", "location code", "consequence"]:
         expect(page.locator(f".findings .{kind}")).to_have_text(re.compile(r"^[aA]bcdefghij kl\.?$"))
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\x7f-\x9f]", page.locator("body").inner_text())
+
+
+@pytest.mark.parametrize("reason, text", [
+    ("noPDFReader", "2 PDFs can't be searched: pdftotext isn't installed"),
+    ("noPDFSandbox", "2 PDFs can't be searched: no sandbox for pdftotext works on this system."
+        " For details, run replayhost doctor"),
+    ("encryptedPDF", None)])
+def test_archive_page_says_why_pdfs_were_not_read(host, viewer, reason, text):
+    page = viewer.page
+    details = host.archive("site")
+    details["text"] = {**details.get("text", {}), "withoutText": {reason: 2}}
+    page.route("**/api/archives/site", lambda route: route.fulfill(json=details))
+    page.goto(page.url.split("#")[0] + "#view=pages")
+    page.reload()
+    facts = page.locator(".facts > div")
+    expect(facts.filter(has_text="Captured")).to_be_visible()
+    found = facts.filter(has=page.get_by_text("Search", exact=True)).locator("dd")
+    if text is None:
+        expect(found).to_have_count(0)
+    else:
+        expect(found).to_have_text(text)

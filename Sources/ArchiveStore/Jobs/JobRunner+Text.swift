@@ -22,7 +22,9 @@ extension JobRunner {
                 }
                 return end
             }
-            return end == .done ? .done(archive.id, bytes: archive.size) : .notStarted(reason: Self.archiveChanged)
+            guard end == .done else { return .notStarted(reason: Self.archiveChanged) }
+            let note = try store.searcher.indexedText(of: archive)?.unreadPDFs
+            return .done(archive.id, bytes: archive.size, note: note)
         }
     }
 

@@ -3,8 +3,10 @@ import GRDB
 
 /// How a run of a job ended.
 enum JobEnd: Sendable, Hashable {
-    /// - Parameter bytes: The size, if the job didn't know it.
-    case done(ArchiveID?, bytes: UInt64?)
+    /// - Parameters:
+    ///   - bytes: The size, if the job didn't know it.
+    ///   - note: What the job had to leave out.
+    case done(ArchiveID?, bytes: UInt64?, note: String? = nil)
     case failed(reason: String, code: String)
     case cancelled(reason: String)
     /// Queued again.
@@ -74,13 +76,13 @@ extension Jobs {
     /// Returns the assignments for an end, with the condition on the current state.
     private static func change(of end: JobEnd) -> (sql: String, arguments: StatementArguments) {
         switch end {
-        case .done(let archive, let bytes):
+        case .done(let archive, let bytes, let note):
             (
                 """
-                state = 'done', reason = NULL, errorCode = NULL, archiveID = coalesce(:archive, archiveID),
+                state = 'done', reason = :note, errorCode = NULL, archiveID = coalesce(:archive, archiveID),
                 total = coalesce(total, :bytes, done), done = coalesce(total, :bytes, done), finishedAt = :now
                 WHERE state IN ('running', 'paused', 'cancelled')
-                """, ["archive": archive?.text, "bytes": bytes.map { Int64(clamping: $0) }]
+                """, ["archive": archive?.text, "bytes": bytes.map { Int64(clamping: $0) }, "note": note]
             )
         case .failed(let reason, let code):
             (

@@ -49,6 +49,7 @@ package struct Jobs: Sendable {
         guard !store.isReadOnly else { return }
         let archives = try catalog.allArchives()
         try store.search.keepOnly(Set(archives.map(\.key)))
+        try store.search.forgetUnreadPDFs { PDFText(store).obstacle == nil }
         let complete = try store.search.completeKeys()
         if archives.allSatisfy({ complete.contains($0.key) }) { try store.search.forgetRebuild() }
         let ended = try endedKeys(.text)

@@ -1,4 +1,3 @@
-import Foundation
 import WebArchive
 
 #if canImport(Glibc)
@@ -7,57 +6,50 @@ import Glibc
 import Darwin
 #endif
 
-/// Reads the text of a PDF with `pdftotext` of Poppler, if it is installed.
-///
-/// It runs as a separate process with limits, since a PDF can be made to use any amount of time and memory.
+/// Reads the text of a PDF with `pdftotext`.
 struct PDFText {
     let layout: StoreLayout
+    /// `nil` if it isn't installed.
+    let program: PDFProgram?
+    let allowsNoSandbox: Bool
+
+    init(_ store: ArchiveStore) {
+        self.init(
+            layout: store.layout, program: PDFProgram.installed, allowsNoSandbox: store.readsPDFsWithoutSandbox)
+    }
+
+    init(layout: StoreLayout, program: PDFProgram?, allowsNoSandbox: Bool) {
+        (self.layout, self.program, self.allowsNoSandbox) = (layout, program, allowsNoSandbox)
+    }
+
+    /// Why PDFs can't be read at all; `nil` if they can.
+    var obstacle: MissingText? {
+        guard let program else { return .noPDFReader }
+        return program.sandbox == nil && !allowsNoSandbox ? .noPDFSandbox : nil
+    }
 
     /// Returns the text of a document.
     ///
     /// - Throws: The errors of reading the document; `StoreError` if there is no space for a copy of it.
     func read(_ document: DocumentText) throws -> PageContent {
-        guard let program = Self.program else { return PageContent(type: "pdf", missing: .noPDFReader) }
+        guard obstacle == nil, let program else { return PageContent(type: "pdf", missing: obstacle) }
         return try layout.withStagingFile { file in
             try document.readBytes { try file.append($0) }
-            let content = try run(program, on: file.path)
+            let content = try read(file.path, with: program)
             guard content.missing == .unreadablePDF, try isEncrypted(file.path) else { return content }
             return PageContent(type: "pdf", missing: .encryptedPDF)
         }
     }
 
-    private func run(_ program: String, on path: String) throws -> PageContent {
-        #if os(Linux) || os(macOS)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        // The limits hold for pdftotext only. It writes UTF-8 to its standard output.
-        let limits = "ulimit -v \(Self.memoryMax >> 10); ulimit -t \(Self.secondsMax); ulimit -c 0"
-        process.arguments = ["-c", "\(limits); exec \"$0\" -q -enc UTF-8 \"$1\" -", program, path]
-        process.environment = ["LC_ALL": "C", "PATH": "/usr/bin:/bin"]
-        let output = Pipe()
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, output)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+    private func read(_ path: String, with program: PDFProgram) throws -> PageContent {
         var lines = TextCollector()
-        var total = 0
-        while true {
-            let piece = output.fileHandleForReading.readData(ofLength: 64 << 10)
-            total += piece.count
-            guard !piece.isEmpty, total <= Self.outputMax else { break }
-            lines.add(piece)
-        }
-        if total > Self.outputMax { process.terminate() }
-        process.waitUntilExit()
+        let end = try program.run(["-q", "-enc", "UTF-8", path, "-"], input: path) { lines.add($0) }
         let parts = lines.finish()
-        if total > Self.outputMax { return PageContent(type: "pdf", missing: .tooLarge) }
-        switch process.terminationStatus {
-        case 0 where process.terminationReason == .exit:
-            return PageContent(type: "pdf", parts: parts, missing: parts.isEmpty ? .empty : nil)
-        default: return PageContent(type: "pdf", missing: .unreadablePDF)
+        return switch end {
+        case .success: PageContent(type: "pdf", parts: parts, missing: parts.isEmpty ? .empty : nil)
+        case .failure: PageContent(type: "pdf", missing: .unreadablePDF)
+        case .tooMuchOutput: PageContent(type: "pdf", missing: .tooLarge)
         }
-        #else
-        return PageContent(type: "pdf", missing: .noPDFReader)
-        #endif
     }
 
     /// Whether the trailer names an encryption dictionary. ISO 32000-1 §7.6.1
@@ -73,12 +65,4 @@ struct PDFText {
         }
         return false
     }
-
-    private static let program: String? = [
-        "/usr/bin/pdftotext", "/usr/local/bin/pdftotext", "/opt/homebrew/bin/pdftotext",
-    ]
-    .first { access($0, X_OK) == 0 }
-    private static let memoryMax = 512 << 20
-    private static let secondsMax = 10
-    private static let outputMax = 64 << 20
 }

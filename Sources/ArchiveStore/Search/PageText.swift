@@ -16,6 +16,8 @@ package enum MissingText: String, Sendable, Hashable, Codable, CaseIterable {
     case off
     /// `pdftotext` isn't installed.
     case noPDFReader
+    /// No sandbox for `pdftotext` works.
+    case noPDFSandbox
     /// The PDF is encrypted.
     case encryptedPDF
     /// The PDF is damaged, or needs too much time or memory.
@@ -115,7 +117,7 @@ struct PageTextReader {
             if content.parts.isEmpty { content.missing = .empty }
             return content
         }
-        if mime == "application/pdf" { return try PDFText(layout: store.layout).read(document) }
+        if mime == "application/pdf" { return try PDFText(store).read(document) }
         guard mime == "text/plain" else { return PageContent(type: "other", missing: .otherType) }
         try document.readPlainText { lines.add($0) }
         let parts = lines.finish()

@@ -29,6 +29,19 @@ package struct IndexedText: Sendable, Hashable, Encodable {
     package let withText: Int
     /// The number of pages without text, by reason.
     package let withoutText: [String: Int]
+
+    /// Says that PDFs couldn't be read on this system, and why; `nil` if there are none.
+    var unreadPDFs: String? {
+        let obstacles = [
+            MissingText.noPDFReader: "pdftotext isn't installed",
+            .noPDFSandbox: "no sandbox for pdftotext works on this system",
+        ]
+        for (obstacle, reason) in obstacles {
+            guard let count = withoutText[obstacle.rawValue] else { continue }
+            return "\(count) \(count == 1 ? "PDF wasn't" : "PDFs weren't") read: \(reason)"
+        }
+        return nil
+    }
 }
 
 /// The full-text index of a store. See `SearchDatabase`.
@@ -194,6 +207,18 @@ struct SearchIndex: Sendable {
                     sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE number = ?",
                     arguments: [number])
             }
+        }
+    }
+
+    /// Marks archives as removed, so that they are indexed again, if they have PDFs that can be read now.
+    func forgetUnreadPDFs(canRead: () -> Bool) throws {
+        guard database.exists else { return }
+        let condition = "state = 'complete' AND (reasons LIKE '%noPDFReader%' OR reasons LIKE '%noPDFSandbox%')"
+        let sql = "SELECT EXISTS (SELECT 1 FROM archive WHERE \(condition))"
+        guard try database.reading({ try Bool.fetchOne($0, sql: sql) }) == true, canRead() else { return }
+        try database.writing {
+            try $0.execute(
+                sql: "UPDATE archive SET state = 'removed', key = 'removed ' || number WHERE \(condition)")
         }
     }
 

@@ -43,7 +43,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         var checks = storeChecks()
         checks += assetChecks()
-        checks += [portCheck(), nameCheck()]
+        checks += [pdfCheck(), portCheck(), nameCheck()]
         for check in checks { check.write(asJSON: common.json) }
         if checks.contains(where: { $0.verdict == .bad && $0.name.hasPrefix("store") }) {
             throw ExitStatus.storeUnusable
@@ -204,6 +204,20 @@ struct DoctorCommand: ParsableCommand {
             checks.append(Check(name: "engine", verdict: .bad, what: CommandError(error).what))
         }
         return checks
+    }
+
+    private func pdfCheck() -> Check {
+        guard let program = PDFProgram.installed else {
+            return Check(
+                name: "PDFs", verdict: .warning, what: "not read, because pdftotext isn't installed",
+                hint: "install poppler-utils to search their text")
+        }
+        guard let sandbox = program.sandbox else {
+            return Check(
+                name: "PDFs", verdict: .warning, what: "not read, because no sandbox for \(program.path) works here",
+                hint: "install bubblewrap, or allow it without a sandbox with `replayhost serve --pdf-text`")
+        }
+        return Check(name: "PDFs", verdict: .good, what: "\(program.path) runs in a sandbox (\(sandbox.rawValue))")
     }
 
     private func portCheck() -> Check {

@@ -79,6 +79,7 @@ struct InfoCommand: ParsableCommand {
         case .tooLarge: "too large"
         case .off: "not indexed (--no-text)"
         case .noPDFReader: "PDF, not indexed because pdftotext isn't installed"
+        case .noPDFSandbox: "PDF, not indexed because no sandbox for pdftotext works"
         case .encryptedPDF: "encrypted PDF"
         case .unreadablePDF: "PDF that can't be read"
         case nil: name

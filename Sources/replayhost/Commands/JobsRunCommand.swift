@@ -14,11 +14,13 @@ struct JobsRunCommand: ParsableCommand {
               replayhost jobs run
             """)
 
+    @OptionGroup var pdf: PDFOption
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         common.noteStore()
-        let store = try common.openStoreToChange()
+        var store = try common.openStoreToChange()
+        store.readsPDFsWithoutSandbox = pdf.isGiven
         let interrupts = Interrupts(isInstalled: true)
         try store.jobs.queueTexts()
         try store.jobs.queueVerifications()

@@ -70,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    @OptionGroup var pdf: PDFOption
     @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
 
@@ -129,6 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.auditDays = audit
         configuration.watchedFolder = try watch.map { try Self.folder($0, store: common.location.path) }
         configuration.linksWatchedFiles = watchLink
+        configuration.readsPDFsWithoutSandbox = pdf.isGiven
         let host = ReplayHost(configuration: configuration, store: store)
         try await host.serveUntilSignal { addresses in
             let address = addresses.library.absoluteString

@@ -198,7 +198,7 @@ def test_other_archives_are_out_of_reach(open_case, tmp_path):
 
     # First without the other archive's service worker, then with it.
     for step in ["before it is opened", "after it was opened"]:
-        for url in [path, f"{origin}/", f"{origin}/print"]:
+        for url in [path, f"{origin}/"]:
             for policy in ["", "no-referrer"]:
                 count = attack("(url, policy) => countFrames(url, policy)", url, policy)
                 print(f"{ENGINE}, {ORIGINS}, by {MODE}: {step}: frames of {urlsplit(url).path} {policy}: {count}")

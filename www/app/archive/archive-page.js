@@ -124,12 +124,22 @@ function archiveFacts(archive) {
         ["Added", [archive.importedAt && moment(archive.importedAt),
             archive.originalName && `from ${plain(archive.originalName)}`].filter(Boolean).join(" ")],
         ["File", version + size(archive.size)],
+        ["Search", unreadPDFs(archive.text)],
         ["Location", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
         ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
             : archive.linkedPath && "Not calculated yet"],
         ["Collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
             make("a", { href: pagesURL({ kind: "collection", id }), text: id })])],
     ];
+}
+
+/** Says that PDFs weren't read on this system, and why. */
+function unreadPDFs({ withoutText } = { withoutText: {} }) {
+    const { noPDFReader, noPDFSandbox } = withoutText;
+    if (noPDFReader) return `${counted(noPDFReader, "PDF")} can't be searched: pdftotext isn't installed`;
+    if (!noPDFSandbox) return "";
+    return [`${counted(noPDFSandbox, "PDF")} can't be searched: no sandbox for pdftotext works on this system. For details, run `,
+        make("code", { text: "replayhost doctor" })];
 }
 
 function collectionFacts(collection) {
