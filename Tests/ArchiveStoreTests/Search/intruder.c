@@ -126,6 +126,7 @@ static int attempt(const char *name, const char *target) {
 
 int main(int count, char **arguments) {
     char line[4096], name[64], target[4000];
+    if (count < 3) return 0; // -v
     FILE *input = fopen(arguments[count - 2], "r");
     if (!input) return 1;
     fcntl(fileno(input), F_SETFD, FD_CLOEXEC);
