@@ -30,6 +30,7 @@ package struct PDFProgram: Sendable {
     package let path: String
     /// `nil` if none works.
     package let sandbox: Sandbox?
+    var processorSecondsMax: UInt32 = 10
     /// A program that only waits uses no processor time.
     var secondsMax: UInt32 = 600
 
@@ -49,18 +50,24 @@ package struct PDFProgram: Sendable {
 
     /// Runs the program, and passes on what it writes to its standard output.
     ///
-    /// - Parameter input: The file that it can read.
-    func run(_ arguments: [String], input: String? = nil, receive: ([UInt8]) throws -> Void = { _ in }) throws -> End {
+    /// - Parameters:
+    ///   - input: The file that it can read.
+    ///   - spent: Called with the seconds of processor time that it took.
+    func run(
+        _ arguments: [String], input: String? = nil, spent: (Double) -> Void = { _ in },
+        receive: ([UInt8]) throws -> Void = { _ in }
+    ) throws -> End {
         #if os(Linux) || os(macOS)
         let (process, output) = try start(arguments, readable: Self.readable + (input.map { [$0] } ?? []))
         do {
             let end = try readAll(output, receive)
             if end != .success { kill(process.id, SIGKILL) }
-            let hasSucceeded = process.wait()
+            let (hasSucceeded, seconds) = process.wait()
+            spent(seconds)
             return end == .success && !hasSucceeded ? .failure : end
         } catch {
             kill(process.id, SIGKILL)
-            _ = process.wait()
+            spent(process.wait().seconds)
             throw error
         }
         #else
@@ -71,8 +78,8 @@ package struct PDFProgram: Sendable {
     #if os(Linux) || os(macOS)
     private struct Running {
         let id: pid_t
-        /// Waits for the end, and returns whether the program succeeded.
-        let wait: () -> Bool
+        /// Waits for the end. Returns whether the program succeeded, and its processor time.
+        let wait: () -> (hasSucceeded: Bool, seconds: Double)
     }
 
     /// Reads to the end of the output.
@@ -122,13 +129,15 @@ package struct PDFProgram: Sendable {
         let descriptors = clinux_descriptors(
             program: program.number, input: input?.number ?? -1, output: output.number)
         let limits = clinux_limits(
-            memory: UInt64(Self.memoryMax), processor: UInt64(Self.processorSecondsMax), duration: secondsMax)
+            memory: UInt64(Self.memoryMax), processor: UInt64(processorSecondsMax), duration: secondsMax)
         let id = withExtendedLifetime((program, input)) { clinux_start(descriptors, arguments, paths, limits) }
         guard id > 0 else { throw StoreError.system(errno, doing: "starting", path: path) }
         return Running(id: id) {
             var status: Int32 = 0
-            while waitpid(id, &status, 0) < 0, errno == EINTR {}
-            return status == 0
+            var usage = rusage()
+            while wait4(id, &status, 0, &usage) < 0, errno == EINTR {}
+            let times = [usage.ru_utime, usage.ru_stime]
+            return (status == 0, times.reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 })
         }
     }
 
@@ -141,16 +150,21 @@ package struct PDFProgram: Sendable {
     private func start(_ arguments: [String], readable: [String], output: Descriptor) throws -> Running {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let limits = "ulimit -v \(Self.memoryMax >> 10); ulimit -t \(Self.processorSecondsMax); ulimit -c 0"
+        let limits = "ulimit -v \(Self.memoryMax >> 10); ulimit -t \(processorSecondsMax); ulimit -c 0"
         process.arguments = ["-c", "\(limits); exec \"$0\" \"$@\"", path] + arguments
         process.environment = ["LC_ALL": "C"]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle(fileDescriptor: output.number, closeOnDealloc: false)
         process.standardError = FileHandle.nullDevice
         try process.run()
+        let start = ContinuousClock.now
         return Running(id: process.processIdentifier) {
             process.waitUntilExit()
-            return process.terminationReason == .exit && process.terminationStatus == 0
+            // `Process` doesn't report the processor time, which is less.
+            return (
+                process.terminationReason == .exit && process.terminationStatus == 0,
+                (ContinuousClock.now - start) / .seconds(1)
+            )
         }
     }
     #endif
@@ -162,7 +176,6 @@ package struct PDFProgram: Sendable {
         "/usr/local/share/poppler",
     ]
     private static let memoryMax = 512 << 20
-    private static let processorSecondsMax = 10
     private static let outputMax = 64 << 20
 }
 

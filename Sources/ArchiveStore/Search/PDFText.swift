@@ -8,47 +8,63 @@ import Darwin
 
 /// Reads the text of a PDF with `pdftotext`.
 struct PDFText {
-    let layout: StoreLayout
+    private let layout: StoreLayout
     /// `nil` if it isn't installed.
-    let program: PDFProgram?
-    let allowsNoSandbox: Bool
+    private let program: PDFProgram?
+    /// Why PDFs can't be read at all; `nil` if they can.
+    let obstacle: MissingText?
 
     init(_ store: ArchiveStore) {
-        self.init(
-            layout: store.layout, program: PDFProgram.installed, allowsNoSandbox: store.readsPDFsWithoutSandbox)
+        (layout, program) = (store.layout, PDFProgram.installed)
+        obstacle =
+            program.map { $0.sandbox == nil && !store.readsPDFsWithoutSandbox ? .noPDFSandbox : nil } ?? .noPDFReader
     }
 
-    init(layout: StoreLayout, program: PDFProgram?, allowsNoSandbox: Bool) {
-        (self.layout, self.program, self.allowsNoSandbox) = (layout, program, allowsNoSandbox)
+    /// What reading a document may cost.
+    struct Limits {
+        /// The maximum size of the document.
+        let documentBytes: UInt64
+        /// The maximum processor time of the program.
+        let processorSeconds: UInt32
     }
 
-    /// Why PDFs can't be read at all; `nil` if they can.
-    var obstacle: MissingText? {
-        guard let program else { return .noPDFReader }
-        return program.sandbox == nil && !allowsNoSandbox ? .noPDFSandbox : nil
-    }
-
-    /// Returns the text of a document.
+    /// Reads the text of a document.
     ///
-    /// - Throws: The errors of reading the document; `StoreError` if there is no space for a copy of it.
-    func read(_ document: DocumentText) throws -> PageContent {
-        guard obstacle == nil, let program else { return PageContent(type: "pdf", missing: obstacle) }
-        return try layout.withStagingFile { file in
-            try document.readBytes { try file.append($0) }
-            let content = try read(file.path, with: program)
-            guard content.missing == .unreadablePDF, try isEncrypted(file.path) else { return content }
-            return PageContent(type: "pdf", missing: .encryptedPDF)
+    /// - Parameters:
+    ///   - step: Called with the number of bytes that were read.
+    ///   - spent: Called with the seconds of processor time that the program took.
+    /// - Throws: What `step` throws; the errors of reading the document; `tooLarge`; `TextLimitReached`; `StoreError` if
+    ///   there is no space for a copy of the document.
+    func read(
+        _ document: DocumentText, _ text: inout PageTextParts, limits: Limits, step: (Int) throws -> Void,
+        spent: (Double) -> Void
+    ) throws {
+        guard obstacle == nil, var program else {
+            text.content.missing = obstacle
+            return
         }
-    }
-
-    private func read(_ path: String, with program: PDFProgram) throws -> PageContent {
-        var lines = TextCollector()
-        let end = try program.run(["-q", "-enc", "UTF-8", path, "-"], input: path) { lines.add($0) }
-        let parts = lines.finish()
-        return switch end {
-        case .success: PageContent(type: "pdf", parts: parts, missing: parts.isEmpty ? .empty : nil)
-        case .failure: PageContent(type: "pdf", missing: .unreadablePDF)
-        case .tooMuchOutput: PageContent(type: "pdf", missing: .tooLarge)
+        program.processorSecondsMax = min(program.processorSecondsMax, limits.processorSeconds)
+        try layout.withStagingFile { file in
+            var size: UInt64 = 0
+            try document.readBytes { piece in
+                size += UInt64(piece.count)
+                guard size <= limits.documentBytes else {
+                    throw WebArchiveError(
+                        code: .tooLarge, problem: "the PDF exceeds the limit of \(limits.documentBytes) bytes",
+                        file: "a PDF")
+                }
+                try file.append(piece)
+                try step(piece.count)
+            }
+            let end = try program.run(["-q", "-enc", "UTF-8", file.path, "-"], input: file.path, spent: spent) {
+                try text.add($0)
+            }
+            switch end {
+            case .success: try text.finish()
+            case _ where text.hasParts: text.content.missing = .rest
+            case .tooMuchOutput: text.content.missing = .tooLarge
+            case .failure: text.content.missing = try isEncrypted(file.path) ? .encryptedPDF : .unreadablePDF
+            }
         }
     }
 

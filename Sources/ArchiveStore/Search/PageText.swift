@@ -1,6 +1,6 @@
 import WebArchive
 
-/// Why a page has no text in the search index. Its title and URL are there anyway.
+/// Why a page has no text, or not all of its text, in the search index. Its title and URL are there anyway.
 package enum MissingText: String, Sendable, Hashable, Codable, CaseIterable {
     /// The page list names a page that wasn't captured.
     case notCaptured
@@ -22,6 +22,11 @@ package enum MissingText: String, Sendable, Hashable, Codable, CaseIterable {
     case encryptedPDF
     /// The PDF is damaged, or needs too much time or memory.
     case unreadablePDF
+    /// The texts of the archive reached the limit for a file of its size; see `PageTextLimits`.
+    case archiveLimit
+    /// Only the start of the page's text is indexed: its text or what the archive may have reached a limit, or the rest
+    /// is damaged.
+    case rest
 }
 
 /// A page, as its archive lists it or as it was detected.
@@ -53,85 +58,261 @@ struct PageContent {
     var title: String?
     var language = ""
     var type = "html"
-    var parts: [TextPart] = []
     var missing: MissingText?
+    /// A large record that was read for this page, or that the text of an earlier page was read from.
+    var record: RecordPlace?
+}
+
+/// Identifies a record among all that the pages of an archive need.
+struct RecordPlace: Hashable {
+    /// The archive that has the record.
+    let archive: ArchiveID
+    let file: String
+    let offset: UInt64
+    /// The media type as which it is read: a revisit can have another.
+    let type: String
+}
+
+/// What the text of one archive may cost, so that a small file can't fill the disk or keep the processor busy.
+///
+/// Real archives stay far below: their texts are smaller than their files, and their documents compress 3 to 20 times.
+struct PageTextLimits {
+    /// The maximum size of what is added to the index, in bytes of words and compressed texts.
+    var indexed: UInt64
+    /// The maximum number of decoded bytes to read from records.
+    var read: UInt64
+    /// The size of what is added after which URLs and titles aren't added either.
+    var listed: UInt64 { indexed + max(indexed / 4, 4 << 20) }
+
+    /// - Parameter size: The size of the archive's file.
+    init(archiveSize size: UInt64) {
+        func limit(_ floor: UInt64, times factor: UInt64) -> UInt64 {
+            floor + min(size, 1 << 48) * factor
+        }
+        indexed = limit(16 << 20, times: 16)
+        read = limit(256 << 20, times: 100)
+    }
+
+    /// The maximum size of a page's text.
+    static let pageBytesMax = 64 << 20
+    /// What opening a record counts as, in bytes read.
+    static let recordBytes: UInt64 = 8 << 10
+    /// What a second of processor time for a PDF counts as, in bytes read. Real PDFs take less than a second per MB.
+    static let bytesPerPDFSecond: UInt64 = 64 << 20
+    /// The size of a decoded document from which it is read only once for all pages that show it.
+    static let largeRecordBytes: UInt64 = 1 << 20
+    /// The maximum size of a title in bytes.
+    static let titleBytesMax = 1 << 20
 }
 
 /// Reads the text of pages: from the page list, else from a text record, else from the archived HTML or PDF.
-struct PageTextReader {
+final class PageTextReader {
+    /// Receives a part of a page's text, with what is known of the page so far. Returns whether to continue.
+    typealias Sink = (PageContent, TextPart) throws -> Bool
+
     let store: ArchiveStore
     let archive: Archive
+    private let limits: PageTextLimits
     /// Whether the archive has records of extracted text, `urn:text:URL`, as Browsertrix writes them.
     private let hasTextRecords: Bool
+    /// The number of decoded bytes that were read.
+    private var bytesRead: UInt64 = 0
 
-    init(store: ArchiveStore, archive: Archive) throws {
-        (self.store, self.archive) = (store, archive)
+    init(store: ArchiveStore, archive: Archive, limits: PageTextLimits) throws {
+        (self.store, self.archive, self.limits) = (store, archive, limits)
         let indexed = try store.openArchives.lookups(archive)
         let query = CaptureQuery(url: Self.textPrefix, matchType: .prefix)
         hasTextRecords = try indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted).next() != nil
     }
 
-    /// Returns the text of a page. Errors in the archive are the reason why there is none.
+    /// Whether no more records are read.
+    var isAtLimit: Bool { bytesRead >= limits.read }
+
+    /// Counts the opening of a record.
+    func countRecord() { bytesRead += PageTextLimits.recordBytes }
+
+    /// Reads the text of a page. Errors in the archive are the reason why there is none.
     ///
-    /// - Throws: `WebArchiveError` `io`; `StoreError` if the archive's file is unavailable.
-    func read(_ page: SourcePage) throws -> PageContent {
+    /// - Parameters:
+    ///   - known: The records whose text isn't needed again. If the page shows one of them, it is returned.
+    ///   - sink: Receives the parts of the text.
+    /// - Throws: What `sink` throws; `WebArchiveError` `io`; `StoreError` if the archive's file is unavailable.
+    func read(_ page: SourcePage, known: (RecordPlace) -> Bool, sink: Sink) throws -> PageContent {
         guard archive.entry.indexesText else { return PageContent(missing: .off) }
-        if let text = page.text, !text.isEmpty {
-            var content = PageContent()
-            var lines = TextCollector()
-            lines.add(text.utf8)
-            content.parts = lines.finish()
-            return content
+        guard page.text != nil || !isAtLimit else { return PageContent(missing: .archiveLimit) }
+        return try withoutActuallyEscaping(sink) { sink in
+            try read(page, known, PageTextParts(sink))
+        }
+    }
+
+    private func read(
+        _ page: SourcePage, _ known: (RecordPlace) -> Bool, _ parts: PageTextParts
+    ) throws -> PageContent {
+        var text = parts
+        func ended(because reason: MissingText) -> PageContent {
+            text.content.missing = text.hasParts ? .rest : reason
+            return text.content
         }
         do {
-            if hasTextRecords, let text = try textRecord(of: page) { return text }
-            return try readCapture(of: page)
+            try readText(of: page, known, &text)
+            return text.content
+        } catch is TextLimitReached {
+            return ended(because: .archiveLimit)
         } catch let error as WebArchiveError where error.code != .io {
-            return PageContent(missing: error.code == .tooLarge ? .tooLarge : .unreadable)
+            return ended(because: error.code == .tooLarge ? .tooLarge : .unreadable)
         } catch let error as StoreError where [.payloadMissing, .redirectsToItself].contains(error.code) {
-            return PageContent(missing: .unreadable)
+            return ended(because: .unreadable)
         }
     }
 
-    private func textRecord(of page: SourcePage) throws -> PageContent? {
-        guard let capture = try capture(of: Self.textPrefix + page.url, at: page.timestamp) else { return nil }
-        var lines = TextCollector()
-        try DocumentText(capture.body.content).readPlainText { lines.add($0) }
-        let parts = lines.finish()
-        return parts.isEmpty ? nil : PageContent(parts: parts)
+    private func readText(
+        of page: SourcePage, _ known: (RecordPlace) -> Bool, _ text: inout PageTextParts
+    ) throws {
+        if let listed = page.text, !listed.isEmpty {
+            try text.add(listed.utf8)
+            return try text.finish()
+        }
+        if hasTextRecords, let capture = try capture(of: Self.textPrefix + page.url, at: page.timestamp) {
+            try readPlainText(of: capture, &text)
+            if text.hasParts { return }
+        }
+        try readCapture(of: page, known, &text)
     }
 
-    private func readCapture(of page: SourcePage) throws -> PageContent {
+    private func readCapture(
+        of page: SourcePage, _ known: (RecordPlace) -> Bool, _ text: inout PageTextParts
+    ) throws {
         guard let capture = try capture(of: page.url, at: page.timestamp) else {
-            return PageContent(missing: .notCaptured)
+            text.content.missing = .notCaptured
+            return
         }
-        var document = DocumentText(capture.body.content)
-        var lines = TextCollector()
         let mime = capture.mime ?? ""
+        let place = RecordPlace(
+            archive: capture.payloadCapture?.archiveID ?? archive.id, file: capture.body.content.record.file,
+            offset: capture.body.content.record.offset, type: mime)
+        text.content.record = place
+        guard !known(place) else { return }
+        let before = bytesRead
+        defer { if bytesRead - before < PageTextLimits.largeRecordBytes { text.content.record = nil } }
         if DocumentText.htmlTypes.contains(mime) {
-            // The closure escapes; `lines` must not.
-            let collected = Collected()
-            try document.readHTML { collected.lines.add($0, $1) }
-            var content = PageContent(title: collected.lines.title, language: document.language ?? "")
-            content.parts = collected.lines.finish()
-            if content.parts.isEmpty { content.missing = .empty }
-            return content
+            try readHTML(of: capture, &text)
+        } else if mime == "application/pdf" {
+            text.content.type = "pdf"
+            try readPDF(of: capture, &text)
+        } else if mime == "text/plain" {
+            text.content.type = "text"
+            try readPlainText(of: capture, &text)
+        } else {
+            (text.content.type, text.content.missing) = ("other", .otherType)
         }
-        if mime == "application/pdf" { return try PDFText(store).read(document) }
-        guard mime == "text/plain" else { return PageContent(type: "other", missing: .otherType) }
-        try document.readPlainText { lines.add($0) }
-        let parts = lines.finish()
-        return PageContent(type: "text", parts: parts, missing: parts.isEmpty ? .empty : nil)
+        if !text.hasParts, text.content.missing == nil { text.content.missing = .empty }
+    }
+
+    private func readHTML(of capture: OpenCapture, _ text: inout PageTextParts) throws {
+        var document = DocumentText(capture.body.content)
+        // The closure escapes; `text` must not.
+        let collected = Collected()
+        try document.readHTML {
+            collected.lines.append(($0, $1))
+        } step: { bytes, language in
+            try text.add(collected.take(), language)
+            try step(UInt64(bytes))
+        }
+        try text.add(collected.take(), document.language)
+        try text.finish()
+    }
+
+    private func readPlainText(of capture: OpenCapture, _ text: inout PageTextParts) throws {
+        try DocumentText(capture.body.content).readPlainText { piece in
+            try text.add(piece)
+            try step(UInt64(piece.count))
+        }
+        try text.finish()
+    }
+
+    private func readPDF(of capture: OpenCapture, _ text: inout PageTextParts) throws {
+        let secondsLeft = (limits.read - bytesRead) / PageTextLimits.bytesPerPDFSecond + 1
+        let limits = PDFText.Limits(documentBytes: limits.indexed, processorSeconds: UInt32(clamping: secondsLeft))
+        try PDFText(store).read(DocumentText(capture.body.content), &text, limits: limits) {
+            try step(UInt64($0))
+        } spent: {
+            bytesRead += UInt64($0 * Double(PageTextLimits.bytesPerPDFSecond))
+        }
     }
 
     private func capture(of url: String, at timestamp: String) throws -> OpenCapture? {
         let request = ArchiveStore.CaptureRequest(url: url, time: CaptureTimestamp(digits: timestamp))
-        return try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false)
+        guard let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false) else {
+            return nil
+        }
+        countRecord()
+        return capture
     }
 
-    private final class Collected { var lines = TextCollector() }
+    /// Counts bytes that were read.
+    private func step(_ bytes: UInt64) throws {
+        bytesRead += bytes
+        if isAtLimit { throw TextLimitReached() }
+    }
+
+    private final class Collected {
+        var lines: [(HTMLTextReader.Part, [UInt8])] = []
+
+        func take() -> [(HTMLTextReader.Part, [UInt8])] {
+            defer { lines.removeAll(keepingCapacity: true) }
+            return lines
+        }
+    }
 
     static let textPrefix = "urn:text:"
+}
+
+/// A limit was reached; the rest of a text isn't read.
+struct TextLimitReached: Error {}
+
+/// Passes the parts of a page's text on as soon as they are complete, up to the limit of a page.
+struct PageTextParts {
+    var content = PageContent()
+    /// Whether any part was passed on.
+    private(set) var hasParts = false
+    private var lines = TextCollector()
+    private var size = 0
+    private let sink: PageTextReader.Sink
+
+    init(_ sink: @escaping PageTextReader.Sink) {
+        self.sink = sink
+    }
+
+    /// Adds a piece of text, which may end within a character.
+    ///
+    /// - Throws: `TextLimitReached` after the last part that is passed on; what the sink throws.
+    mutating func add(_ bytes: some Collection<UInt8>) throws {
+        lines.add(bytes)
+        try pass(lines.takeFull())
+    }
+
+    /// Adds lines of HTML text.
+    mutating func add(_ pieces: [(HTMLTextReader.Part, [UInt8])], _ language: String?) throws {
+        for (place, line) in pieces { lines.add(place, line) }
+        content.language = language ?? ""
+        try pass(lines.takeFull())
+    }
+
+    /// Passes the last part on.
+    mutating func finish() throws {
+        content.title = lines.title
+        try pass(lines.finish())
+    }
+
+    private mutating func pass(_ parts: [TextPart]) throws {
+        if !parts.isEmpty { content.title = lines.title }
+        for part in parts {
+            guard size + part.count <= PageTextLimits.pageBytesMax else { throw TextLimitReached() }
+            guard try sink(content, part) else { throw TextLimitReached() }
+            size += part.count
+            hasParts = true
+        }
+    }
 }
 
 /// Collects the text of a page into parts.
@@ -148,7 +329,8 @@ struct TextCollector {
         if place == .title {
             // A long title comes in several pieces.
             titleBytes +=
-                (titleBytes.isEmpty ? [] : [0x20]) + line.prefix(max(0, Self.titleBytesMax - titleBytes.count))
+                (titleBytes.isEmpty ? [] : [0x20])
+                + line.prefix(max(0, PageTextLimits.titleBytesMax - titleBytes.count))
             return
         }
         // Headings are also part of the text, so that phrases and snippets are complete.
@@ -173,13 +355,19 @@ struct TextCollector {
         part = TextPart(body: rest)
     }
 
-    mutating func finish() -> [TextPart] {
-        let isBlank = part.headings.isEmpty && part.body.allSatisfy { $0 <= 0x20 }
-        return isBlank ? full : full + [part]
+    /// Returns the parts that are complete.
+    mutating func takeFull() -> [TextPart] {
+        defer { full = [] }
+        return full
     }
 
-    /// A longer title is cut here.
-    private static let titleBytesMax = 4 << 20
+    /// Returns the parts that weren't taken yet.
+    mutating func finish() -> [TextPart] {
+        let isBlank = part.headings.isEmpty && part.body.allSatisfy { $0 <= 0x20 }
+        defer { part = TextPart() }
+        return isBlank ? takeFull() : takeFull() + [part]
+    }
+
     private static let headingsBytesMax = 256 << 10
     private static let wordBytesMax = 4096
 }

@@ -1,30 +1,20 @@
 import Foundation
 import WebArchive
 
-/// A page as the search index stores it. Computed without the database, so that another thread can write meanwhile.
+/// A part of a page as the search index stores it. Computed without the database, so that another thread can write
+/// meanwhile.
 struct IndexedPage: Sendable {
     let position: Int
+    /// The number of the part; 0 for a page without text.
+    let part: Int
     let timestamp: String
     let url: String
     /// The URL's key; see `SURT.key(for:)`.
     let key: String
-    /// The parts of the page's text; one without text if it has none.
-    let documents: [SearchDocument]
+    let document: SearchDocument
 
-    init(_ page: SourcePage, _ content: PageContent, _ folding: WordFolding) throws {
-        (position, timestamp, url, key) = (page.position, page.timestamp, page.url, SURT.key(for: page.url))
-        let title = [page.title, content.title].compactMap { $0 }.first { !$0.allSatisfy(\.isWhitespace) } ?? ""
-        let language = SearchDocument.language(content.language)
-        let parts = content.parts.isEmpty ? [nil] : content.parts.map { Optional($0) }
-        documents = try parts.map { [key] part in
-            let text = part.map(SearchText.init)
-            return SearchDocument(
-                title: title, type: content.type, language: language,
-                words: SearchDocument.words(
-                    key: key, title: title, type: content.type, language: language, text, folding),
-                text: try text.map(SearchDocument.Text.init))
-        }
-    }
+    /// About what it takes in memory and in the index, in bytes.
+    var size: Int { 500 + 2 * (url.utf8.count + key.utf8.count) + document.size }
 }
 
 /// A document as the search index stores it.
@@ -33,7 +23,15 @@ struct SearchDocument: Sendable {
         let digest: Data
         let headingsSize: Int
         let size: Int
-        let compressed: Data
+        /// `nil` if the index has the text already.
+        private(set) var compressed: Data?
+
+        /// The text without its content, once the index has it.
+        var withoutContent: Text {
+            var text = self
+            text.compressed = nil
+            return text
+        }
 
         init(_ text: SearchText) throws {
             (digest, headingsSize, size) = (text.digest(), text.headingsSize, text.bytes.count)
@@ -45,10 +43,38 @@ struct SearchDocument: Sendable {
     let type: String
     /// Empty if unknown.
     let language: String
-    /// The columns of its row of `word`.
-    let words: [String]
+    /// The columns of its row of `word`; `nil` if they must be made from the text that the index has.
+    let words: [String]?
     /// `nil` if there is none.
     let text: Text?
+
+    /// About what it takes in memory and in the index, in bytes.
+    var size: Int {
+        title.utf8.count + (words.map(Self.size) ?? 0) + (text.map { $0.compressed?.count ?? $0.size } ?? 0)
+    }
+
+    static func size(of words: [String]) -> Int { words.reduce(0) { $0 + $1.utf8.count } }
+
+    /// - Parameter text: The part of the page's text; `nil` if it has none.
+    init(
+        _ page: SourcePage, key: String, _ content: PageContent, _ text: SearchText?, _ folding: WordFolding
+    ) throws {
+        (title, type, language) = Self.described(page, content)
+        words = Self.words(key: key, title: title, type: type, language: language, text, folding)
+        self.text = try text.map(Text.init)
+    }
+
+    /// - Parameter text: A text that the index has.
+    init(_ page: SourcePage, _ content: PageContent, known text: Text) {
+        (title, type, language) = Self.described(page, content)
+        words = nil
+        self.text = text.withoutContent
+    }
+
+    private static func described(_ page: SourcePage, _ content: PageContent) -> (String, String, String) {
+        let title = [page.title, content.title].compactMap { $0 }.first { !$0.allSatisfy(\.isWhitespace) } ?? ""
+        return (title, content.type, language(content.language))
+    }
 
     /// Returns the columns of a row of `word`: title, heading, url, body and facet.
     ///
@@ -64,7 +90,8 @@ struct SearchDocument: Sendable {
         }
         /// Returns a word for each text as a whole, so that a heading that is what was searched for counts more.
         func wholes(_ texts: [ArraySlice<UInt8>]) -> String {
-            Set(texts.prefix(wholesMax).compactMap { WholeText.word(for: folded($0)) }).sorted().joined(separator: " ")
+            let short = texts.prefix(wholesMax).filter { $0.count <= wholeBytesMax }
+            return Set(short.compactMap { WholeText.word(for: folded($0)) }).sorted().joined(separator: " ")
         }
         let title = WordFolding.composed(title)
         let headings = (text?.headings ?? []).split(separator: 0x0A)
@@ -85,6 +112,8 @@ struct SearchDocument: Sendable {
     }
 
     private static let wholesMax = 1000
+    /// Longer texts have more words than one that is searched as a whole.
+    private static let wholeBytesMax = 4 << 10
 }
 
 /// Hosts as the search index knows them: in lower case, without `www.` and port.
@@ -128,6 +157,8 @@ enum SearchFacet {
     static func words(host: String, type: String, language: String) -> String {
         var words = [self.type(type)]
         if !language.isEmpty { words.append(self.language(language)) }
+        // The names of a longer host would be longer than everything else. No host in the DNS is (RFC 1035 §2.3.4).
+        guard host.utf8.count <= hostBytesMax else { return (words + [site(host)]).joined(separator: " ") }
         var domain = host[...]
         while !domain.isEmpty {
             words.append(site(String(domain)))
@@ -145,6 +176,8 @@ enum SearchFacet {
                     ? String(UnicodeScalar(byte)) : "z\(byte)z"
             }.joined()
     }
+
+    private static let hostBytesMax = 255
 
     static func type(_ type: String) -> String { "¦¦t" + type }
     static func language(_ language: String) -> String { "¦¦l" + language }

@@ -59,7 +59,18 @@ struct SearchIndex: Sendable {
         var position: Int
         var withText: Int
         var reasons: [MissingText: Int]
+        /// About what the archive has added to the index, in bytes.
+        var size: UInt64
         var isComplete: Bool
+
+        /// Counts a page that was read.
+        ///
+        /// - Parameter missing: Why it has no text, or not all of it.
+        mutating func count(_ missing: MissingText?, at position: Int) {
+            self.position = position + 1
+            if let missing { reasons[missing, default: 0] += 1 }
+            if missing == nil || missing == .rest { withText += 1 }
+        }
     }
 
     private struct ArchiveRow: Decodable, FetchableRecord {
@@ -70,13 +81,15 @@ struct SearchIndex: Sendable {
         let position: Int
         let withText: Int
         let reasons: String
+        let size: Int64
 
         var progress: Progress {
             let counts = try? JSONDecoder().decode([String: Int].self, from: Data(reasons.utf8))
             let pairs = (counts ?? [:]).compactMap { name, count in MissingText(rawValue: name).map { ($0, count) } }
             return Progress(
                 number: number, source: IndexedText.Source(rawValue: source) ?? .listed, position: position,
-                withText: withText, reasons: Dictionary(pairs) { $1 }, isComplete: state == State.complete.rawValue)
+                withText: withText, reasons: Dictionary(pairs) { $1 }, size: UInt64(clamping: size),
+                isComplete: state == State.complete.rawValue)
         }
     }
 
@@ -164,8 +177,9 @@ struct SearchIndex: Sendable {
 
     /// Saves pages and the progress of an archive in one transaction.
     ///
-    /// - Returns: `false` if the archive was removed meanwhile; nothing is saved.
-    func save(_ pages: [IndexedPage], _ progress: Progress) throws -> Bool {
+    /// - Returns: About what the archive has added to the index, in bytes; `nil` if the archive was removed meanwhile, and
+    ///   nothing is saved.
+    func save(_ pages: [IndexedPage], _ progress: Progress) throws -> UInt64? {
         let reasons = try JSONEncoder().encode(
             Dictionary(progress.reasons.map { ($0.key.rawValue, $0.value) }) { $1 })
         return try database.writing { database in
@@ -179,11 +193,16 @@ struct SearchIndex: Sendable {
                     state.rawValue, progress.source.rawValue, progress.position, progress.withText,
                     String(decoding: reasons, as: UTF8.self), progress.number,
                 ])
-            guard database.changesCount == 1 else { return false }
+            guard database.changesCount == 1 else { return nil }
             var writer = SearchWriter(database)
             for page in pages { try writer.add(page, archive: progress.number) }
             try writer.finish()
-            return true
+            try database.execute(
+                sql: "UPDATE archive SET size = size + ? WHERE number = ?",
+                arguments: [Int64(clamping: writer.bytesAdded), progress.number])
+            return try Int64.fetchOne(
+                database, sql: "SELECT size FROM archive WHERE number = ?", arguments: [progress.number]
+            ).map { UInt64(clamping: $0) }
         }
     }
 

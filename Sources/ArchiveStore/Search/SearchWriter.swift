@@ -5,8 +5,13 @@ import WebArchive
 ///
 /// Words are written after everything else: FTS5 writes what it has gathered to the file before each statement that could
 /// fail halfway, such as one that changes a table with several indexes.
+///
+/// The words of a long text are added for a few pages of an archive only. Other pages with that text share its row, and
+/// are found by their titles and URLs: an index of 50 kB can name the same record thousands of times.
 struct SearchWriter {
     let database: Database
+    /// About how much was added, in bytes.
+    private(set) var bytesAdded: UInt64 = 0
     /// The numbers of hosts that were needed.
     private var hosts: [String: Int64] = [:]
     /// Words to add, and to delete, by document.
@@ -20,13 +25,15 @@ struct SearchWriter {
     /// Adds a page of an archive.
     mutating func add(_ page: IndexedPage, archive: Int64) throws {
         let url = try urlRow(page)
-        for (part, document) in page.documents.enumerated() {
-            let number = try documentNumber(document, url: url)
-            try execute(
-                "INSERT OR REPLACE INTO capture VALUES (?, ?, ?, ?, ?)",
-                [archive, page.position, part, number, page.timestamp])
-        }
+        if url.isNew { count(2 * (page.url.utf8.count + page.key.utf8.count)) }
+        let number = try documentNumber(page.document, key: page.key, url: url, archive: archive)
+        try execute(
+            "INSERT OR REPLACE INTO capture VALUES (?, ?, ?, ?, ?)",
+            [archive, page.position, page.part, number, page.timestamp])
+        count(Self.rowBytes)
     }
+
+    private mutating func count(_ bytes: Int) { bytesAdded += UInt64(bytes) }
 
     /// Writes the words of all documents that were added or removed.
     mutating func finish() throws {
@@ -69,7 +76,8 @@ struct SearchWriter {
         guard let document = try DocumentRow.fetchOne(database, sql: sql, arguments: [number]) else { return }
         let text = try document.text.map { try SearchText.fetch(database, number: $0) }
         let words = SearchDocument.words(
-            key: document.key, title: document.title, type: document.type, language: document.language, text, folding)
+            key: document.key, title: document.title, type: document.type, language: document.language,
+            document.sharesWords ? nil : text, folding)
         deleted.append((number, words))
         try execute("DELETE FROM document WHERE number = ?", [number])
         if let text = document.text {
@@ -88,25 +96,69 @@ struct SearchWriter {
         let title: String
         let type: String
         let language: String
+        let sharesWords: Bool
         let key: String
     }
 
-    private mutating func documentNumber(_ document: SearchDocument, url: Row) throws -> Int64 {
-        let text = try document.text.map { try textRow($0) }
-        let values: [(any DatabaseValueConvertible)?] = [
-            url.number, text?.number, document.title, document.type, document.language,
+    private mutating func documentNumber(
+        _ document: SearchDocument, key: String, url: Row, archive: Int64
+    ) throws -> Int64 {
+        let text = try document.text.flatMap { try textRow($0) }
+        var values: [(any DatabaseValueConvertible)?] = [
+            url.number, text?.number, document.title, document.type, document.language, false,
         ]
-        if !url.isNew, text?.isNew != true {
-            let sql = """
-                SELECT number FROM document WHERE url = ? AND text IS ? AND title = ? AND type = ? AND language = ?
-                """
-            if let known = try one(sql, values) { return known }
+        if !url.isNew, text?.isNew != true, let known = try known(values) { return known }
+        let sharesWords = try text.map { try isShared($0, document, in: archive) } ?? false
+        if sharesWords {
+            values[values.count - 1] = true
+            if !url.isNew, let known = try known(values) { return known }
         }
-        try execute("INSERT INTO document (url, text, title, type, language) VALUES (?, ?, ?, ?, ?)", values)
+        try execute(
+            "INSERT INTO document (url, text, title, type, language, sharesWords) VALUES (?, ?, ?, ?, ?, ?)", values)
         let number = database.lastInsertedRowID
-        added.append((number, document.words))
+        let words = try words(of: document, key: key, text: sharesWords ? nil : text)
+        added.append((number, words))
+        count(document.title.utf8.count + SearchDocument.size(of: words) + Self.rowBytes)
         return number
     }
+
+    private func known(_ values: [(any DatabaseValueConvertible)?]) throws -> Int64? {
+        let sql = """
+            SELECT number FROM document
+            WHERE url = ? AND text IS ? AND title = ? AND type = ? AND language = ? AND sharesWords = ?
+            """
+        return try one(sql, values)
+    }
+
+    /// Returns the words to add for a document.
+    ///
+    /// - Parameter text: The row of its text; `nil` if the words of the text aren't added.
+    private func words(of document: SearchDocument, key: String, text: Row?) throws -> [String] {
+        if let words = document.words, text != nil || document.text == nil { return words }
+        return SearchDocument.words(
+            key: key, title: document.title, type: document.type, language: document.language,
+            try text.map { try SearchText.fetch(database, number: $0.number) }, WordFolding())
+    }
+
+    /// Whether the archive has pages enough with the words of a text.
+    private func isShared(_ row: Row, _ document: SearchDocument, in archive: Int64) throws -> Bool {
+        guard !row.isNew, let size = document.text?.size, size >= Self.sharedBytesMin else { return false }
+        let sql = """
+            SELECT count(*) FROM (
+                SELECT 1 FROM document WHERE text = ?1 AND sharesWords = 0
+                    AND EXISTS (SELECT 1 FROM capture WHERE document = document.number AND archive = ?2)
+                LIMIT ?3)
+            """
+        let copies = Self.copiesBytesMax / size
+        return try one(sql, [row.number, archive, copies + 1]) ?? 0 > copies
+    }
+
+    /// The size of a text from which its words are shared.
+    private static let sharedBytesMin = 4 << 10
+    /// The maximum size of a text times the number of pages of an archive, besides the first, that have its words.
+    private static let copiesBytesMax = 4 << 20
+    /// About the size of a row with its entries in indexes.
+    private static let rowBytes = 150
 
     /// A row that was found or added.
     private struct Row {
@@ -131,11 +183,18 @@ struct SearchWriter {
     }
 
     /// Adds a text. Equal texts are stored once.
-    private func textRow(_ text: SearchDocument.Text) throws -> Row {
-        try row(
+    ///
+    /// - Returns: `nil` if the index should have the text already and doesn't.
+    private mutating func textRow(_ text: SearchDocument.Text) throws -> Row? {
+        let find = "SELECT number FROM text WHERE digest = ?"
+        guard let compressed = text.compressed else {
+            return try one(find, [text.digest]).map { Row(number: $0, isNew: false) }
+        }
+        let row = try row(
             "INSERT INTO text (digest, headings, size, compressed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [text.digest, text.headingsSize, text.size, text.compressed],
-            or: "SELECT number FROM text WHERE digest = ?", [text.digest])
+            [text.digest, text.headingsSize, text.size, compressed], or: find, [text.digest])
+        if row.isNew { count(compressed.count) }
+        return row
     }
 
     /// Adds a row, or finds the one that is there.

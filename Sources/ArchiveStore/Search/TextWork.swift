@@ -1,10 +1,13 @@
 import WebArchive
 
 /// Adds the pages of one archive to the search index. Can be stopped, and continued by another process.
-struct TextWork {
+final class TextWork {
     let store: ArchiveStore
     let archive: Archive
+    private let limits: PageTextLimits
     private let folding = WordFolding()
+    /// What large records contain, so that they are read once for all pages that show them.
+    private var knownRecords: [RecordPlace: (content: PageContent, texts: [SearchDocument.Text])] = [:]
 
     /// How the work ended.
     enum End {
@@ -13,8 +16,9 @@ struct TextWork {
         case removed
     }
 
-    init(store: ArchiveStore, archive: Archive) {
+    init(store: ArchiveStore, archive: Archive, limits: PageTextLimits? = nil) {
         (self.store, self.archive) = (store, archive)
+        self.limits = limits ?? PageTextLimits(archiveSize: archive.size)
     }
 
     /// Reads all pages.
@@ -22,45 +26,120 @@ struct TextWork {
     /// - Parameter step: Called after each page with the bytes of page lists or index that were read; throws to stop.
     func run(step: (_ done: UInt64, _ total: UInt64) throws -> Void) throws -> End {
         let indexed = try StoreError.refusingDamage { try store.openArchives.lookups(archive) }
-        let reader = try StoreError.refusingDamage { try PageTextReader(store: store, archive: archive) }
-        var progress = try store.search.begin(key: archive.key)
-        guard !progress.isComplete else { return .done }
-        progress.source = archive.summary.pageCount > 0 ? .listed : .detected
+        let reader = try StoreError.refusingDamage {
+            try PageTextReader(store: store, archive: archive, limits: limits)
+        }
+        var saver = PageSaver(store.search, try store.search.begin(key: archive.key))
+        guard !saver.progress.isComplete else { return .done }
+        saver.progress.source = archive.summary.pageCount > 0 ? .listed : .detected
         var pages: any PageSource =
-            progress.source == .listed ? ListedPages(indexed.wacz) : DetectedPages(store, archive, indexed)
-        var batch: [IndexedPage] = []
-        var batchBytes = 0
-        var saving: LowPriority.Running<Bool>?
+            saver.progress.source == .listed
+            ? ListedPages(indexed.wacz) : DetectedPages(store, archive, indexed, reader)
         // If the work stops, the batch that is being saved stays.
-        defer { saving?.wait() }
+        defer { saver.wait() }
         while let page = try StoreError.refusingDamage({ try pages.next() }) {
             try step(pages.bytesRead, pages.bytesTotal)
-            guard page.position >= progress.position else { continue }
-            let content = try StoreError.refusingDamage { try reader.read(page) }
-            progress.position = page.position + 1
-            if let reason = content.missing {
-                progress.reasons[reason, default: 0] += 1
-            } else {
-                progress.withText += 1
-            }
-            batch.append(try IndexedPage(page, content, folding))
-            batchBytes += content.parts.reduce(500) { $0 + $1.count }
-            guard batchBytes >= Self.batchBytesMax else { continue }
-            guard try saving?.result() ?? true else { return .removed }
-            saving = try LowPriority.start { [store, batch, progress] in
-                try store.search.save(batch, progress)
-            }
-            (batch, batchBytes) = ([], 0)
+            guard page.position >= saver.progress.position else { continue }
+            guard try add(page, reader, &saver) else { return .removed }
         }
-        guard try saving?.result() ?? true else { return .removed }
-        progress.isComplete = true
-        let isSaved = try store.search.save(batch, progress)
+        saver.progress.isComplete = true
+        let isSaved = try saver.save() && saver.finish()
         try store.search.database.releaseMemory()
         return isSaved ? .done : .removed
     }
 
+    /// Reads a page and adds it.
+    ///
+    /// - Returns: `false` if the archive was removed meanwhile.
+    private func add(_ page: SourcePage, _ reader: PageTextReader, _ saver: inout PageSaver) throws -> Bool {
+        guard saver.size < limits.listed else {
+            saver.progress.count(.archiveLimit, at: page.position)
+            return true
+        }
+        let key = SURT.key(for: page.url)
+        var texts: [SearchDocument.Text] = []
+        var isRemoved = false
+        func add(_ document: SearchDocument) throws -> Bool {
+            let part = texts.count
+            if let text = document.text { texts.append(text.withoutContent) }
+            isRemoved = try !saver.add(
+                IndexedPage(
+                    position: page.position, part: part, timestamp: page.timestamp, url: page.url, key: key,
+                    document: document))
+            return !isRemoved
+        }
+        var content = try StoreError.refusingDamage {
+            try reader.read(page, known: { knownRecords[$0] != nil }) { content, part in
+                guard saver.size < limits.indexed else { return false }
+                return try add(SearchDocument(page, key: key, content, SearchText(part), folding))
+            }
+        }
+        if isRemoved { return false }
+        if let record = content.record, let known = knownRecords[record] {
+            content = known.content
+            for text in known.texts where !isRemoved { _ = try add(SearchDocument(page, content, known: text)) }
+        } else if let record = content.record, knownRecords.count < Self.knownRecordsMax {
+            knownRecords[record] = (content, texts)
+        }
+        if texts.isEmpty { _ = try add(SearchDocument(page, key: key, content, nil, folding)) }
+        if isRemoved { return false }
+        saver.progress.count(content.missing, at: page.position)
+        return true
+    }
+
+    private static let knownRecordsMax = 10_000
+}
+
+/// Saves pages in batches, on a thread of its own, while the next pages are read.
+struct PageSaver {
+    var progress: SearchIndex.Progress
+    private let search: SearchIndex
+    private var batch: [IndexedPage] = []
+    private var batchBytes = 0
+    private var saving: LowPriority.Running<UInt64?>?
+    /// The size of the batch that is being saved.
+    private var savingBytes = 0
+
+    init(_ search: SearchIndex, _ progress: SearchIndex.Progress) {
+        (self.search, self.progress) = (search, progress)
+    }
+
+    /// About what the archive adds to the index, in bytes, with what isn't saved yet.
+    var size: UInt64 { progress.size + UInt64(savingBytes + batchBytes) }
+
+    /// Adds a part of a page. If the work stops before `progress` has the page, it is added again.
+    ///
+    /// - Returns: `false` if the archive was removed meanwhile.
+    mutating func add(_ page: IndexedPage) throws -> Bool {
+        batch.append(page)
+        batchBytes += page.size
+        return batchBytes < Self.batchBytesMax ? true : try save()
+    }
+
+    /// Begins to save what was added.
+    ///
+    /// - Returns: `false` if the archive was removed meanwhile.
+    mutating func save() throws -> Bool {
+        guard try finish() else { return false }
+        saving = try LowPriority.start { [search, batch, progress] in try search.save(batch, progress) }
+        (savingBytes, batch, batchBytes) = (batchBytes, [], 0)
+        return true
+    }
+
+    /// Waits until everything is saved that `save` has begun to save.
+    ///
+    /// - Returns: `false` if the archive was removed meanwhile.
+    mutating func finish() throws -> Bool {
+        guard let saving else { return true }
+        guard let size = try saving.result() else { return false }
+        (progress.size, self.saving, savingBytes) = (size, nil, 0)
+        return true
+    }
+
+    func wait() { saving?.wait() }
+
     /// Larger transactions are hardly faster, and a stop loses more.
-    private static let batchBytesMax = 2 << 20
+    private static let batchBytesMax = 3 << 20
 }
 
 /// The pages of an archive, one by one.
@@ -105,12 +184,14 @@ struct DetectedPages: PageSource {
     private let archive: Archive
     private let indexed: IndexedArchive
     private let reader: CaptureReader
+    private let texts: PageTextReader
     private let pageRecords: CaptureCursor?
     private var position = 0
     let bytesTotal: UInt64
 
-    init(_ store: ArchiveStore, _ archive: Archive, _ indexed: IndexedArchive) {
-        (self.store, self.archive, self.indexed) = (store, archive, indexed)
+    /// - Parameter texts: Counts the records that are opened to tell pages from what they loaded.
+    init(_ store: ArchiveStore, _ archive: Archive, _ indexed: IndexedArchive, _ texts: PageTextReader) {
+        (self.store, self.archive, self.indexed, self.texts) = (store, archive, indexed, texts)
         reader = indexed.wacz.makeCaptureReader()
         let query = CaptureQuery(url: DetectedPage.recordPrefix, matchType: .prefix)
         let probe = indexed.wacz.captures(matching: query, assumesSorted: indexed.assumesSorted)
@@ -145,8 +226,10 @@ struct DetectedPages: PageSource {
             position: position, url: url, timestamp: entry.captureTime?.digits14 ?? "", title: nil, text: nil)
     }
 
-    /// Whether the document was loaded into another page. A damaged record is listed.
+    /// Whether the document was loaded into another page. A damaged record is listed, and one beyond the limit.
     private func isPartOfPage(_ entry: CDXJEntry) -> Bool {
+        guard !texts.isAtLimit else { return false }
+        texts.countRecord()
         guard let record = try? indexed.wacz.record(of: entry) else { return false }
         return DetectedPage.isPart(
             resourceType: record.headers["WARC-Resource-Type"], destination: destination(after: record, entry))

@@ -56,21 +56,31 @@ package struct DocumentText {
 
     /// Reads the document as HTML.
     ///
-    /// - Parameter sink: Receives lines in UTF-8; see `HTMLTextReader`.
-    /// - Throws: What `sink` throws; `tooLarge` if the document exceeds `bytesMax`; the errors of reading and decoding.
-    package mutating func readHTML(sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void) throws {
+    /// - Parameters:
+    ///   - sink: Receives lines in UTF-8; see `HTMLTextReader`.
+    ///   - step: Called after each piece of the document with its bytes and the language that is known then.
+    /// - Throws: What `sink` and `step` throw; `tooLarge` if the document exceeds `bytesMax`; the errors of reading and
+    ///   decoding.
+    package mutating func readHTML(
+        sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void,
+        step: (_ bytes: Int, _ language: String?) throws -> Void = { _, _ in }
+    ) throws {
         var bytesLeft = Self.bytesMax
-        try readHTML(bytesLeft: &bytesLeft, sink: sink)
+        try readHTML(bytesLeft: &bytesLeft, sink: sink, step: step)
     }
 
     /// Reads the document as HTML.
     ///
     /// - Parameter bytesLeft: The number of decoded bytes that may be read, which is reduced by those that are.
     mutating func readHTML(
-        bytesLeft: inout UInt64, sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void
+        bytesLeft: inout UInt64, sink: @escaping (HTMLTextReader.Part, [UInt8]) throws -> Void,
+        step: (_ bytes: Int, _ language: String?) throws -> Void = { _, _ in }
     ) throws {
         var reader = HTMLTextReader(sink: sink)
-        try forEachPiece(bytesLeft: &bytesLeft) { try reader.read($0) }
+        try forEachPiece(bytesLeft: &bytesLeft) { piece in
+            try reader.read(piece)
+            try step(piece.count, reader.language)
+        }
         try reader.finish()
         language = reader.language
     }

@@ -82,6 +82,8 @@ struct InfoCommand: ParsableCommand {
         case .noPDFSandbox: "PDF, not indexed because no sandbox for pdftotext works"
         case .encryptedPDF: "encrypted PDF"
         case .unreadablePDF: "PDF that can't be read"
+        case .archiveLimit: "not indexed because the texts are too large for the size of this file"
+        case .rest: "indexed only in part"
         case nil: name
         }
     }
