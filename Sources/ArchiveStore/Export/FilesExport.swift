@@ -17,51 +17,60 @@ extension Exporter {
     /// - Parameters:
     ///   - folder: A folder that doesn't exist or is empty. It appears when it's complete.
     ///   - types: The classes of media types to write; `nil` for all.
-    /// - Throws: `StoreError` `notPossible` if there is something in the folder.
+    /// - Throws: `StoreError` `notPossible` if there is something in the folder, or if the files exceed `ExportLimit`.
     package func files(of archive: Archive, to folder: String, types: Set<MediaClass>?) throws -> Files {
         let manager = FileManager.default
         if Folder.exists(folder), try !manager.contentsOfDirectory(atPath: folder).isEmpty {
             throw StoreError(.notPossible, "the folder isn't empty", place: folder, hint: "choose a new folder")
         }
-        let partial = "\(folder).part-\(String(UInt32.random(in: 0 ... .max), radix: 16))"
-        try manager.createDirectory(atPath: partial, withIntermediateDirectories: true)
-        defer { try? manager.removeItem(atPath: partial) }
-        let files = try forEachFile(of: archive, types) { name, contents in
-            let path = "\(partial)/\(name)"
-            let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-            try manager.createDirectory(atPath: parent, withIntermediateDirectories: true)
-            var size: UInt64 = 0
-            try FileCopy.write(contents, to: path) {
-                size = $0
-                try progress($0, 0)
+        return try PartialFolder.write(folder) { partial in
+            try forEachFile(of: archive, types) { name, contents, check in
+                let path = "\(partial)/\(name)"
+                let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+                    .joined(separator: "/")
+                try manager.createDirectory(atPath: parent, withIntermediateDirectories: true)
+                var size: UInt64 = 0
+                try FileCopy.write(contents, to: path) {
+                    size = $0
+                    try check($0)
+                }
+                return size
             }
-            return size
         }
-        try Folder.move(partial, to: folder)
-        return files
     }
 
     /// Writes the same files into a ZIP.
     package func files(of archive: Archive, to target: Target, types: Set<MediaClass>?) throws -> Files {
         let zip = try target.zip()
-        let files = try forEachFile(of: archive, types) { name, contents in
-            try zip.add(name, contents) { try progress($0, 0) }
+        let files = try forEachFile(of: archive, types) { name, contents, check in
+            try zip.add(name, contents) { try check($0) }
         }
         try zip.finish()
         return files
     }
 
-    /// - Parameter write: Receives a name and the contents; returns their size.
+    /// - Parameter write: Receives a name, the contents, and what to call with the number of bytes written; returns their
+    ///   size.
     private func forEachFile(
-        of archive: Archive, _ types: Set<MediaClass>?, write: (String, any ByteStream) throws -> UInt64
+        of archive: Archive, _ types: Set<MediaClass>?,
+        write: (String, any ByteStream, _ check: (UInt64) throws -> Void) throws -> UInt64
     ) throws -> Files {
         var files = Files()
         var names = FileNames()
+        var limit = ExportLimit(archive)
         var newest: CDXJEntry?
         func add(_ entry: CDXJEntry) throws {
             do {
+                try limit.add(ExportLimit.captureBytes)
                 guard let (name, contents) = try file(of: entry, archive, types, &names) else { return }
-                files.size += try write(name, contents)
+                // Long paths take memory: the names of their folders are kept.
+                try limit.add(UInt64(name.utf8.count * name.split(separator: "/").count))
+                let size = try write(name, contents) {
+                    try progress($0, 0)
+                    try limit.check($0)
+                }
+                try limit.add(size)
+                files.size += size
                 files.count += 1
             } catch let error as WebArchiveError where ![.io, .noSpace, .cancelled].contains(error.code) {
                 files.failed += 1

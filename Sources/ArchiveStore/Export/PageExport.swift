@@ -44,6 +44,7 @@ private struct PageNeeds {
     private let store: ArchiveStore
     private let archive: Archive
     private var time: CaptureTimestamp?
+    private var limit: ExportLimit
     private let progress: (Int) throws -> Void
     private var known: Set<String> = []
     private var asked: Set<String> = []
@@ -65,6 +66,7 @@ private struct PageNeeds {
         _ store: ArchiveStore, _ archive: Archive, _ time: CaptureTimestamp?, progress: @escaping (Int) throws -> Void
     ) {
         (self.store, self.archive, self.time, self.progress) = (store, archive, time, progress)
+        limit = ExportLimit(archive)
     }
 
     /// Collects the captures of a page.
@@ -120,6 +122,7 @@ private struct PageNeeds {
     /// Keeps a capture, and for a revisit the one with its payload.
     private mutating func keep(_ capture: OpenCapture) throws {
         try progress(captures.count)
+        try limit.add(ExportLimit.captureBytes.addingSaturated(capture.body.content.record.contentLength))
         try keep(capture.entry, of: capture.archive)
         guard let payload = capture.payloadCapture, let other = try store.catalog.archive(id: payload.archiveID) else {
             return

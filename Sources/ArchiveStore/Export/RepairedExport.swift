@@ -6,6 +6,9 @@ extension Exporter {
         let file = try archive.openFile(in: store.layout).bytes(named: "\(archive.id).wacz")
         return try StoreError.refusingDamage {
             let wacz = try WACZFile.open(file)
+            // They're written without compression by the ZIP.
+            var limit = ExportLimit(archive)
+            for entry in wacz.directory.entries { try limit.add(entry.uncompressedSize) }
             let before = try wacz.inspect()
             var converted: Set<String> = []
             while true {

@@ -4,7 +4,8 @@ import Glibc
 import Darwin
 #endif
 
-/// An export that waits to be downloaded. Its file is deleted with the last reference.
+/// An export that waits to be downloaded. Its file has no name, so that it's deleted with the last reference, also if the
+/// process is killed.
 package final class StagedExport: Sendable {
     /// The name for the download.
     package let name: String
@@ -16,9 +17,8 @@ package final class StagedExport: Sendable {
     fileprivate init(name: String, file: Descriptor, result: Exporter.Result) throws {
         (self.name, self.file, self.result) = (name, file, result)
         size = UInt64(clamping: try file.status().st_size)
+        try Folder.delete(file.path)
     }
-
-    deinit { unlink(file.path) }
 }
 
 extension ArchiveStore {

@@ -161,11 +161,68 @@ struct ExporterTests {
         do {
             let staged = try test.store.stageExport(named: "a.wacz") { try exporter.original(archive, to: $0) }
             #expect(staged.size == archive.size)
-            #expect(names(in: test.layout.incoming).count == 1)
-            _ = try test.store.repair()
-            #expect(names(in: test.layout.incoming).count == 1)
+            // Without a name, nothing is left if the process is killed now.
+            #expect(names(in: test.layout.incoming).isEmpty)
+            let bytes = try staged.file.bytes(at: 0, upTo: Int(staged.size))
+            #expect(isSame(bytes, try contents(of: Checkout.fixture("sample.wacz"))))
         }
         #expect(names(in: test.layout.incoming).isEmpty)
+    }
+
+    /// Captures of many URLs whose index entries name one record.
+    private func manyNames(_ count: Int, body: Int) throws -> Archive {
+        let record = RecordedArchive.Record("http://a.example/0000", String(repeating: "a", count: body))
+        let revisits = (1..<count).map { number in
+            RecordedArchive.Record("http://a.example/\(String(10_000 + number).dropFirst())").with {
+                $0.type = "revisit"
+                $0.head = ""
+                $0.fields = [
+                    "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+                    "WARC-Refers-To-Target-URI: http://a.example/0000", "WARC-Refers-To-Date: 2024-01-02T03:04:05Z",
+                ]
+            }
+        }
+        let file = try test.folder.write(RecordedArchive([record] + revisits).bytes(), to: "many.wacz")
+        return try test.store.importFile(at: file).archive
+    }
+
+    @Test func filesOfASmallArchiveDontFillTheDisk() throws {
+        let many = try manyNames(40, body: 4 << 20)
+        #expect(many.size < 100_000)
+        #expect(code { _ = try exporter.files(of: many, to: path("files"), types: nil) } == .notPossible)
+        #expect(code { _ = try exporter.files(of: many, to: .newFile(path("files.zip")), types: nil) } == .notPossible)
+        #expect(
+            code {
+                _ = try test.store.stageExport(named: "x") { target in
+                    _ = try exporter.files(of: many, to: target, types: nil)
+                    return .init()
+                }
+            } == .notPossible)
+        #expect(names(in: test.folder.path("")).allSatisfy { !$0.hasPrefix("files") })
+        #expect(names(in: test.layout.incoming).isEmpty)
+        // A part of it, and the limit itself.
+        #expect(try exporter.files(of: many, to: path("none"), types: [.image]).count == 0)
+        var limit = ExportLimit(many)
+        #expect(limit.bytesMax < 100_000_000)
+        try limit.add(limit.bytesMax)
+        #expect(code { try limit.check(1) } == .notPossible)
+    }
+
+    @Test func leftoversOfAKilledExportAreDeleted() throws {
+        let killed = path("other.part-\(UUID().uuidString.lowercased())")
+        try FileManager.default.createDirectory(atPath: killed + "/a", withIntermediateDirectories: true)
+        let running = path("more.part-\(UUID().uuidString.lowercased())")
+        try FileManager.default.createDirectory(atPath: running, withIntermediateDirectories: true)
+        let lock = try Descriptor(path: running, flags: O_RDONLY | O_DIRECTORY)
+        #expect(lock.lock() == .acquired)
+        let own = path("mine.part-1")
+        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        _ = try exporter.files(of: archive, to: path("files"), types: [.image])
+        withExtendedLifetime(lock) {
+            #expect(!FileManager.default.fileExists(atPath: killed))
+            #expect(FileManager.default.fileExists(atPath: running))
+            #expect(FileManager.default.fileExists(atPath: own))
+        }
     }
 }
 
