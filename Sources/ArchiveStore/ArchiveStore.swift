@@ -117,6 +117,11 @@ package struct ArchiveStore: Sendable {
     /// and reads in progress finish.
     package func remove(_ id: ArchiveID) throws { try committer.remove(id) }
 
+    /// Whether an archive is being removed at this moment.
+    package var isRemoving: Bool {
+        (try? Folder.names(in: layout.incoming))?.contains { $0.hasPrefix(StoreLayout.removedPrefix) } ?? false
+    }
+
     /// Runs `body` with an importer.
     func withImporter<Value>(
         _ options: ImportOptions, _ progress: (ImportProgress) throws -> Void, _ body: (Importer) throws -> Value

@@ -77,6 +77,12 @@ struct ErrorResponse: Error, Hashable {
         let error: Details
     }
 
+    /// Whether a file is missing or can't be read.
+    var isOfAFile: Bool {
+        status == .internalServerError
+            || status == .serviceUnavailable && code == StoreError.Code.unusable.rawValue
+    }
+
     /// Logs server errors.
     func log(_ error: any Error, to logger: Logger) {
         guard status.kind == .serverError, self != .stopping, self != .unwanted else { return }

@@ -16,7 +16,7 @@ package struct ReplayServer: Sendable {
     /// The value of `Replayhost-Token` that requests need to change anything.
     package let token: String
 
-    private let site: Site
+    let site: Site
     private let logger: Logger
     private let stopSignal = StopSignal()
     private let events = EventHub()
@@ -72,7 +72,11 @@ package struct ReplayServer: Sendable {
         let background = BackgroundWork(
             store: site.store, events: events, stop: stopSignal, auditDays: auditDays, watched: watched, logger: logger)
         await running.start(
-            listener, ports, [ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() }])
+            listener, ports,
+            [
+                ManagedTask { await background.run() }, ManagedTask { await ports.closeUnused() },
+                ManagedTask { [exports = site.exports] in await exports.deleteUnused() },
+            ])
         if site.hosts.origins != .names { await ports.reopen() }
     }
 

@@ -6,16 +6,24 @@ import NIOCore
 import Synchronization
 import WebArchive
 
-/// Exports that wait to be downloaded. A new one replaces the oldest of several.
+/// Exports that wait to be downloaded. A new one replaces the oldest of several. Unused ones are deleted after a while.
 final class StagedExports: Sendable {
-    private let staged = Mutex<[(token: String, export: StagedExport)]>([])
+    private struct Entry {
+        let token: String
+        let export: StagedExport
+        var usedAt = ContinuousClock.now
+    }
+
+    private let staged = Mutex<[Entry]>([])
     private static let countMax = 4
+    /// How long an export is kept after its last download began.
+    private static let keptFor = Duration.seconds(15 * 60)
 
     func add(_ export: StagedExport) -> String {
         let token = UUID().uuidString.lowercased()
         // Files are deleted outside the lock.
         let replaced = staged.withLock { staged in
-            staged.append((token, export))
+            staged.append(Entry(token: token, export: export))
             let replaced = Array(staged.dropLast(Self.countMax))
             staged.removeFirst(replaced.count)
             return replaced
@@ -24,7 +32,26 @@ final class StagedExports: Sendable {
     }
 
     func export(_ token: String) -> StagedExport? {
-        staged.withLock { $0.first { $0.token == token }?.export }
+        staged.withLock { staged in
+            guard let index = staged.firstIndex(where: { $0.token == token }) else { return nil }
+            staged[index].usedAt = .now
+            return staged[index].export
+        }
+    }
+
+    /// Deletes exports that weren't used since a time. Downloads in progress go on.
+    func delete(unusedSince time: ContinuousClock.Instant) {
+        let unused = staged.withLock { staged in
+            let unused = staged.filter { $0.usedAt <= time }
+            staged.removeAll { $0.usedAt <= time }
+            return unused
+        }
+        withExtendedLifetime(unused) {}
+    }
+
+    /// Deletes unused exports until the task is cancelled.
+    func deleteUnused() async {
+        while (try? await Task.sleep(for: .seconds(30))) != nil { delete(unusedSince: .now - Self.keptFor) }
     }
 }
 
@@ -144,7 +171,8 @@ struct ExportRoutes: Sendable {
             while offset < export.size {
                 let start = offset
                 let bytes = try await blocking { try export.file.bytes(at: start, upTo: 256 << 10) }
-                guard !bytes.isEmpty else { break }
+                // Closes the connection before the end of the body.
+                guard !bytes.isEmpty else { throw StoreError(.failed, "the export \"\(export.name)\" was cut short") }
                 offset += UInt64(bytes.count)
                 try await writer.write(ByteBuffer(bytes: bytes))
             }

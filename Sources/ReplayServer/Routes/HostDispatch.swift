@@ -24,7 +24,7 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         let role = site.hosts.role(hosts: [request.head.authority ?? ""])
         let response: Response
         do {
-            response = try await route(request, role: role, context: context)
+            response = try await routeBesideRemovals(request, role: role, context: context)
         } catch {
             let failure = ErrorResponse(error)
             failure.log(error, to: context.logger)
@@ -35,6 +35,26 @@ struct HostDispatch<Control: HTTPResponder>: HTTPResponder where Control.Context
         }
         return request.method == .head ? response.createHeadResponse() : response
     }
+
+    /// Routes a request. If the file of an archive is missing since the archive is just being removed, routes it again: the
+    /// request is answered as if it came after the removal.
+    private func routeBesideRemovals(
+        _ request: Request, role: HostPolicy.Role, context: ConnectionContext
+    ) async throws -> Response {
+        for attempt in 0..<Self.attemptsMax {
+            do {
+                return try await route(request, role: role, context: context)
+            } catch  where (request.method == .get || request.method == .head) && ErrorResponse(error).isOfAFile {
+                let isRemoving = try await site.blocking { site.store.isRemoving }
+                // The removal may have ended in between.
+                guard isRemoving || attempt == 0 else { throw error }
+                if isRemoving { try await Task.sleep(for: .milliseconds(50)) }
+            }
+        }
+        return try await route(request, role: role, context: context)
+    }
+
+    private static var attemptsMax: Int { 20 }
 
     private func route(
         _ request: Request, role: HostPolicy.Role, context: ConnectionContext
