@@ -103,7 +103,7 @@ struct PythonSURT {
 
     private static func canonicalHost(_ name: [UInt8]) -> String {
         let host = Punycode.asciiHost(String(decoding: PercentEncoding.decodedRepeatedly(name), as: UTF8.self))
-        var labels = host.lowercased().replacing("..", with: ".")[...]
+        var labels = withoutDoubleDots(host.lowercased())[...]
         while labels.hasPrefix(".") { labels.removeFirst() }
         while labels.hasSuffix(".") { labels.removeLast() }
         guard !labels.isEmpty, labels.utf8.allSatisfy(HTTPURLParts.isDigit) else {
@@ -112,6 +112,18 @@ struct PythonSURT {
         // A host of only digits is an IP address as a number, of which 32 bits count.
         let number = labels.utf8.reduce(UInt32(0)) { $0 &* 10 &+ UInt32($1 - 0x30) }
         return [24, 16, 8, 0].map { String(number >> $0 & 255) }.joined(separator: ".")
+    }
+
+    /// Returns a host with a dot for each two, in one pass.
+    private static func withoutDoubleDots(_ host: String) -> String {
+        var bytes: [UInt8] = []
+        var isAfterDot = false
+        for byte in host.utf8 {
+            let isDot = byte == UInt8(ascii: ".")
+            if !isDot || !isAfterDot { bytes.append(byte) }
+            isAfterDot = isDot && !isAfterDot
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func canonicalPath(_ path: [UInt8], hasHost: Bool) -> [UInt8] {

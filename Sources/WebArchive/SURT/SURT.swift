@@ -189,15 +189,15 @@ public enum SURT {
 
     /// Returns a lower-case host with its labels reversed, and without `www.` if the form drops it.
     static func reversed(_ host: String, _ form: Form) -> String {
-        guard !host.hasPrefix("["), !host.contains(":") else { return host }
-        var labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        if !form.reversesIPAddress, labels.allSatisfy({ $0.utf8.allSatisfy(HTTPURLParts.isDigit) }) { return host }
-        if form.dropsWWW, labels.count > 1, let first = labels.first, first.hasPrefix("www"),
-            first.utf8.dropFirst(3).allSatisfy(HTTPURLParts.isDigit)
+        guard !host.utf8.starts(with: "[".utf8), !host.utf8.contains(UInt8(ascii: ":")) else { return host }
+        var labels = Array(host.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)[...]
+        if !form.reversesIPAddress, labels.allSatisfy({ $0.allSatisfy(HTTPURLParts.isDigit) }) { return host }
+        if form.dropsWWW, labels.count > 1, let first = labels.first, first.starts(with: "www".utf8),
+            first.dropFirst(3).allSatisfy(HTTPURLParts.isDigit)
         {
             labels.removeFirst()
         }
-        return labels.reversed().joined(separator: ",")
+        return String(decoding: Array(labels.reversed().joined(separator: [UInt8(ascii: ",")])), as: UTF8.self)
     }
 
     /// An ordered list of unique keys.
