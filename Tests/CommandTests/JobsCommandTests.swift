@@ -168,7 +168,9 @@ struct JobsCommandTests {
         for other in left where other.id != job.id { _ = try jobs.change(other.id, .cancel) }
         let list = try objects(try await store.run("jobs", "--json").outputLines)
         #expect(list.map { $0["state"] as? String } == ["waiting"])
-        #expect(list.first?["reason"] as? String == "interrupted: its process ended")
+        #expect(
+            list.first?["reason"] as? String
+                == "interrupted: its process ended; the job runs again when no other job does")
         #expect(try await store.run("jobs", "run").code == 0)
         let done = try #require(try jobs.job(id: job.id))
         #expect(done.state == .done)

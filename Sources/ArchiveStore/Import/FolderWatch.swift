@@ -62,18 +62,25 @@ package struct FolderWatch {
             guard let stamp = StoreDocument.stamp(of: path), done[path] != stamp, isComplete(path, stamp) else {
                 continue
             }
+            waiting[path] = nil
+            // Before the import: if it ends the process, its job is repeated, but not by each start. A file that changes
+            // meanwhile has another stamp, and is looked at again.
+            done[path] = stamp
+            try save(keeping: present)
             do {
                 _ = try store.jobs.importAny(at: path, mode: mode(of: path)) { _ in try stop() }
                 log(path, nil)
             } catch {
                 // Unless everything stops, a person has cancelled this import.
-                try stop()
+                do {
+                    try stop()
+                } catch {
+                    done[path] = nil
+                    try save(keeping: present)
+                    throw error
+                }
                 log(path, error)
             }
-            waiting[path] = nil
-            // A file that changed meanwhile has another stamp, and is looked at again.
-            done[path] = stamp
-            try save(keeping: present)
         }
     }
 

@@ -58,9 +58,9 @@ package final class JobRunner: Sendable {
         current.withLock { $0 = nil }
     }
 
-    /// Claims the oldest queued job whose file is available.
+    /// Claims the oldest queued job whose file is available. Jobs whose process died come last.
     private func claimNext() throws -> (job: Job, owner: JobOwner)? {
-        var last: Int64 = 0
+        var last: Jobs.WaitingJob?
         var owner: JobOwner?
         while true {
             let waiting = try store.jobs.waiting(after: last, limit: Self.waitingMax)
@@ -72,7 +72,7 @@ package final class JobRunner: Sendable {
                 if let claimed { return (claimed, candidate) }
             }
             guard waiting.count == Self.waitingMax, let end = waiting.last else { return nil }
-            last = end.job.id
+            last = end
         }
     }
 

@@ -29,7 +29,10 @@ enum JobEnd: Sendable, Hashable {
 /// Changes of job states, by the owner and by people. Each is one statement that checks the current state, so that only
 /// one of two processes succeeds.
 extension Jobs {
-    /// Claims a queued job; `nil` if another owner was faster.
+    /// Claims a queued job; `nil` if another owner was faster, or if the job must wait.
+    ///
+    /// A job whose process died runs alone, after all others that can run: if it ends the process again, nothing else is
+    /// interrupted, and it's clear which job was the cause.
     ///
     /// - Parameter done: The number of bytes that are already done.
     func claim(_ id: Int64, owner: String, done: UInt64 = 0) throws -> Job? {
@@ -37,11 +40,18 @@ extension Jobs {
             let sql = """
                 UPDATE job SET state = 'running', owner = :owner, attempt = attempt + 1, reason = NULL, errorCode = NULL,
                     done = :done, startedAt = :now, updatedAt = :now
-                WHERE id = :id AND state = 'waiting'
+                WHERE id = :id AND state = 'waiting' AND NOT EXISTS (
+                    SELECT 1 FROM job AS other
+                    WHERE other.state = 'running' AND (other.crashCount > 0 OR job.crashCount > 0)
+                        OR job.crashCount > 0 AND other.state = 'waiting' AND other.crashCount = 0
+                            AND other.reason IS NOT :unavailable)
                 """
             try database.execute(
                 sql: sql,
-                arguments: ["owner": owner, "done": Int64(clamping: done), "now": Self.now(), "id": id])
+                arguments: [
+                    "owner": owner, "done": Int64(clamping: done), "now": Self.now(), "id": id,
+                    "unavailable": JobRunner.fileUnavailable,
+                ])
             guard database.changesCount == 1 else { return nil }
             return try Job.fetchAll(database, "WHERE id = ?", [id]).first
         }
@@ -124,7 +134,7 @@ extension Jobs {
                     finishedAt = CASE WHEN :state = 'cancelled' THEN :now END,
                     errorCode = CASE WHEN :state != 'waiting' THEN errorCode END,
                     owner = CASE WHEN :state != 'waiting' THEN owner END,
-                    crashCount = CASE WHEN :state != 'waiting' THEN crashCount ELSE 0 END,
+                    crashCount = CASE WHEN :again THEN min(crashCount, :crashes) ELSE crashCount END,
                     done = CASE WHEN :again THEN 0 ELSE done END
                 WHERE id = :id
                 """
@@ -132,7 +142,7 @@ extension Jobs {
                 sql: sql,
                 arguments: [
                     "state": change.state.rawValue, "reason": change.reason(for: job.kind), "now": Self.now(), "id": id,
-                    "again": change == .retry,
+                    "again": change == .retry, "crashes": Self.crashesMax - 1,
                 ])
             try Self.pruneJobs(database)
             guard let changed = try Job.fetchAll(database, "WHERE id = ?", [id]).first else { throw Self.noJob(id) }
@@ -154,7 +164,7 @@ extension Jobs {
         }
     }
 
-    /// Queues the jobs of a dead owner again. They fail if they can't be repeated, or after the third crash in a row.
+    /// Queues the jobs of a dead owner again. They fail if they can't be repeated, or after the second crash in a row.
     ///
     /// - Returns: The number of jobs.
     func requeue(ofDead owner: String) throws -> Int {
@@ -187,22 +197,26 @@ extension Jobs {
             return (.failed, "interrupted: its process ended; add the file again")
         }
         guard number < crashesMax else {
-            return (.failed, "interrupted: its process ended \(number) times in a row; this file may be the cause")
+            return (
+                .failed,
+                "interrupted: its process ended again; this file may be the cause, so the job runs only if you retry it"
+            )
         }
-        return (.waiting, "interrupted: its process ended")
+        return (.waiting, "interrupted: its process ended; the job runs again when no other job does")
     }
 
     static func noJob(_ id: Int64) -> StoreError {
         StoreError(.notFound, "there is no job \(id)", hint: "run `replayhost jobs --all` to see all jobs")
     }
 
-    /// Deletes the oldest finished jobs.
+    /// Deletes the oldest finished jobs. Those that ended their process stay, so that they aren't queued again.
     private static func pruneJobs(_ database: Database) throws {
         let sql = """
             DELETE FROM job WHERE id IN (
-                SELECT id FROM job WHERE finishedAt IS NOT NULL ORDER BY finishedAt DESC, id DESC LIMIT -1 OFFSET ?)
+                SELECT id FROM job WHERE finishedAt IS NOT NULL AND NOT (state = 'failed' AND crashCount >= ?)
+                ORDER BY finishedAt DESC, id DESC LIMIT -1 OFFSET ?)
             """
-        try database.execute(sql: sql, arguments: [finishedMax])
+        try database.execute(sql: sql, arguments: [crashesMax, finishedMax])
     }
 
     static func now() -> String { RFC3339.preciseText(of: Date()) }
@@ -210,5 +224,5 @@ extension Jobs {
     /// The number of finished jobs to keep.
     static let finishedMax = 1000
     /// The number of crashes in a row after which a job fails.
-    private static let crashesMax = 3
+    private static let crashesMax = 2
 }

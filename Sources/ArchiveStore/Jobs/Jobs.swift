@@ -140,17 +140,22 @@ package struct Jobs: Sendable {
     struct WaitingJob {
         let job: Job
         let linkedPath: String?
+        /// Whether its process died.
+        let hasCrashed: Bool
     }
 
-    /// Returns queued jobs after the job `id`, oldest first.
-    func waiting(after id: Int64, limit: Int) throws -> [WaitingJob] {
+    /// Returns queued jobs after the job `last`, oldest first, those whose process died last.
+    func waiting(after last: WaitingJob?, limit: Int) throws -> [WaitingJob] {
         try catalog.reading { database in
             let sql = """
                 SELECT job.*, archive.linkedPath FROM job LEFT JOIN archive ON archive.id = job.archiveID
-                WHERE job.state = 'waiting' AND job.id > ? ORDER BY job.id LIMIT ?
+                WHERE job.state = 'waiting' AND (job.crashCount > 0, job.id) > (?, ?)
+                ORDER BY job.crashCount > 0, job.id LIMIT ?
                 """
-            return try JobRow.fetchAll(database, sql: sql, arguments: [id, limit]).compactMap { row in
-                row.job.map { WaitingJob(job: $0, linkedPath: row.linkedPath) }
+            return try JobRow.fetchAll(
+                database, sql: sql, arguments: [last?.hasCrashed ?? false, last?.job.id ?? 0, limit]
+            ).compactMap { row in
+                row.job.map { WaitingJob(job: $0, linkedPath: row.linkedPath, hasCrashed: row.crashCount > 0) }
             }
         }
     }

@@ -97,15 +97,15 @@ struct JobStatesTests {
         #expect(try test.store.jobs.claim(id, owner: "two")?.attempt == 2)
     }
 
-    @Test func jobOfDeadProcessIsRequeuedAndFailsAfterThreeCrashes() throws {
+    @Test func jobOfDeadProcessIsRequeuedAndFailsAfterTwoCrashes() throws {
         let test = try TestStore()
         _ = try test.makeLinkedArchive("a")
         let id = try test.job().id
-        for crash in 1...3 {
+        for crash in 1...2 {
             _ = try test.store.jobs.claim(id, owner: deadOwner(), done: 9)
             #expect(try test.store.jobs.requeueOrphaned() == 1)
             let job = try test.job()
-            #expect(job.state == (crash < 3 ? .waiting : .failed))
+            #expect(job.state == (crash < 2 ? .waiting : .failed))
             #expect(job.reason?.hasPrefix("interrupted: its process ended") == true)
             #expect(job.done == 0)
             #expect(job.attempt == crash)
@@ -113,11 +113,57 @@ struct JobStatesTests {
         #expect(try test.job().errorCode == "interrupted")
         #expect(try test.job().finishedAt != nil)
         #expect(try test.store.jobs.requeueOrphaned() == 0)
-        // A retry allows three more crashes.
+        // A retry is for one run.
         _ = try test.store.jobs.change(id, .retry)
         _ = try test.store.jobs.claim(id, owner: deadOwner())
         try test.store.jobs.requeueOrphaned()
-        #expect(try test.job().state == .waiting)
+        #expect(try test.job().state == .failed)
+    }
+
+    @Test func jobOfDeadProcessRunsAloneAfterAllOthers() throws {
+        let test = try TestStore()
+        for name in ["a", "b", "c"] { _ = try test.makeLinkedArchive(name) }
+        let jobs = test.store.jobs
+        let ids = try jobs.all(in: nil, limit: 9).map(\.id).sorted()
+        _ = try jobs.claim(ids[0], owner: deadOwner())
+        try jobs.requeueOrphaned()
+        #expect(try jobs.waiting(after: nil, limit: 9).map(\.job.id) == [ids[1], ids[2], ids[0]])
+        #expect(try jobs.claim(ids[0], owner: "one") == nil, "others wait")
+        _ = try jobs.claim(ids[1], owner: "one")
+        _ = try jobs.claim(ids[2], owner: "two")
+        #expect(try jobs.claim(ids[0], owner: "three") == nil, "others run")
+        for (id, owner) in [(ids[1], "one"), (ids[2], "two")] {
+            try jobs.end(id, owner: owner, .waiting(reason: JobRunner.fileUnavailable))
+        }
+        #expect(try jobs.claim(ids[0], owner: "three") != nil, "nothing else can run")
+        #expect(try jobs.claim(ids[1], owner: "one") == nil, "it runs alone")
+        try jobs.end(ids[0], owner: "three", .done(nil, bytes: nil))
+        #expect(try jobs.claim(ids[1], owner: "one") != nil)
+    }
+
+    @Test func jobThatEndedItsProcessTwiceIsKept() throws {
+        let test = try TestStore()
+        let archive = try test.makeLinkedArchive("a").archive
+        let id = try test.job().id
+        for _ in 1...2 {
+            _ = try test.store.jobs.claim(id, owner: deadOwner())
+            try test.store.jobs.requeueOrphaned()
+        }
+        try test.store.catalog.writing { database in
+            for _ in 0..<(Jobs.finishedMax + 5) {
+                try database.execute(
+                    sql: """
+                        INSERT INTO job (kind, subject, options, state, createdAt, updatedAt, finishedAt)
+                        VALUES ('verify', 'x', '{}', 'done', '2030', '2030', '2030')
+                        """)
+            }
+        }
+        try test.store.jobs.queueHashing(of: archive)
+        let other = try #require(try test.store.jobs.all(in: [.waiting], limit: 1).first)
+        _ = try test.store.jobs.claim(other.id, owner: "one")
+        try test.store.jobs.end(other.id, owner: "one", .done(nil, bytes: nil))
+        #expect(try test.store.jobs.job(id: other.id) == nil, "it's the oldest of too many")
+        #expect(try test.store.jobs.job(id: id)?.state == .failed)
     }
 
     @Test func orderlyStopResetsCrashCount() throws {
