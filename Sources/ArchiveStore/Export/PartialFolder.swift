@@ -11,6 +11,7 @@ import Darwin
 enum PartialFolder {
     /// Calls `body` with the path of a new folder, and gives the folder its name afterwards. If `body` throws, nothing is left.
     static func write<Value>(_ folder: String, _ body: (String) throws -> Value) throws -> Value {
+        let folder = URL(fileURLWithPath: folder).path
         try deleteAbandoned(beside: folder)
         let partial = "\(folder)\(suffix)\(UUID().uuidString.lowercased())"
         try FileManager.default.createDirectory(atPath: partial, withIntermediateDirectories: true)
