@@ -142,10 +142,12 @@ enum WholeText {
         return "¦" + words.joined(separator: "¦")
     }
 
-    /// Returns the title and its parts, such as those of "Reefs — The Sea".
+    /// Returns the title and its first parts, such as those of "Reefs — The Sea".
     static func parts(ofTitle title: String) -> [Substring] {
-        [title[...]] + title.split { "—–-|·:".contains($0) }
+        [title[...]] + title.split(maxSplits: partsMax) { "—–-|·:".contains($0) }
     }
+
+    private static let partsMax = 1000
 
     private static let wordsMax = 8
 }

@@ -139,7 +139,7 @@ struct PageSaver {
     func wait() { saving?.wait() }
 
     /// Larger transactions are hardly faster, and a stop loses more.
-    private static let batchBytesMax = 3 << 20
+    private static let batchBytesMax = 2 << 20
 }
 
 /// The pages of an archive, one by one.
