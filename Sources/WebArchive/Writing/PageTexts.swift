@@ -111,6 +111,8 @@ final class PageTexts {
     private final class Collected {
         private var titleBytes: [UInt8] = []
         private var bytes: [UInt8] = []
+        /// The size of the text in JSON.
+        private var size = 0
         private var isTooLong = false
 
         var title: String? { titleBytes.isEmpty ? nil : String(decoding: titleBytes, as: UTF8.self) }
@@ -121,7 +123,9 @@ final class PageTexts {
                 if titleBytes.isEmpty { titleBytes = Array(line.prefix(titleBytesMax)) }
                 return
             }
-            isTooLong = isTooLong || bytes.count + line.count > textBytesMax
+            // Control characters have six bytes in JSON.
+            size += line.reduce(1) { $0 + ($1 < 0x20 ? 6 : 1) }
+            isTooLong = isTooLong || size > textBytesMax
             guard !isTooLong else {
                 bytes = []
                 return
