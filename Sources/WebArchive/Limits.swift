@@ -26,9 +26,9 @@ public struct Limits: Sendable, Hashable {
     public var pageLineBytesMax = 16 << 20
     /// The maximum number of bytes to skip for a line that is too long. The file is refused beyond this.
     public var skippedLineBytesMax = 32 << 20
-    /// The maximum compression ratio of an index or page list. Real ones have ratios of 3 to 20.
+    /// The maximum compression ratio of an index, a page list or `datapackage.json`. Real ones have ratios of 3 to 20.
     public var inflationRatioMax: UInt64 = 100
-    /// The decompressed size of an index or page list that is allowed with any ratio.
+    /// The decompressed size of an index, a page list or `datapackage.json` that is allowed with any ratio.
     public var inflatedBytesAlwaysAllowed: UInt64 = 4 << 20
     /// The minimum average number of compressed bytes per line of an index or page list.
     ///
@@ -121,6 +121,11 @@ public struct Limits: Sendable, Hashable {
 
     /// Returns the decompressed size that is allowed for `compressed` bytes of an index or page list.
     func inflatedBytesMax(compressed: UInt64) -> UInt64 { inflatedBytesMax(compressed, ratio: inflationRatioMax) }
+
+    /// Returns the decompressed size that is allowed for a `datapackage.json`.
+    func dataPackageBytesMax(compressed: UInt64) -> UInt64 {
+        min(inflatedBytesMax(compressed: compressed), dataPackageBytesMax)
+    }
 
     /// Returns the decompressed size that is allowed for `compressed` bytes of WACZ files.
     func memberBytesMax(compressed: UInt64) -> UInt64 { inflatedBytesMax(compressed, ratio: memberInflationRatioMax) }

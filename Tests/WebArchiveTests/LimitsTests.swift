@@ -39,6 +39,15 @@ struct LimitsTests {
             let requires = [String](repeating: "{}", count: 21).joined(separator: ",")
             $0[3] = Entry("datapackage.json", "{\"relation\":{\"requires\":[\(requires)]}}")
         },
+        LimitCase("compressed description", nil) {
+            $0[3] = LimitCase.deflated("datapackage.json", "{}" + String(repeating: " ", count: (4 << 20) - 2))
+        },
+        LimitCase("description that is large for its compressed size", .tooLarge) {
+            $0[3] = LimitCase.deflated("datapackage.json", "{}" + String(repeating: " ", count: 4 << 20))
+        },
+        LimitCase("stored description", nil) {
+            $0[3] = Entry("datapackage.json", "{}" + String(repeating: " ", count: 4 << 20))
+        },
         LimitCase("large digest", .tooLarge) {
             $0.append(Entry("datapackage-digest.json", String(repeating: " ", count: 1001) + "{}"))
         },

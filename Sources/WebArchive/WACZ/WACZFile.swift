@@ -173,7 +173,7 @@ extension WACZFile {
         let limits = directory.limits
         if let entry = directory.entry(named: "datapackage.json") {
             do throws(WebArchiveError) {
-                let bytes = try directory.contents(of: entry, limit: limits.dataPackageBytesMax)
+                let bytes = try directory.contents(of: entry, limit: limits.dataPackageBytesMax(compressed: entry.compressedSize))
                 noteByteOrderMark(bytes, entry, &log)
                 return try DataPackage.parse(bytes, file: directory.path(of: entry), limits: limits)
             } catch let error where error.isDamage {
