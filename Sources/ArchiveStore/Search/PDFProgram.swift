@@ -31,6 +31,8 @@ package struct PDFProgram: Sendable {
     /// `nil` if none works.
     package let sandbox: Sandbox?
     var processorSecondsMax: UInt32 = 10
+    /// The maximum address space in bytes. Most PDFs need 12 MB.
+    var memoryMax: UInt64 = 512 << 20
     /// A program that only waits uses no processor time.
     var secondsMax: UInt32 = 600
 
@@ -129,7 +131,7 @@ package struct PDFProgram: Sendable {
         let descriptors = clinux_descriptors(
             program: program.number, input: input?.number ?? -1, output: output.number)
         let limits = clinux_limits(
-            memory: UInt64(Self.memoryMax), processor: UInt64(processorSecondsMax), duration: secondsMax)
+            memory: memoryMax, processor: UInt64(processorSecondsMax), duration: secondsMax)
         let id = withExtendedLifetime((program, input)) { clinux_start(descriptors, arguments, paths, limits) }
         guard id > 0 else { throw StoreError.system(errno, doing: "starting", path: path) }
         return Running(id: id) {
@@ -150,7 +152,7 @@ package struct PDFProgram: Sendable {
     private func start(_ arguments: [String], readable: [String], output: Descriptor) throws -> Running {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let limits = "ulimit -v \(Self.memoryMax >> 10); ulimit -t \(processorSecondsMax); ulimit -c 0"
+        let limits = "ulimit -v \(memoryMax >> 10); ulimit -t \(processorSecondsMax); ulimit -c 0"
         process.arguments = ["-c", "\(limits); exec \"$0\" \"$@\"", path] + arguments
         process.environment = ["LC_ALL": "C"]
         process.standardInput = FileHandle.nullDevice
@@ -175,7 +177,6 @@ package struct PDFProgram: Sendable {
         "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/usr/share/poppler",
         "/usr/local/share/poppler",
     ]
-    private static let memoryMax = 512 << 20
     private static let outputMax = 64 << 20
 }
 

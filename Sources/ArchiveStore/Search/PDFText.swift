@@ -26,6 +26,8 @@ struct PDFText {
         let documentBytes: UInt64
         /// The maximum processor time of the program.
         let processorSeconds: UInt32
+        /// The maximum memory of the program, in bytes.
+        let memory: UInt64
     }
 
     /// Reads the text of a document.
@@ -44,6 +46,7 @@ struct PDFText {
             return
         }
         program.processorSecondsMax = min(program.processorSecondsMax, limits.processorSeconds)
+        program.memoryMax = min(program.memoryMax, limits.memory)
         try layout.withStagingFile { file in
             var size: UInt64 = 0
             try document.readBytes { piece in

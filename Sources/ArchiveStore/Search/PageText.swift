@@ -81,6 +81,8 @@ struct PageTextLimits {
     var indexed: UInt64
     /// The maximum number of decoded bytes to read from records.
     var read: UInt64
+    /// The maximum memory for reading a PDF, in bytes.
+    var pdfMemory: UInt64
     /// The size of what is added after which URLs and titles aren't added either.
     var listed: UInt64 { indexed + max(indexed / 4, 4 << 20) }
 
@@ -91,6 +93,7 @@ struct PageTextLimits {
         }
         indexed = limit(16 << 20, times: 16)
         read = limit(256 << 20, times: 100)
+        pdfMemory = limit(64 << 20, times: 32)
     }
 
     /// The maximum size of a page's text.
@@ -100,7 +103,7 @@ struct PageTextLimits {
     /// What a second of processor time for a PDF counts as, in bytes read. Real PDFs take less than a second per MB.
     static let bytesPerPDFSecond: UInt64 = 64 << 20
     /// The size of a decoded document from which it is read only once for all pages that show it.
-    static let largeRecordBytes: UInt64 = 1 << 20
+    static let largeRecordBytes: UInt64 = 64 << 10
     /// The maximum size of a title in bytes.
     static let titleBytesMax = 1 << 20
 }
@@ -232,7 +235,8 @@ final class PageTextReader {
 
     private func readPDF(of capture: OpenCapture, _ text: inout PageTextParts) throws {
         let secondsLeft = (limits.read - bytesRead) / PageTextLimits.bytesPerPDFSecond + 1
-        let limits = PDFText.Limits(documentBytes: limits.indexed, processorSeconds: UInt32(clamping: secondsLeft))
+        let limits = PDFText.Limits(
+            documentBytes: limits.indexed, processorSeconds: UInt32(clamping: secondsLeft), memory: limits.pdfMemory)
         try PDFText(store).read(DocumentText(capture.body.content), &text, limits: limits) {
             try step(UInt64($0))
         } spent: {
