@@ -1,8 +1,14 @@
-"""hostile_shapes.py FOLDER PROGRAM[:NAME] …: measures the cost of importing and serving hostile files, in a table for each program.
+"""hostile_shapes.py FOLDER PROGRAM[:NAME] …: measures what small hostile files cost, in a table with a row for each program.
 
-Writes about 80 small files into FOLDER that can cost much memory, time or disk space. Each PROGRAM imports and serves each file
-with a separate store, and gets requests for lists, captures and ranges. Peaks are of resident memory. `--only WORD` selects
-files whose name contains WORD; `--check` fails if a file under 1 MB costs more than 96 MB, or 10 s of processor time.
+Writes small files into FOLDER that can cost much memory, time or disk space. With a new store for each file, each PROGRAM imports
+it, indexes its text, verifies it, exports it repaired, exports its files, and rebuilds the catalog. Then a server gets the file as
+an upload, runs its jobs, and gets requests for lists, captures, ranges and a search. A cell shows seconds of processor time, the
+peak of resident memory in MB, and what the step adds to the disk in MB. Each step ends by itself after 30 s of processor time, or
+a file of 1 GB.
+
+`--only WORD` selects files whose name contains WORD. `--data MB` limits the memory that each process may allocate (prlimit --data).
+`--check` fails if a step with a file under 1 MB costs more than 96 MB of memory, 10 s of processor time or 100 MB of disk, or if a
+program crashes.
 """
 
 import argparse
@@ -18,6 +24,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 from pathlib import Path
 
@@ -25,6 +32,8 @@ import serving
 from writers.wacz import response_head, write_zipnum
 
 MB = 1_000_000
+CPU_LIMIT = 30
+STEPS = ["import", "text", "verify", "repaired", "files", "rebuild", "serve"]
 URL = "http://example.com/"
 PACKAGE = b'{"profile":"data-package","wacz_version":"1.1.1","title":"Shape","resources":[%s]}'
 LISTED = b'{"name":"data.warc.gz","path":"archive/data.warc.gz"}'
@@ -114,6 +123,81 @@ def with_body(body, fields):
     return parts(warc=[("archive/data.warc.gz", warc, False)], index=[("indexes/index.cdx", line(length=len(warc)), False)])
 
 
+def squeezed(body):
+    """Returns a body in two layers of gzip, and its header field. The inner layer, of one repeated byte or phrase, compresses again."""
+    return gzip.compress(gzip.compress(body, mtime=0), mtime=0), b"Content-Encoding: gzip, gzip\r\n"
+
+
+def squeezed_for(count, body):
+    """Returns arguments for `captures_of`."""
+    packed, fields = squeezed(body)
+    return packed, count, fields
+
+
+def captures_of(body, count=1, fields=b"", media_type="text/html", page_text=""):
+    """Returns an archive with one record, which the index and the page list name under `count` URLs."""
+    warc = gzip.compress(response_head(URL, media_type, len(body), fields=fields) + body + b"\r\n\r\n", mtime=0)
+    lines = numbered(lambda number: line(number, len(warc)).replace(b"text/html", media_type.encode()), count)
+    return parts(
+        warc=[("archive/data.warc.gz", warc, False)], index=[("indexes/index.cdx", lines, True)],
+        pages=[("pages/pages.jsonl", numbered(lambda number: page(number, page_text), count), True)])
+
+
+def many_words(size):
+    """Returns text of that many bytes with words that differ, and repeat every 100 kB."""
+    return filled(b"", b" ".join(b"w%x" % (number * 2654435761 % (1 << 32)) for number in range(10_000)) + b" ", b"", size)
+
+
+def slow_pdf():
+    """Returns a PDF whose page draws a form that draws the next one ten times, and so on: 10 to the power of 9 texts."""
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>",
+        b"<</Length 5>>stream\n/F Do\nendstream"]
+    for level in range(9):
+        content = b"/F Do " * 10
+        objects.append(
+            b"<</Type/XObject/Subtype/Form/BBox[0 0 99 99]/Resources<</XObject<</F %d 0 R>>>>/Length %d>>stream\n%s\nendstream"
+            % (len(objects) + 2, len(content), content))
+    text = b"BT /T 9 Tf (word) Tj ET"
+    objects.append(
+        b"<</Type/XObject/Subtype/Form/BBox[0 0 99 99]/Resources<</Font<</T<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"
+        b"/Length %d>>stream\n%s\nendstream" % (len(text), text))
+    data, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(data))
+        data += b"%d 0 obj %s endobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return data + b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (
+        len(objects) + 1, table, len(objects) + 1, len(data))
+
+
+def chunked(body, size):
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for at in range(0, len(body), size) for part in [body[at:at + size]]) + b"0\r\n\r\n"
+
+
+def text_shapes():
+    """Yields shapes whose cost is in their texts, titles and bodies."""
+    title = b"<title>%s</title>"
+    yield "150 titles of 4 MB", lambda: captures_of(*squeezed_for(150, title % (b"a" * (4 * MB))))
+    yield "150 titles of 4 MB of words", lambda: captures_of(*squeezed_for(150, title % many_words(4 * MB)))
+    yield "text of 250 MB", lambda: captures_of(*squeezed_for(1, b"word " * (50 * MB)), media_type="text/plain")
+    yield "text of 250 MB in one word", lambda: captures_of(*squeezed_for(1, b"a" * (250 * MB)), media_type="text/plain")
+    yield "3,000 pages, one text of 30 MB", lambda: captures_of(*squeezed_for(3_000, many_words(30 * MB)), media_type="text/plain")
+    yield "3,000 pages of 10 MB without text", lambda: captures_of(*squeezed_for(3_000, b"<i>" * (3 * MB)))
+    yield "HTML, 9 million open elements", lambda: captures_of(*squeezed_for(1, b"<div>" * (9 * MB)))
+    yield "HTML, attribute of 100 MB", lambda: captures_of(*squeezed_for(1, b'<p title="' + b"a" * (100 * MB) + b'">word'))
+    yield "HTML, 20 million references", lambda: captures_of(*squeezed_for(1, b"&amp;" * (20 * MB)))
+    yield "20,000 URLs of one body of 3 MB", lambda: captures_of(*squeezed_for(20_000, bytes(3 * MB)), media_type="image/png")
+    yield "3,000 pages, body in small chunks", lambda: captures_of(
+        chunked(many_words(300_000), 10), 3_000, b"Transfer-Encoding: chunked\r\n", "text/plain")
+    yield "500 slow PDFs", lambda: captures_of(slow_pdf(), 500, media_type="application/pdf")
+    yield "pages with texts of 20 kB", lambda: captures_of(
+        b"<p>A page</p>", 300, page_text=',"text":"' + many_words(20_000).decode() + '"')
+    yield "30,000 page titles that differ", lambda: parts(pages=[("pages/pages.jsonl", numbered(
+        lambda number: page(number, f',"title":"{number * 3}"'), 30_000), True)])
+
+
 def wacz_bytes(folder, files):
     path = folder / "member.tmp"
     write_zip(path, files)
@@ -194,10 +278,8 @@ def shapes(folder):
     yield "WARC, 700,000 records", lambda: parts(index=[], warc=[("archive/data.warc.gz", WARC * 700_000, True)])
     yield "WARC, 900 MB of zeros", lambda: parts(index=[], warc=[("archive/data.warc.gz", record(bytes(900 * MB)), False)])
     yield "body, gzip", lambda: with_body(gzip.compress(bytes(200 * MB), mtime=0), b"Content-Encoding: gzip\r\n")
-    yield "body, gzip in gzip", lambda: with_body(
-        gzip.compress(gzip.compress(bytes(900 * MB), mtime=0), mtime=0), b"Content-Encoding: gzip, gzip\r\n")
-
-
+    yield "body, gzip in gzip", lambda: with_body(*squeezed(bytes(900 * MB)))
+    yield from text_shapes()
     yield from record_shapes()
 
 
@@ -328,13 +410,15 @@ def files(folder, word):
         yield name, path
 
 
-def catalog_size(store):
-    return sum(path.stat().st_size for path in Path(store).glob("catalog*"))
+def disk_usage(*folders):
+    """Returns the bytes that files and folders take on the disk."""
+    paths = [path for folder in folders if folder.exists() for path in [folder, *folder.rglob("*")]]
+    return sum(path.lstat().st_blocks * 512 for path in paths)
 
 
 def drain(port, path, **fields):
     """Reads and discards a response. Memory of this process would count for the programs that it starts."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     connection.request("GET", path, headers={"Host": f"localhost:{port}"} | fields)
     answer = connection.getresponse()
     try:
@@ -345,48 +429,108 @@ def drain(port, path, **fields):
     connection.close()
 
 
-def serve(store, archive):
-    """Returns the processor seconds and the peak of a server that serves an archive, and its memory afterwards."""
-    with serving.serve(store) as (process, port):
-        before = serving.processor_seconds(process.pid)
-        for path in [
-            f"/api/archives/{archive}", f"/api/archives/{archive}/pages?limit=100", f"/c/{archive}/20240101000000id_/{URL}",
-            f"/c/{archive}/20240101000000ir_/{URL}", f"/c/{archive}/cdx?url={URL}",
-        ]:
-            drain(port, path)
-        drain(port, f"/archives/{archive}.wacz", Range="bytes=0-99")
-        seconds = serving.processor_seconds(process.pid) - before
-        return seconds, serving.memory(process.pid, "VmHWM"), serving.resident(process.pid)
+class Program:
+    """A program with limits, a store and a folder for exports. Each step returns its cost, and why it failed or `None`."""
+
+    def __init__(self, program, folder, data):
+        # Limits end what would otherwise go on for hours.
+        limits = [f"--cpu={CPU_LIMIT}", "--fsize=1000000000"] + ([f"--data={data * MB}"] if data else [])
+        self.command = ["prlimit", *limits, "--", program]
+        self.store, self.exports = folder / "store", folder / "exports"
+
+    def clear(self):
+        shutil.rmtree(self.store, ignore_errors=True)
+        shutil.rmtree(self.exports, ignore_errors=True)
+        self.exports.mkdir(parents=True)
+
+    def run(self, *arguments):
+        """Runs a command. Returns its cost, exit code, output and errors."""
+        before = disk_usage(self.store, self.exports)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            command = [*self.command, *arguments, "--json", "--store", self.store]
+            process = subprocess.Popen(command, stdout=out, stderr=err)
+            _, result, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(result)
+            texts = []
+            for file in [out, err]:
+                file.seek(0)
+                texts.append(file.read().decode(errors="replace"))
+        disk = disk_usage(self.store, self.exports) - before
+        return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, disk), process.returncode, *texts
+
+    def serve(self, path):
+        """Uploads a file, waits for its jobs, and sends requests. Returns the cost of the server, and its last words if it died."""
+        before = disk_usage(self.store)
+        serving.COMMAND = self.command
+        with serving.serve(self.store) as (process, port):
+            try:
+                archive = self.upload(path, port)
+                for target in [
+                    f"/api/archives/{archive}", f"/api/archives/{archive}/pages?limit=100", f"/c/{archive}/20240101000000id_/{URL}",
+                    f"/c/{archive}/20240101000000ir_/{URL}", f"/c/{archive}/cdx?url={URL}", "/api/search?q=page",
+                ] if archive else []:
+                    drain(port, target)
+                if archive:
+                    drain(port, f"/archives/{archive}.wacz", Range="bytes=0-99")
+                drain(port, "/api/health")
+                cost = serving.processor_seconds(process.pid), serving.memory(process.pid, "VmHWM"), disk_usage(self.store) - before
+                return cost, None
+            except (OSError, http.client.HTTPException, StopIteration) as error:
+                return (0, 0, disk_usage(self.store) - before), f"died ({type(error).__name__})"
+
+    def upload(self, path, port):
+        """Returns the ID of the archive, or `None` if the file was refused, once the server has no more jobs."""
+        token = json.loads((self.store / "server.json").read_text())["token"]
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        fields = {
+            "Host": f"localhost:{port}", "Origin": f"http://localhost:{port}", "Replayhost-Token": token,
+            "Content-Type": "application/wacz" if path.suffix == ".wacz" else "application/warc"}
+        with open(path, "rb") as file:
+            connection.request("POST", f"/api/archives?name={path.name}", file, fields | {"Content-Length": str(path.stat().st_size)})
+        connection.getresponse().read()
+        connection.close()
+        archives = [archive["id"] for archive in self.read(port, "/api/archives")["archives"]]
+        expected = {(kind, archive) for kind in ["text", "verify"] for archive in archives}
+        while True:
+            jobs = self.read(port, "/api/jobs")["jobs"]
+            ended = {(job["kind"], job.get("archive")) for job in jobs if job["state"] not in ["waiting", "running"]}
+            if expected <= ended:
+                return archives[0] if archives else None
+            time.sleep(0.2)
+
+    @staticmethod
+    def read(port, path):
+        return json.loads(serving.get(port, path, timeout=600)[2])
+
+    def steps(self, path):
+        """Runs the steps one after the other; yields their names, costs, and what went wrong."""
+        self.clear()
+        cost, code, out, err = self.run("import", path)
+        if code != 0:
+            reason = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
+            yield "import", cost, f"exit {code}: {reason[1] if reason else err[-200:]}"
+        else:
+            answer = json.loads(out.splitlines()[0])
+            archive = answer.get("archive", {}).get("id")
+            yield "import", cost, " ".join(sorted({finding["code"] for finding in answer.get("archive", {}).get("findings", [])}))
+            for name, arguments in [
+                ("text", ["jobs", "run"]), ("verify", ["verify", archive]),
+                ("repaired", ["export", archive, "--repaired", "--output", self.exports / "repaired.wacz"]),
+                ("files", ["export", archive, "--files", self.exports / "files"]), ("rebuild", ["doctor", "--rebuild", "--assets", "www"]),
+            ]:
+                if archive is not None or name in ["text", "rebuild"]:
+                    cost, code, _, err = self.run(*arguments)
+                    reason = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
+                    yield name, cost, f"exit {code}: {reason[1] if reason else err[-200:]}" if code != 0 else ""
+        self.clear()
+        yield "serve", *self.serve(path)
 
 
-def import_file(program, path, store):
-    """Runs a command; returns exit code, output, errors, processor seconds and peak memory in bytes."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen([program, "import", "--json", "--store", store, path], stdout=out, stderr=err)
-        _, result, usage = os.wait4(process.pid, 0)
-        seconds = usage.ru_utime + usage.ru_stime
-        process.returncode = os.waitstatus_to_exitcode(result)
-        texts = []
-        for file in [out, err]:
-            file.seek(0)
-            texts.append(file.read().decode(errors="replace"))
-    return process.returncode, *texts, seconds, usage.ru_maxrss * 1024
-
-
-def measure(program, path, store):
-    """Returns seconds, peak and catalog size of the import; seconds, peak and final memory of the server; and a remark."""
-    shutil.rmtree(store, ignore_errors=True)
-    code, out, err, seconds, peak = import_file(program, path, store)
-    imported = seconds, peak, catalog_size(store)
-    if code != 0:
-        remark = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
-        return imported, None, f"exit {code}: {remark[1] if remark else err[:200]}"
-    answer = json.loads(out.splitlines()[0])
-    if "archive" not in answer:
-        return imported, None, "became a collection"
-    codes = sorted({finding["code"] for finding in answer["archive"]["findings"]})
-    serving.BINARY = program
-    return imported, serve(store, answer["archive"]["id"]), " ".join(codes)
+def is_too_much(cost, remark):
+    """Returns whether a step with a file under 1 MB crashed, or cost more than it may. Exit 4 refuses a file."""
+    seconds, peak, disk = cost
+    crashed = remark and (remark.startswith("died") or re.match(r"exit (-|1\d\d)", remark))
+    return bool(crashed or seconds > 10 or peak > 96 * MB or disk > 100 * MB)
 
 
 def main():
@@ -394,27 +538,32 @@ def main():
     arguments.add_argument("folder", type=Path)
     arguments.add_argument("programs", nargs="+")
     arguments.add_argument("--only", default="")
+    arguments.add_argument("--data", type=int, metavar="MB")
     arguments.add_argument("--check", action="store_true")
     given = arguments.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    print(f"{'shape':31}{'kB':>7}  {'program':9}{'import s':>9}{'peak MB':>9}{'catalog':>9}{'serve s':>9}{'peak MB':>9}{'rest MB':>9}")
+    print(f"{'shape':31}{'kB':>7}  {'program':9}" + "".join(f"{name:>16}" for name in STEPS))
     failures = 0
     for name, path in files(given.folder, given.only):
         size = path.stat().st_size
         for number, program in enumerate(given.programs):
             program, _, label = program.partition(":")
-            imported, served, remark = measure(program, path, given.folder / "store")
-            cells = [f"{name if number == 0 else '':31}{size / 1000:7.0f}  {label or Path(program).name:9}"]
-            for seconds, *sizes in filter(None, [imported, served]):
-                cells.append(f"{seconds:9.2f}" + "".join(f"{value / MB:9.1f}" for value in sizes))
-            print("".join(cells) + (f"  {remark[:150]}" if remark else ""), flush=True)
-            if number == len(given.programs) - 1:
-                costs = [row for row in [imported, served] if row and size < MB]
-                has_crashed = remark.startswith("exit") and not remark.startswith("exit 4")
-                failures += has_crashed or any(row[0] > 10 or row[1] > 96 * MB for row in costs)
+            costs, remarks = {}, []
+            for step, cost, remark in Program(program, given.folder, given.data).steps(path):
+                costs[step] = "{:6.1f}{:5.0f}{:5.0f}".format(cost[0], cost[1] / MB, cost[2] / MB)
+                failed = size < MB and is_too_much(cost, remark)
+                failures += failed and number == len(given.programs) - 1
+                costs[step] += "!" if failed else " "
+                if remark:
+                    remarks.append(f"{step}: {remark[:150]}")
+            print(
+                f"{name if number == 0 else '':31}{size / 1000:7.0f}  {label or Path(program).name:9}"
+                + "".join(costs.get(step, "").rjust(17) for step in STEPS) + "".join(f"\n{'':40}{remark}" for remark in remarks),
+                flush=True)
     shutil.rmtree(given.folder / "store", ignore_errors=True)
+    shutil.rmtree(given.folder / "exports", ignore_errors=True)
     if given.check and failures:
-        sys.exit(f"{failures} of the files cost more than 96 MB or 10 s, or crashed the program")
+        sys.exit(f"{failures} steps cost too much (!), or crashed the program")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import time
 from urllib.parse import quote
 
 BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
+# What `serve` runs, if not BINARY alone: the program after a command that limits it.
+COMMAND = None
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 CHROMIUM = {
@@ -47,7 +49,7 @@ def import_file(store, path):
 def serve(store, *options):
     """Runs a server with this store; yields its process and port."""
     process = subprocess.Popen(
-        [BINARY, "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error", *options],
+        [*(COMMAND or [BINARY]), "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error", *options],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         yield process, int(json.loads(process.stdout.readline())["address"].rsplit(":", 1)[1])
