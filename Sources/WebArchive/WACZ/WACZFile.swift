@@ -173,7 +173,8 @@ extension WACZFile {
         let limits = directory.limits
         if let entry = directory.entry(named: "datapackage.json") {
             do throws(WebArchiveError) {
-                let bytes = try directory.contents(of: entry, limit: limits.dataPackageBytesMax(compressed: entry.compressedSize))
+                let bytesMax = limits.dataPackageBytesMax(compressed: entry.compressedSize)
+                let bytes = try directory.contents(of: entry, limit: bytesMax)
                 noteByteOrderMark(bytes, entry, &log)
                 return try DataPackage.parse(bytes, file: directory.path(of: entry), limits: limits)
             } catch let error where error.isDamage {
