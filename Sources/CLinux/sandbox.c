@@ -149,7 +149,9 @@ static int reset_signals(void) {
 static int set_descriptors(struct clinux_descriptors descriptors) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     return dup2(descriptors.input < 0 ? null : descriptors.input, 0) < 0 || dup2(descriptors.output, 1) < 0
-        || dup2(null, 2) < 0 || dup3(descriptors.program, PROGRAM, O_CLOEXEC) < 0
+        || dup2(null, 2) < 0
+        // The descriptor may have this number already, which dup3 refuses.
+        || (descriptors.program != PROGRAM && dup3(descriptors.program, PROGRAM, O_CLOEXEC) < 0)
         || syscall(CLOSE_RANGE, 3, PROGRAM - 1, 0) || syscall(CLOSE_RANGE, PROGRAM + 1, ~0U, 0);
 }
 

@@ -92,7 +92,7 @@ struct PageTextLimits {
             floor + min(size, 1 << 48) * factor
         }
         indexed = limit(16 << 20, times: 16)
-        read = limit(256 << 20, times: 100)
+        read = limit(32 << 20, times: 100)
         pdfMemory = limit(64 << 20, times: 32)
     }
 
@@ -101,7 +101,7 @@ struct PageTextLimits {
     /// What opening a record counts as, in bytes read.
     static let recordBytes: UInt64 = 8 << 10
     /// What a second of processor time for a PDF counts as, in bytes read. Real PDFs take less than a second per MB.
-    static let bytesPerPDFSecond: UInt64 = 64 << 20
+    static let bytesPerPDFSecond: UInt64 = 16 << 20
     /// The size of a decoded document from which it is read only once for all pages that show it.
     static let largeRecordBytes: UInt64 = 64 << 10
     /// The maximum size of a title in bytes.
