@@ -51,6 +51,23 @@ struct PDFProgramTests {
         }
     }
 
+    /// The filter of system calls names a descriptor. The program's file may have that number when it's opened.
+    @Test(arguments: [nil, .landlock, .bubblewrap].filter(Intruder.works))
+    func programStartsWhateverItsDescriptorIs(_ sandbox: Sandbox?) throws {
+        let program = PDFProgram(path: "/usr/bin/true", sandbox: sandbox)
+        var held: [Int32] = []
+        defer { for number in held { close(number) } }
+        while held.last ?? 0 < 200 {
+            held.append(open("/dev/null", O_RDONLY | O_CLOEXEC))
+            try #require(held.last != -1)
+        }
+        // The pipes before it take some of the free numbers.
+        for _ in 0..<8 {
+            close(held.removeLast())
+            #expect(try program.run([]) == .success)
+        }
+    }
+
     @Test(arguments: [nil, .landlock, .bubblewrap].filter(Intruder.works))
     func aSilentProgramEndsWithTheOneThatReads(_ sandbox: Sandbox?) throws {
         struct Enough: Error {}
