@@ -128,13 +128,7 @@ def squeezed(body):
     return gzip.compress(gzip.compress(body, mtime=0), mtime=0), b"Content-Encoding: gzip, gzip\r\n"
 
 
-def squeezed_for(count, body):
-    """Returns arguments for `captures_of`."""
-    packed, fields = squeezed(body)
-    return packed, count, fields
-
-
-def captures_of(body, count=1, fields=b"", media_type="text/html", page_text=""):
+def captures_of(body, fields=b"", count=1, media_type="text/html", page_text=""):
     """Returns an archive with one record, which the index and the page list name under `count` URLs."""
     warc = gzip.compress(response_head(URL, media_type, len(body), fields=fields) + body + b"\r\n\r\n", mtime=0)
     lines = numbered(lambda number: line(number, len(warc)).replace(b"text/html", media_type.encode()), count)
@@ -179,21 +173,21 @@ def chunked(body, size):
 def text_shapes():
     """Yields shapes whose cost is in their texts, titles and bodies."""
     title = b"<title>%s</title>"
-    yield "150 titles of 4 MB", lambda: captures_of(*squeezed_for(150, title % (b"a" * (4 * MB))))
-    yield "150 titles of 4 MB of words", lambda: captures_of(*squeezed_for(150, title % many_words(4 * MB)))
-    yield "text of 250 MB", lambda: captures_of(*squeezed_for(1, b"word " * (50 * MB)), media_type="text/plain")
-    yield "text of 250 MB in one word", lambda: captures_of(*squeezed_for(1, b"a" * (250 * MB)), media_type="text/plain")
-    yield "3,000 pages, one text of 30 MB", lambda: captures_of(*squeezed_for(3_000, many_words(30 * MB)), media_type="text/plain")
-    yield "3,000 pages of 10 MB without text", lambda: captures_of(*squeezed_for(3_000, b"<i>" * (3 * MB)))
-    yield "HTML, 9 million open elements", lambda: captures_of(*squeezed_for(1, b"<div>" * (9 * MB)))
-    yield "HTML, attribute of 100 MB", lambda: captures_of(*squeezed_for(1, b'<p title="' + b"a" * (100 * MB) + b'">word'))
-    yield "HTML, 20 million references", lambda: captures_of(*squeezed_for(1, b"&amp;" * (20 * MB)))
-    yield "20,000 URLs of one body of 3 MB", lambda: captures_of(*squeezed_for(20_000, bytes(3 * MB)), media_type="image/png")
+    yield "150 titles of 4 MB", lambda: captures_of(*squeezed(title % (b"a" * (4 * MB))), count=150)
+    yield "150 titles of 4 MB of words", lambda: captures_of(*squeezed(title % many_words(4 * MB)), count=150)
+    yield "text of 250 MB", lambda: captures_of(*squeezed(b"word " * (50 * MB)), media_type="text/plain")
+    yield "text of 250 MB in one word", lambda: captures_of(*squeezed(b"a" * (250 * MB)), media_type="text/plain")
+    yield "3,000 pages, one text of 30 MB", lambda: captures_of(*squeezed(many_words(30 * MB)), count=3_000, media_type="text/plain")
+    yield "3,000 pages of 10 MB without text", lambda: captures_of(*squeezed(b"<i>" * (3 * MB)), count=3_000)
+    yield "HTML, 9 million open elements", lambda: captures_of(*squeezed(b"<div>" * (9 * MB)))
+    yield "HTML, attribute of 100 MB", lambda: captures_of(*squeezed(b'<p title="' + b"a" * (100 * MB) + b'">word'))
+    yield "HTML, 20 million references", lambda: captures_of(*squeezed(b"&amp;" * (20 * MB)))
+    yield "20,000 URLs of one body of 3 MB", lambda: captures_of(*squeezed(bytes(3 * MB)), count=20_000, media_type="image/png")
     yield "3,000 pages, body in small chunks", lambda: captures_of(
-        chunked(many_words(300_000), 10), 3_000, b"Transfer-Encoding: chunked\r\n", "text/plain")
-    yield "500 slow PDFs", lambda: captures_of(slow_pdf(), 500, media_type="application/pdf")
+        chunked(many_words(300_000), 10), b"Transfer-Encoding: chunked\r\n", 3_000, "text/plain")
+    yield "500 slow PDFs", lambda: captures_of(slow_pdf(), count=500, media_type="application/pdf")
     yield "pages with texts of 20 kB", lambda: captures_of(
-        b"<p>A page</p>", 300, page_text=',"text":"' + many_words(20_000).decode() + '"')
+        b"<p>A page</p>", count=300, page_text=',"text":"' + many_words(20_000).decode() + '"')
     yield "30,000 page titles that differ", lambda: parts(pages=[("pages/pages.jsonl", numbered(
         lambda number: page(number, f',"title":"{number * 3}"'), 30_000), True)])
 
@@ -317,12 +311,13 @@ def record_shapes():
     yield "WARC file, header lines", lambda: warc_file(lambda number: b"WARC/1.1\r\n" + b"a:\n" * 340_000, 720_000)
     yield "WARC file, folded lines", lambda: warc_file(lambda number: warc_record(
         url=page_url(number), head=html + b"X: a\r\n" + (b" " + b"b" * 120 + b"\r\n") * 1_980))
-    yield "WARC file, cookies of 250 kB", lambda: warc_file(lambda number: warc_record(
-        url=page_url(number), head=html + b"Set-Cookie: " + b"a" * 250_000 + b"\r\n"))
-    yield "WARC file, content types of 250 kB", lambda: warc_file(lambda number: warc_record(
-        url=page_url(number), head=b"Content-Type: text/" + b"a" * 250_000 + b"\r\n"))
-    yield "WARC file, type parameters of 250 kB", lambda: warc_file(lambda number: warc_record(
-        url=page_url(number), head=b"Content-Type: text/html;" + b" " * 250_000 + b"\r\n"))
+    for name, head in [
+        ("cookies", html + b"Set-Cookie: %s"), ("content types", b"Content-Type: text/%s"),
+        ("type parameters", b"Content-Type: text/html;%s"),
+    ]:
+        filling = b" " if name == "type parameters" else b"a"
+        yield f"WARC file, {name} of 250 kB", lambda head=head, filling=filling: warc_file(lambda number: warc_record(
+            url=page_url(number), head=head % (filling * 250_000) + b"\r\n"))
     yield "WARC file, digests of 200 kB", lambda: warc_file(lambda number: warc_record(
         url=page_url(number), head=html, fields=b"WARC-Payload-Digest: sha1:" + b"a" * 200_000 + b"\r\n"))
     yield "WARC file, URLs of 200 kB", lambda: warc_file(lambda number: warc_record(
@@ -332,18 +327,14 @@ def record_shapes():
             url=page_url(number) + "?" * (tail in "&a=b&") + tail * (16_000 // len(tail)), head=html))
     yield "WARC file, hosts of 16 kB", lambda: warc_file(lambda number: warc_record(
         url=f"http://{number}{'a.' * 8_000}com/", head=html))
-    yield "WARC file, multipart requests", lambda: warc_file(lambda number: [
-        warc_record(url=page_url(number), head=html),
-        warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: multipart/x; boundary=b\r\n",
-                    b"--b" * 2_700_000)])
-    yield "WARC file, JSON requests", lambda: warc_file(lambda number: [
-        warc_record(url=page_url(number), head=html),
-        warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: application/json\r\n",
-                    b'{"a":"' + b"b" * 8_000_000 + b'"}')])
-    yield "WARC file, form requests", lambda: warc_file(lambda number: [
-        warc_record(url=page_url(number), head=html),
-        warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n",
-                    b"%61" * 2_700_000)])
+    for name, media_type, body in [
+        ("multipart", b"multipart/x; boundary=b", b"--b" * 2_700_000),
+        ("JSON", b"application/json", b'{"a":"' + b"b" * 8_000_000 + b'"}'),
+        ("form", b"application/x-www-form-urlencoded", b"%61" * 2_700_000),
+    ]:
+        yield f"WARC file, {name} requests", lambda media_type=media_type, body=body: warc_file(lambda number: [
+            warc_record(url=page_url(number), head=html),
+            warc_record("request", page_url(number), b"POST / HTTP/1.1\r\nContent-Type: %s\r\n" % media_type, body)])
     yield "WARC file, referrers of 250 kB", lambda: warc_file(lambda number: [
         warc_record(url=page_url(number), head=html),
         warc_record("request", page_url(number), b"GET / HTTP/1.1\r\nReferer: http://a/" + b"a" * 250_000 + b"\r\n")])
@@ -429,6 +420,12 @@ def drain(port, path, **fields):
     connection.close()
 
 
+def failure(code, err):
+    """Returns the exit code and what the error says; nothing after a success."""
+    reason = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
+    return f"exit {code}: {reason[1] if reason else err[-200:]}" if code != 0 else ""
+
+
 class Program:
     """A program with limits, a store and a folder for exports. Each step returns its cost, and why it failed or `None`."""
 
@@ -449,8 +446,7 @@ class Program:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             command = [*self.command, *arguments, "--json", "--store", self.store]
             process = subprocess.Popen(command, stdout=out, stderr=err)
-            _, result, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(result)
+            usage = serving.waited(process)
             texts = []
             for file in [out, err]:
                 file.seek(0)
@@ -461,8 +457,7 @@ class Program:
     def serve(self, path):
         """Uploads a file, waits for its jobs, and sends requests. Returns the cost of the server, and its last words if it died."""
         before = disk_usage(self.store)
-        serving.COMMAND = self.command
-        with serving.serve(self.store) as (process, port):
+        with serving.serve(self.store, command=self.command) as (process, port):
             try:
                 archive = self.upload(path, port)
                 for target in [
@@ -507,8 +502,7 @@ class Program:
         self.clear()
         cost, code, out, err = self.run("import", path)
         if code != 0:
-            reason = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
-            yield "import", cost, f"exit {code}: {reason[1] if reason else err[-200:]}"
+            yield "import", cost, failure(code, err)
         else:
             answer = json.loads(out.splitlines()[0])
             archive = answer.get("archive", {}).get("id")
@@ -520,8 +514,7 @@ class Program:
             ]:
                 if archive is not None or name in ["text", "rebuild"]:
                     cost, code, _, err = self.run(*arguments)
-                    reason = re.search(r'"what":"((?:[^"\\]|\\.)*)', err)
-                    yield name, cost, f"exit {code}: {reason[1] if reason else err[-200:]}" if code != 0 else ""
+                    yield name, cost, failure(code, err)
         self.clear()
         yield "serve", *self.serve(path)
 

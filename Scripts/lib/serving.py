@@ -13,8 +13,6 @@ import time
 from urllib.parse import quote
 
 BINARY = os.environ.get("REPLAYHOST_BINARY", ".build/release/replayhost")
-# What `serve` runs, if not BINARY alone: the program after a command that limits it.
-COMMAND = None
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 CHROMIUM = {
@@ -38,18 +36,24 @@ def import_file(store, path):
         [BINARY, "import", "--json", "--store", str(store), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with process.stdout, process.stderr:
         out, err = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if status != 0:
+    usage = waited(process)
+    if process.returncode != 0:
         raise Refused(err.decode(errors="replace").strip())
     return json.loads(out)["archive"]["id"], time.monotonic() - began, usage.ru_maxrss * 1024
 
 
+def waited(process):
+    """Waits for the end of a program, and returns what it used, with its child processes."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage
+
+
 @contextlib.contextmanager
-def serve(store, *options):
-    """Runs a server with this store; yields its process and port."""
+def serve(store, *options, command=None):
+    """Runs a server with this store; yields its process and port. `command` runs instead of BINARY."""
     process = subprocess.Popen(
-        [*(COMMAND or [BINARY]), "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error", *options],
+        [*(command or [BINARY]), "serve", "--store", str(store), "--port", "0", "--json", "--assets", "www", "--log-level", "error", *options],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         yield process, int(json.loads(process.stdout.readline())["address"].rsplit(":", 1)[1])
@@ -98,9 +102,8 @@ def measured(command):
     """Runs a program; returns wall seconds, processor seconds and peak resident memory in MB. Fails if the program does."""
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+    usage = waited(process)
     wall = time.monotonic() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(f"{command} failed with exit code {process.returncode}")
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000

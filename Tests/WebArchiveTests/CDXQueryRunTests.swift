@@ -139,13 +139,16 @@ struct CDXQueryRunTests {
         #expect(CaptureTimestamp(digits: digits)?.httpDate == date)
     }
 
+    /// Returns a function that queries an index with one line.
+    private static func queries(of line: String) throws -> (String) throws -> String {
+        let wacz = try open([line])
+        return { query in try CDXQueries.text(CDXQueries.run("url=*.org&" + query, [("a", wacz)])) }
+    }
+
     @Test func escapesCharactersThatBreakLines() throws {
         let line =
             "org,example)/x\u{7F} 20230101000000 {\"url\":\"http://example.org/x y\",\"filename\":\"a b\\n\\u00e9\\\\.warc\",\"offset\":1,\"note\":\"tab\there\",\"list\":[1, \"two\"],\"yes\":true,\"none\":null}"
-        let wacz = try Self.open([line])
-        func text(_ query: String) throws -> String {
-            try CDXQueries.text(CDXQueries.run("url=*.org&" + query, [("a", wacz)]))
-        }
+        let text = try Self.queries(of: line)
         #expect(
             try text("output=text")
                 == "org,example)/x%7F 20230101000000 http://example.org/x%20y - - - - 1 a%20b%0Aé\\.warc\n")
@@ -160,10 +163,7 @@ struct CDXQueryRunTests {
     @Test func escapesCharactersThatControlATerminalOrReorderText() throws {
         let line =
             "org,example)/\u{9B}2J\u{202E}é 20230101000000 {\"url\":\"http://example.org/\u{9B}2J\u{202E}é\",\"title\":\"\u{2066}\u{61C}\u{2028}字\",\"filename\":\"a.warc\",\"offset\":1}"
-        let wacz = try Self.open([line])
-        func text(_ query: String) throws -> String {
-            try CDXQueries.text(CDXQueries.run("url=*.org&" + query, [("a", wacz)]))
-        }
+        let text = try Self.queries(of: line)
         #expect(
             try text("output=text&fl=urlkey,url,title")
                 == "org,example)/%C2%9B2J%E2%80%AEé http://example.org/%C2%9B2J%E2%80%AEé %E2%81%A6%D8%9C%E2%80%A8字\n")
