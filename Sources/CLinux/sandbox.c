@@ -34,10 +34,11 @@ enum { CLOSE_RANGE = 436, LANDLOCK_CREATE_RULESET = 444, LANDLOCK_ADD_RULE = 445
 // sent, ignored or blocked, so the one that ends the program after a while arrives.
 static const unsigned allowed[] = {
     __NR_read, __NR_pread64, __NR_readv, __NR_write, __NR_writev, __NR_lseek, __NR_close, __NR_dup, __NR_fstat,
-    __NR_newfstatat, __NR_getdents64, __NR_fadvise64, __NR_mmap, __NR_munmap, __NR_mremap, __NR_mprotect, __NR_madvise,
-    __NR_brk, __NR_futex, __NR_restart_syscall, __NR_set_tid_address, __NR_set_robust_list, __NR_rseq, __NR_getrandom, __NR_clock_gettime,
-    __NR_clock_getres, __NR_gettimeofday, __NR_uname, __NR_sysinfo, __NR_sched_getaffinity, __NR_sched_yield,
-    __NR_getpid, __NR_gettid, __NR_getuid, __NR_geteuid, __NR_getgid, __NR_getegid, __NR_exit, __NR_exit_group,
+    __NR_newfstatat, __NR_getdents64, __NR_fadvise64, __NR_mmap, __NR_munmap, __NR_mremap, __NR_mprotect,
+    __NR_madvise, __NR_brk, __NR_futex, __NR_restart_syscall, __NR_set_tid_address, __NR_set_robust_list, __NR_rseq,
+    __NR_getrandom, __NR_clock_gettime, __NR_clock_getres, __NR_gettimeofday, __NR_uname, __NR_sysinfo,
+    __NR_sched_getaffinity, __NR_sched_yield, __NR_getpid, __NR_gettid, __NR_getuid, __NR_geteuid, __NR_getgid,
+    __NR_getegid, __NR_exit, __NR_exit_group,
 #ifdef __x86_64__
     __NR_arch_prctl, __NR_time,
 #endif

@@ -151,7 +151,6 @@ public struct Limits: Sendable, Hashable {
     }
 
     private func inflatedBytesMax(_ compressed: UInt64, ratio: UInt64) -> UInt64 {
-        let (product, overflow) = compressed.multipliedReportingOverflow(by: ratio)
-        return max(overflow ? .max : product, inflatedBytesAlwaysAllowed)
+        max(compressed.multipliedSaturated(by: ratio), inflatedBytesAlwaysAllowed)
     }
 }

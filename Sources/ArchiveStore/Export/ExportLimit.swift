@@ -13,7 +13,7 @@ struct ExportLimit {
 
     init(_ archive: Archive) {
         self.archive = archive
-        bytesMax = (64 << 20) + min(archive.size, 1 << 48) * 32
+        bytesMax = archive.size.multipliedSaturated(by: 32).addingSaturated(64 << 20)
     }
 
     /// Checks that there is space for another file or record.

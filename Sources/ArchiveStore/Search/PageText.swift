@@ -84,16 +84,13 @@ struct PageTextLimits {
     /// The maximum memory for reading a PDF, in bytes.
     var pdfMemory: UInt64
     /// The size of what is added after which URLs and titles aren't added either.
-    var listed: UInt64 { indexed + max(indexed / 4, 4 << 20) }
+    var listed: UInt64 { indexed.addingSaturated(max(indexed / 4, 4 << 20)) }
 
     /// - Parameter size: The size of the archive's file.
     init(archiveSize size: UInt64) {
-        func limit(_ floor: UInt64, times factor: UInt64) -> UInt64 {
-            floor + min(size, 1 << 48) * factor
-        }
-        indexed = limit(16 << 20, times: 16)
-        read = limit(32 << 20, times: 100)
-        pdfMemory = limit(64 << 20, times: 32)
+        indexed = size.multipliedSaturated(by: 16).addingSaturated(16 << 20)
+        read = size.multipliedSaturated(by: 100).addingSaturated(32 << 20)
+        pdfMemory = size.multipliedSaturated(by: 32).addingSaturated(64 << 20)
     }
 
     /// The maximum size of a page's text.

@@ -78,12 +78,7 @@ final class BufferedInput {
     }
 
     /// Returns the next `count` bytes without consuming them; fewer only at the end.
-    func peek(_ count: Int) throws(WebArchiveError) -> [UInt8] {
-        while end - start < count {
-            if try !fill() { break }
-        }
-        return [UInt8](unread.prefix(count))
-    }
+    func peek(_ count: Int) throws(WebArchiveError) -> [UInt8] { [UInt8](try look(count)) }
 
     /// Reads bytes into `target` and returns their number; 0 only at the end.
     func read(into target: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
