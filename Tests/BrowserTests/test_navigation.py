@@ -318,6 +318,22 @@ def test_back_after_a_reload(walk_host, engine):
         expect_at(engine, address_of(name))
 
 
+def test_back_after_a_part_of_a_page_and_another(walk_host, engine):
+    """In Chromium, the frame's own entries can hold another part of the page than the viewer's."""
+    open_walk(engine, walk_host)
+    engine.follow("To the note")
+    expect_at(engine, address_of("a", "#note"))
+    engine.follow("To nowhere")
+    expect_at(engine, UNCAPTURED)
+    engine.back()
+    expect_at(engine, address_of("a", "#note"))
+    engine.back()
+    expect_at(engine, address_of("a"))
+    engine.forward()
+    expect_at(engine, address_of("a", "#note"))
+    engine.allow("404")
+
+
 @pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)
 def test_back_restores_the_scroll_position(walk_host, engine):
     """In WebKitGTK it doesn't always (docs/replay.md)."""

@@ -399,7 +399,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         isTraversing = false;
         const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
         const isOtherTime = expected.page && expected.page.capture.timestamp !== capture.timestamp;
-        if ((!isExpected || isOtherTime) && repair()) return;
+        const isOtherPart = expected.page && expected.page.fragment !== page.fragment;
+        if ((!isExpected || isOtherTime || isOtherPart) && repair()) return;
         // A page can report its URL again after it was loaded. The hint stays.
         const isRepeated = report.kind === "move" && state.name === "page" && isFramePage(page);
         if (!wasRestored && (isExpected || !isRepeated)) showHint(isExpected ? expected.hint : "");
