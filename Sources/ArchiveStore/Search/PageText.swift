@@ -97,6 +97,8 @@ struct PageTextLimits {
     static let pageBytesMax = 64 << 20
     /// What opening a record counts as, in bytes read.
     static let recordBytes: UInt64 = 8 << 10
+    /// What a line of HTML text counts as besides its bytes, in bytes read.
+    static let lineBytes: UInt64 = 32
     /// What a second of processor time for a PDF counts as, in bytes read. Real PDFs take less than a second per MB.
     static let bytesPerPDFSecond: UInt64 = 16 << 20
     /// The size of a decoded document from which it is read only once for all pages that show it.
@@ -215,8 +217,9 @@ final class PageTextReader {
         try document.readHTML {
             collected.lines.append(($0, $1))
         } step: { bytes, language in
-            try text.add(collected.take(), language)
-            try step(UInt64(bytes))
+            let lines = collected.take()
+            try text.add(lines, language)
+            try step(UInt64(bytes) + UInt64(lines.count) * PageTextLimits.lineBytes)
         }
         try text.add(collected.take(), document.language)
         try text.finish()

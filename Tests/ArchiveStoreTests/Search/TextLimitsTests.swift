@@ -123,6 +123,15 @@ struct TextLimitsTests {
         #expect(try test.search("reef.example").total == 16)
     }
 
+    @Test func shortLinesCountMoreThanTheirBytes() throws {
+        let test = try TestStore()
+        let lines = String(repeating: "<p>a", count: 25_000)
+        let records = (0..<16).map { Record("http://reef.example/\($0)", page("Title\($0)", lines + "text\($0)")) }
+        let archive = try test.add(records, id: "a", indexes: false)
+        let indexed = try index(archive, test) { $0.read = 4 << 20 }
+        #expect(indexed.withText > 1 && indexed.withText < 10)
+    }
+
     @Test func limitsGrowWithTheFile() {
         let small = PageTextLimits(archiveSize: 1_000_000)
         #expect(small.indexed < 40_000_000 && small.read < 400_000_000)
