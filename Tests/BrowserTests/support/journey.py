@@ -3,7 +3,7 @@
 import re
 
 from .expecting import expect
-from .viewer import Viewer
+from .viewer import Viewer, click_in_page
 
 SITE = "https://fieldguide.example"
 TITLE = "Tidepool Field Guide"
@@ -118,7 +118,7 @@ def play_film(viewer):
 
 def send_form(viewer):
     viewer.follow("Report a sighting")
-    viewer.archived.get_by_role("button", name="Send the report").click()
+    click_in_page(viewer.archived.get_by_role("button", name="Send the report"))
     expect(viewer.read("#answer")).to_have_text(
         "Your report of 3 shore crabs at Skerry Bay is number 1207 of the yearly count.")
 

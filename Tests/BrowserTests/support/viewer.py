@@ -4,6 +4,20 @@ import re
 from urllib.parse import urlsplit
 
 from .expecting import expect
+from .waiting import wait_until
+
+
+def click_in_page(element):
+    """Clicks an element of the archived page when the page sees the pointer over it.
+
+    Chromium loses clicks on a frame that it has not drawn yet, for example in the moment when the panel above it goes.
+    """
+    def sees_pointer():
+        element.hover()
+        return element.evaluate("element => element.matches(':hover')")
+
+    wait_until(sees_pointer, f"the page sees the pointer over {element}")
+    element.click()
 
 
 class Viewer:
@@ -20,7 +34,7 @@ class Viewer:
 
     def follow(self, name):
         """Clicks a link of the archived page."""
-        self.archived.get_by_role("link", name=name, exact=True).first.click()
+        click_in_page(self.archived.get_by_role("link", name=name, exact=True).first)
 
     def open_url(self, url):
         """Types a URL into the viewer's URL field."""

@@ -5,7 +5,8 @@ import json
 from playwright.sync_api import Error
 
 from ..browser import Browser
-from .engine import REPLAY_FRAME, Engine, NotThere, ScriptError
+from ..viewer import Viewer
+from .engine import Engine, NotThere, ScriptError
 
 
 class Chromium(Engine):
@@ -56,8 +57,7 @@ class Chromium(Engine):
         self.page.locator(selector).press("Enter")
 
     def follow(self, name):
-        frame = self.page.frame_locator(f'iframe[name="{REPLAY_FRAME}"]')
-        frame.get_by_role("link", name=name, exact=True).first.click()
+        Viewer(self.page).follow(name)
 
     def back(self):
         self.page.go_back()
