@@ -1,6 +1,6 @@
 /** Limits the work that an archived page can cause with its messages. */
 
-const burstMax = 5;
+const burstMax = 10;
 const secondsBetween = 1;
 
 /**

@@ -39,6 +39,8 @@ export function createPageReports(archive, agent, lookups, listener) {
     // The page's own URL and title; unconfirmed.
     let reportedURL = "";
     let title = "";
+    // The page's load report. The engine's script can send it twice.
+    let loaded = "";
     // The last report of a capture with unavailable files.
     let unavailable = null;
     // Whether a document arrived since the frame was navigated.
@@ -55,8 +57,13 @@ export function createPageReports(archive, agent, lookups, listener) {
     function receive(report) {
         switch (report.kind) {
         case "load":
+            if (JSON.stringify(report) === loaded) break;
+            loaded = JSON.stringify(report);
+            arrive(report);
+            break;
         case "move":
         case "not-found":
+            loaded = "";
             arrive(report);
             break;
         case "title":
@@ -198,9 +205,10 @@ export function createPageReports(archive, agent, lookups, listener) {
         checkDocument,
         checkFile,
 
-        /** Call this when the frame is navigated. */
+        /** Call this when the viewer or the page navigates the frame. */
         expect() {
             hasArrived = false;
+            loaded = "";
         },
 
         /** The title that the page reported. */

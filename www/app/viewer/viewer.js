@@ -96,6 +96,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         showHint: showPageHint,
         onStep: () => {
             if (state.name !== "opening") expected = noExpectation;
+            pageReports.expect();
             go("leave");
         },
         onTraverse: () => { isTraversing = true; },
