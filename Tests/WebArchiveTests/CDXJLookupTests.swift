@@ -123,6 +123,21 @@ struct CDXJLookupTests {
         try expectSearchEqualsScan(wacz, Self.urls, second)
     }
 
+    @Test func moreThan100IndexesNeedASortedCopy() throws {
+        let many = (0...100).map {
+            Entry("indexes/\($0).cdx", IndexBuilder.line("k\($0)", "2023", url: "http://k/\($0)"))
+        }
+        #expect(try IndexBuilder.open(Array(many.dropLast())).indexAccess() == .search)
+        let wacz = try IndexBuilder.open(many)
+        guard case .sequential(let reason) = try wacz.indexAccess() else {
+            Issue.record("101 indexes must not be searched")
+            return
+        }
+        #expect(reason.code == .many)
+        #expect(try wacz.inspect().sequentialReason?.code == .many)
+        try expectSearchEqualsScan(wacz, (0...101).map { "http://k/\($0)" }, "many")
+    }
+
     @Test func unsortedIndexIsScanned() throws {
         var lines = Self.lines
         lines.swapAt(20, 150)

@@ -14,6 +14,8 @@ public struct SequentialReason: Sendable, Hashable, CustomStringConvertible {
         case missing
         /// The index lists no captures.
         case empty
+        /// There are so many index files that searching them all takes as long as reading them.
+        case many
         /// The index is compressed in the ZIP.
         case compressed
         /// A gzipped index has no `.idx` file.

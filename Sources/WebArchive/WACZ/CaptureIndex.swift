@@ -136,6 +136,9 @@ struct IndexFinder {
     /// - Throws: `io`; `badIndex` if an index has no lines.
     func find() throws(WebArchiveError) -> Result<[CDXJIndex], SequentialReasonError> {
         guard !wacz.indexEntries.isEmpty else { return failure(.missing, "indexes/", "the archive has no index") }
+        guard wacz.indexEntries.count <= Self.filesMax else {
+            return failure(.many, "indexes/", "the archive has \(wacz.indexEntries.count) index files")
+        }
         var indexes: [CDXJIndex] = []
         var gzipped: [ZipNumIndex.File] = []
         for (number, entry) in wacz.indexEntries.enumerated() {
@@ -178,6 +181,9 @@ struct IndexFinder {
         }
         return .success(indexes)
     }
+
+    /// The maximum number of index files that a lookup searches. Archives have one, or one for each of a few crawls.
+    private static let filesMax = 100
 
     /// Returns the contents of an `.idx` file, or `nil` if it's compressed and too large.
     private func idx(_ entry: ZIPEntry) throws(WebArchiveError) -> (any ByteSource)? {
