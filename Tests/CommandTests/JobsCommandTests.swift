@@ -170,7 +170,7 @@ struct JobsCommandTests {
         #expect(list.map { $0["state"] as? String } == ["waiting"])
         #expect(
             list.first?["reason"] as? String
-                == "interrupted: its process ended; the job runs again when no other job does")
+                == "interrupted: replayhost was killed or crashed; the job runs again, after all others")
         #expect(try await store.run("jobs", "run").code == 0)
         let done = try #require(try jobs.job(id: job.id))
         #expect(done.state == .done)

@@ -64,7 +64,7 @@ def test_job_that_ends_its_process_runs_once_more_alone(store, tmp_path, command
     store.run_checked("jobs", "run")
     failed = job(store)
     assert (failed["state"], failed["attempt"], failed["errorCode"]) == ("failed", 2, "interrupted")
-    assert "its process ended again" in failed["reason"] and "retry" in failed["reason"]
+    assert "killed or crashed again" in failed["reason"] and "retry" in failed["reason"]
     listed = store.run_checked("jobs", "--all")
     assert "only if you retry it" in " ".join((listed.output + listed.errors).split())
     store.run_checked("jobs", "run")

@@ -194,15 +194,18 @@ extension Jobs {
 
     private static func afterCrash(number: Int, isRepeatable: Bool) -> (state: Job.State, reason: String) {
         guard isRepeatable else {
-            return (.failed, "interrupted: its process ended; add the file again")
+            return (.failed, "interrupted: replayhost was killed or crashed; add the file again")
         }
         guard number < crashesMax else {
             return (
                 .failed,
-                "interrupted: its process ended again; this file may be the cause, so the job runs only if you retry it"
+                """
+                interrupted: replayhost was killed or crashed again; this file may be the cause, so the job runs only if you \
+                retry it
+                """
             )
         }
-        return (.waiting, "interrupted: its process ended; the job runs again when no other job does")
+        return (.waiting, "interrupted: replayhost was killed or crashed; the job runs again, after all others")
     }
 
     static func noJob(_ id: Int64) -> StoreError {

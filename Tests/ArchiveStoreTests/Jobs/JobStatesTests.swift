@@ -106,7 +106,7 @@ struct JobStatesTests {
             #expect(try test.store.jobs.requeueOrphaned() == 1)
             let job = try test.job()
             #expect(job.state == (crash < 2 ? .waiting : .failed))
-            #expect(job.reason?.hasPrefix("interrupted: its process ended") == true)
+            #expect(job.reason?.hasPrefix("interrupted: replayhost was killed or crashed") == true)
             #expect(job.done == 0)
             #expect(job.attempt == crash)
         }
