@@ -7,7 +7,7 @@ import Foundation
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "Manage jobs: imports, the hashing of linked files, and the indexing of text.",
+        abstract: "Manage jobs: imports, the hashing of linked files, the indexing of text, and verifications.",
         discussion: """
             A running server runs waiting jobs. Without a server, use `replayhost jobs run`.
 
