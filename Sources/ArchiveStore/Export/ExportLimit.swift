@@ -25,7 +25,7 @@ struct ExportLimit {
             .notPossible,
             "this export would be larger than \(ByteSize.text(bytesMax)), the limit for an archive of "
                 + ByteSize.text(archive.size),
-            hint: "its files may expand to far more than in real archives; export fewer of them, or single URLs")
+            hint: "save the file as it is, files of one type (--type), or single captures (`replayhost get URL`)")
     }
 
     /// Counts a file or record.
