@@ -215,7 +215,7 @@ struct DoctorCommand: ParsableCommand {
         guard let sandbox = program.sandbox else {
             return Check(
                 name: "PDFs", verdict: .warning, what: "not read, because no sandbox for \(program.path) works here",
-                hint: "install bubblewrap, or allow it without a sandbox with `replayhost serve --pdf-text`")
+                hint: "install bubblewrap, or run pdftotext without a sandbox: `replayhost serve --pdf-text`")
         }
         return Check(name: "PDFs", verdict: .good, what: "\(program.path) runs in a sandbox (\(sandbox.rawValue))")
     }

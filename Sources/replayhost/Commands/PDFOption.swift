@@ -4,6 +4,9 @@ import ArgumentParser
 struct PDFOption: ParsableArguments {
     @Flag(
         name: .customLong("pdf-text"),
-        help: "Read the text of PDFs even if no sandbox for pdftotext works (docs/safety.md).")
+        help: """
+            Run pdftotext without a sandbox if none works. A malicious PDF can then do anything that you can \
+            (docs/safety.md).
+            """)
     var isGiven = false
 }
