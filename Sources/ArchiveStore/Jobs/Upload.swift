@@ -1,4 +1,5 @@
 import Synchronization
+import WebArchive
 
 /// A file that is received piece by piece and imported as a job.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import WebArchive
 
 #if canImport(Glibc)
 import Glibc

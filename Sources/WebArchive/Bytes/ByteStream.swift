@@ -109,7 +109,7 @@ final class BoundedStream: ByteStream {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(WebArchiveError) -> Int {
         let count = try stream.read(into: buffer)
         total += UInt64(count)
-        guard total <= bytesMax else { throw tooLarge("\(bytesMax) bytes") }
+        guard total <= bytesMax else { throw tooLarge(ByteSize.text(bytesMax)) }
         lines += Self.lineEnds(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         guard lines <= linesMax else { throw tooLarge("\(linesMax) lines") }
         return count
@@ -128,7 +128,7 @@ final class BoundedStream: ByteStream {
     private func tooLarge(_ bound: String) -> WebArchiveError {
         WebArchiveError(
             code: .tooLarge,
-            problem: "\(compressed) compressed bytes expand to more than \(bound), far more than in real archives",
+            problem: "\(ByteSize.text(compressed)) expand to more than \(bound), far more than in real archives",
             file: name)
     }
 }

@@ -49,7 +49,7 @@ final class RecordDigests: WARCBlockReceiver {
         guard bytesReceived <= bytesMax else {
             throw WebArchiveError(
                 code: .tooLarge,
-                problem: "the records expand to more than \(bytesMax) bytes, far more than in real archives",
+                problem: "the records expand to more than \(ByteSize.text(bytesMax)), far more than in real archives",
                 file: file)
         }
         if let end = headEnd?.find(in: bytes) {

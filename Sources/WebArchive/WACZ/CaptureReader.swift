@@ -62,7 +62,7 @@ public final class CaptureReader {
             guard
                 entry.method == .stored
                     || entry.uncompressedSize <= wacz.limits.inflatedBytesMax(compressed: entry.compressedSize)
-            else { throw tooLarge(entry, "\(entry.uncompressedSize) bytes") }
+            else { throw tooLarge(entry, ByteSize.text(entry.uncompressedSize)) }
             current = .warc(try WARCReader(entry: entry, of: wacz.directory).makeScanner(), entry)
             return true
         }
@@ -105,7 +105,7 @@ public final class CaptureReader {
     private func tooLarge(_ entry: ZIPEntry, _ size: String) -> WebArchiveError {
         WebArchiveError(
             code: .tooLarge,
-            problem: "\(entry.compressedSize) compressed bytes expand to \(size), far more than in real archives",
+            problem: "\(ByteSize.text(entry.compressedSize)) expand to \(size), far more than in real archives",
             file: wacz.directory.path(of: entry))
     }
 

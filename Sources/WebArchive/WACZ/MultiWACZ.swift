@@ -54,11 +54,14 @@ public struct MultiWACZ: Sendable {
         // Entries don't overlap in the file, so only declared sizes can overflow when added.
         let packed = members.reduce(UInt64(0)) { $0 + $1.compressedSize }
         guard members.count <= max(Int(clamping: packed / limits.bytesPerMemberMin), limits.membersAlwaysAllowed) else {
-            throw refusal("the ZIP contains \(members.count) WACZ files in only \(packed) bytes; real ones are larger")
+            throw refusal(
+                "the ZIP contains \(members.count) WACZ files in only \(ByteSize.text(packed)); real ones are larger")
         }
         let size = members.uncompressedSize
         guard size <= limits.memberBytesMax(compressed: packed) else {
-            throw refusal("\(packed) bytes expand to \(size) bytes of WACZ files, but real ones hardly compress")
+            throw refusal(
+                "\(ByteSize.text(packed)) expand to \(ByteSize.text(size)) of WACZ files, but real ones hardly compress"
+            )
         }
     }
 

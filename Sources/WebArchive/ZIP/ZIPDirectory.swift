@@ -32,8 +32,8 @@ public struct ZIPDirectory: Sendable {
         guard end.directorySize <= limits.centralDirectoryBytesMax else {
             throw WebArchiveError(
                 code: .tooLarge,
-                problem: "the ZIP's directory has \(end.directorySize) bytes for \(end.entryCount) files, "
-                    + "and the limit is \(limits.centralDirectoryBytesMax)",
+                problem: "the ZIP's directory is larger than \(ByteSize.text(limits.centralDirectoryBytesMax)), "
+                    + "far larger than in real archives",
                 file: source.name, offset: end.directoryOffset)
         }
         let bytes = try source.read(at: end.directoryOffset, count: Int(end.directorySize))
