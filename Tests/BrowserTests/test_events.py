@@ -240,7 +240,7 @@ def test_older_lists_of_jobs_do_not_undo_events(host, fake, page):
 def test_server_without_events_is_asked_once(host_with_sample, browser):
     """The library works without events, and shows no error."""
     # The page of an archive that is being verified, or will be, asks for events too.
-    wait_until(lambda: "verification" in host_with_sample.archive("sample"), "the archive is verified")
+    wait_until(lambda: "verificationSummary" in host_with_sample.archive("sample"), "the archive is verified")
     requested = []
     browser.allow("404")
     browser.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": []}))
