@@ -2,11 +2,13 @@
 
 import contextlib
 import json
+from pathlib import Path
 
 from playwright.sync_api import Error
 
 from support.engines.engine import NotThere, ScriptError
 from support.engines.webdriver import WebDriverError
+from support.outside import UNANSWERED
 from support.waiting import wait_until
 
 from .archive import leaving_pages
@@ -20,6 +22,18 @@ STOPPED = "() => /^(?:chrome-error|about:neterror)/.test(document.documentURI) ?
 GONE = (NotThere, ScriptError, WebDriverError)
 
 
+def describe_system():
+    """This network's TCP connections, and the threads on this computer: state, and the kernel's function that each waits in."""
+    connections = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
+    threads = []
+    for thread in Path("/proc").glob("[0-9]*/task/[0-9]*"):
+        with contextlib.suppress(OSError):  # It ended meanwhile.
+            parts = [(thread / file).read_text(encoding="utf-8", errors="replace") for file in ["comm", "stat", "wchan"]]
+            name, state, wait = parts
+            threads.append(f"{thread.parent.parent.name} {thread.name} {name.strip()} {state.rpartition(') ')[2][:1]} {wait}")
+    return "\n".join([*connections, *threads])
+
+
 class Attacker:
     """One browser, one server, one replay mode."""
 
@@ -31,7 +45,7 @@ class Attacker:
     def visit(self, path):
         """Opens a page that reports its end. Returns its report."""
         self.open(path)
-        last = ""
+        last = None
 
         def look():
             nonlocal last
@@ -39,12 +53,14 @@ class Attacker:
                 last = self.run(ENDED)
                 return last
             except GONE as error:
-                last = str(error)
+                last = error
                 return None
 
         try:
             return json.loads(wait_until(look, f"{path} has ended", seconds=240))
         except AssertionError as error:
+            if isinstance(last, WebDriverError) and last.code == "timeout":
+                raise AssertionError(f"{UNANSWERED}, {error}\n{describe_system()}") from None
             raise AssertionError(f"{error}: {last}: {self.engine.run(TEXT)}") from None
 
     def open(self, path):
