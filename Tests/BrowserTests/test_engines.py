@@ -78,9 +78,8 @@ def open_from_library(engine, host):
     engine.click(f'a[aria-label="Open {TITLE}"]')
 
 
-@pytest.mark.few(
-    "chromium names lookups", "chromium ports ranges", "firefox names ranges", "firefox ports lookups", "webkit names lookups",
-    "webkit ports ranges")
+# By lookups, which is the default, other tests replay in all engines.
+@pytest.mark.few("chromium ports ranges", "firefox names ranges", "webkit ports ranges")
 @pytest.mark.parametrize("mode", MODES)
 def test_pages_replay(host, engine, mode):
     """Library, page, link, back, forward, reload, a URL in a new tab, and an uncaptured page."""
@@ -109,6 +108,7 @@ def test_pages_replay(host, engine, mode):
     expect_mode(engine, mode)
 
 
+@pytest.mark.few("chromium ports", "firefox names", "webkit ports")
 def test_archives_do_not_see_what_others_stored(host, engine):
     """Data of an archived page and of the agent's page isn't visible to another archive in the same tab."""
     engine.go(viewer_address(host, "sample"))

@@ -32,7 +32,8 @@ def test_poisoned_profile_is_cleaned(engine, origins, mode):
     run("test_poisoned_profile_is_cleaned", engine, origins, mode)
 
 
-OTHERS = [("chromium", "ports", "lookups"), ("firefox", "names", "lookups"), ("webkit", "ports", "ranges")]
+# The attacks once worked in Firefox and WebKit, never in Chromium.
+OTHERS = [("firefox", "names", "lookups"), ("webkit", "ports", "ranges")]
 
 
 @pytest.mark.parametrize("engine, origins, mode", ALL if IS_ALL else OTHERS)
@@ -41,11 +42,11 @@ def test_other_archives_are_out_of_reach(engine, origins, mode):
 
 
 # Sites have nothing to do with the replay mode.
-@pytest.mark.parametrize("engine, origins, mode", [case for case in ALL if case[2] == "lookups"] if IS_ALL else OTHERS[1:2])
+@pytest.mark.parametrize("engine, origins, mode", [case for case in ALL if case[2] == "lookups"] if IS_ALL else OTHERS[:1])
 def test_other_sites_learn_nothing(engine, origins, mode):
     run_watched(RUNS, "test_other_sites_learn_nothing", 2, 900, ESCAPES_ENGINE=engine, ESCAPES_ORIGINS=origins)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES if IS_ALL else ENGINES[:1])
 def test_control_every_attempt_is_recorded(engine):
     run("test_control_every_attempt_is_recorded", engine)

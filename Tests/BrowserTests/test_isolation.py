@@ -11,7 +11,7 @@ from support.archives import write_archive, write_captures
 from support.browser import Browser
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
-from support.places import FIXTURES
+from support.places import FIXTURES, ORIGINS
 from support.viewer import Viewer
 from support.waiting import wait_until
 from support.website import WebSite
@@ -20,6 +20,8 @@ ATTACKS = (Path(__file__).parent / "support" / "attacks.js").read_text(encoding=
 
 
 MODES = ["lookups", "ranges"]
+# `make test` runs these with each kind of origin, in one of the modes.
+in_one_mode = pytest.mark.few("ranges" if ORIGINS == "ports" else "lookups")
 
 
 def open_archive(page, host, identifier, mode):
@@ -39,6 +41,7 @@ def two_tabs(request, host, browser):
     return first, second
 
 
+@in_one_mode
 def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
     """localStorage, IndexedDB and caches, from the agent's page and from an archived page."""
     first, second = two_tabs
@@ -60,6 +63,7 @@ def test_storage_of_one_archive_is_not_seen_by_another(two_tabs):
     assert not any("second" in name for name in first.agent_frame.evaluate(look))
 
 
+@in_one_mode
 def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_tabs):
     """sample's origin serves its own file, but neither second's file nor its captures."""
     first, second = two_tabs
@@ -79,6 +83,7 @@ def test_files_and_captures_of_one_archive_are_not_served_to_another(host, two_t
         assert host.request("GET", path, host=own.netloc, port=own.port)[0] == 404, path
 
 
+@in_one_mode
 def test_frames_of_an_archive_cannot_touch_the_viewer(host, two_tabs):
     """The viewer's document and its token belong to another origin."""
     first, _ = two_tabs
@@ -117,6 +122,7 @@ def expect_refused(results, host, before, where):
     assert library(host) == before, f"{where} changed the library"
 
 
+@in_one_mode
 def test_archive_cannot_read_or_change_the_library(host, two_tabs, browser):
     """With fetch, forms, beacons, images and frames from the replay origin."""
     first, _ = two_tabs
@@ -144,6 +150,7 @@ READ_FIELDS = """<script>fetch("data.json").then((answer) => {
 });</script>"""
 
 
+@in_one_mode
 @pytest.mark.parametrize("mode", MODES)
 def test_scripts_read_the_fields_of_a_site_but_not_its_policies(host, browser, tmp_path, mode):
     """The same in both replay modes."""
@@ -163,6 +170,7 @@ def test_scripts_read_the_fields_of_a_site_but_not_its_policies(host, browser, t
     assert {name for name in read if "evil" in read[name] or name.lower() in ["link", "nel"]} == set()
 
 
+@in_one_mode
 @pytest.mark.parametrize("mode", MODES)
 def test_archived_page_cannot_call_the_network(host, browser, tmp_path, mode):
     """Images, sockets, beacons, prefetches, pings, workers and inner frames: nothing leaves this computer."""

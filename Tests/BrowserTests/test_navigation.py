@@ -17,7 +17,7 @@ SITE = "https://walk.example"
 PAGES = ["a", "b", "c", "d"]
 UNCAPTURED = f"{SITE}/nowhere"
 # The number of random walks for each engine. `WALKS=30 SEED=7` takes more, and others.
-WALKS = int(os.environ.get("WALKS", "2"))
+WALKS = int(os.environ.get("WALKS", "1"))
 SEED = int(os.environ.get("SEED", "1"))
 STEPS = 14
 

@@ -24,6 +24,8 @@ from support.website import WebSite
 ENGINE = os.environ.get("ESCAPES_ENGINE", "chromium")
 ORIGINS = os.environ.get("ESCAPES_ORIGINS", "names")
 MODE = os.environ.get("ESCAPES_MODE", "lookups")
+# The rarer ways, which take Firefox and WebKit minutes, are left to `make soak`.
+IS_WHOLE = ENGINE == "chromium" or os.environ.get("ESCAPES") == "all"
 
 # What leaves in spite of the policy, by docs/safety.md, "What a server can't block".
 MDNS = "224.0.0.251:5353"
@@ -130,17 +132,20 @@ def test_nothing_leaves(open_case):
     ended = attacker.visit("first")
     assert len(ended) == len(attempts())
     expect_nothing(attacker, "every attempt")
-    print(attacker.visit("answers"))
-    expect_nothing(attacker, "from what the server and the engine answer")
-    attacker.visit("headers")
-    expect_nothing(attacker, "by header fields", tag="headers")
-    attacker.visit("connected")
-    expect_nothing(attacker, "by an archived Connection-Allowlist")
+    if IS_WHOLE:
+        print(attacker.visit("answers"))
+        expect_nothing(attacker, "from what the server and the engine answer")
+        attacker.visit("headers")
+        expect_nothing(attacker, "by header fields", tag="headers")
+        attacker.visit("connected")
+        expect_nothing(attacker, "by an archived Connection-Allowlist")
     print(attacker.leave_all())
     expect_nothing(attacker, "by leaving", tag="leave")
     attacker.visit("poison")
     attacker.visit("poisoned")
     expect_nothing(attacker, "after another policy was asked for")
+    if not IS_WHOLE:
+        return
     print(attacker.visit("poison-more"))
     expect_nothing(attacker, "while more was left behind")
     print(attacker.visit("take-over"))
