@@ -234,6 +234,8 @@ def test_views_fit_a_narrow_window(host, engine):
 CALL_OUT = f"() => {{ {ATTACKS}\nreturn attackNetwork(); }}"
 
 
+# test_escapes.py tries more in all engines.
+@pytest.mark.few("chromium")
 @pytest.mark.parametrize("host", ["names"], indirect=True)
 def test_archived_page_cannot_call_the_network(host, engine, tmp_path):
     """Requests of markup and scripts to other hosts are blocked."""

@@ -13,6 +13,7 @@ FILE = Path(__file__).parent / "isolated" / "runs.py"
 RUNS = {"ordinary": 1, "profile_alone": 1, "replayed": 2}
 
 
+@pytest.mark.few("ordinary chromium", "replayed firefox", "profile_alone chromium", "profile_alone firefox")
 @pytest.mark.parametrize("browser", ["chromium", "firefox"])
 @pytest.mark.parametrize("name", RUNS)
 def test_isolated(browser, name):

@@ -53,6 +53,7 @@ def expect_mode(browser, mode):
         assert len(reads(browser)) <= 2
 
 
+@pytest.mark.few("ranges")
 @pytest.mark.parametrize("mode", MODES)
 def test_journey_in_each_mode(host_with_sample, browser, mode):
     """Everything that archived pages consist of, from the list of pages. The URL keeps the mode."""
