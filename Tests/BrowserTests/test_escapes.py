@@ -3,7 +3,6 @@
 outside/runs.py has the tests. Each runs in its own network namespace, so that nothing can leave this computer.
 """
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,42 +10,42 @@ import pytest
 from support.outside import run_watched
 
 RUNS = Path(__file__).parent / "outside" / "runs.py"
-# Engine, origin mode, replay mode. ESCAPES=all, which `make soak` sets, runs all.
 ENGINES = ["chromium", "firefox", "webkit"]
+# Engine, origin mode, replay mode
 ALL = [(engine, origins, mode) for engine in ENGINES for origins in ["names", "ports"] for mode in ["lookups", "ranges"]]
-FEW = [("chromium", "names", "lookups"), ("firefox", "ports", "ranges"), ("webkit", "names", "lookups")]
-IS_ALL = os.environ.get("ESCAPES") == "all"
 
 
 def run(test, engine, origins="names", mode="lookups"):
     run_watched(RUNS, test, 1, 900, ESCAPES_ENGINE=engine, ESCAPES_ORIGINS=origins, ESCAPES_MODE=mode)
 
 
-@pytest.mark.parametrize("engine, origins, mode", ALL if IS_ALL else FEW)
+@pytest.mark.few("chromium names lookups", "firefox ports ranges", "webkit names lookups")
+@pytest.mark.parametrize("engine, origins, mode", ALL)
 def test_nothing_leaves(engine, origins, mode):
     run("test_nothing_leaves", engine, origins, mode)
 
 
-@pytest.mark.parametrize("engine, origins, mode", ALL if IS_ALL else [("chromium", "names", "ranges")])
+@pytest.mark.few("chromium names ranges")
+@pytest.mark.parametrize("engine, origins, mode", ALL)
 def test_poisoned_profile_is_cleaned(engine, origins, mode):
     run("test_poisoned_profile_is_cleaned", engine, origins, mode)
 
 
 # The attacks once worked in Firefox and WebKit, never in Chromium.
-OTHERS = [("firefox", "names", "lookups"), ("webkit", "ports", "ranges")]
-
-
-@pytest.mark.parametrize("engine, origins, mode", ALL if IS_ALL else OTHERS)
+@pytest.mark.few("firefox names lookups", "webkit ports ranges")
+@pytest.mark.parametrize("engine, origins, mode", ALL)
 def test_other_archives_are_out_of_reach(engine, origins, mode):
     run("test_other_archives_are_out_of_reach", engine, origins, mode)
 
 
 # Sites have nothing to do with the replay mode.
-@pytest.mark.parametrize("engine, origins, mode", [case for case in ALL if case[2] == "lookups"] if IS_ALL else OTHERS[:1])
-def test_other_sites_learn_nothing(engine, origins, mode):
+@pytest.mark.few("firefox names")
+@pytest.mark.parametrize("engine, origins", [(engine, origins) for engine, origins, mode in ALL if mode == "lookups"])
+def test_other_sites_learn_nothing(engine, origins):
     run_watched(RUNS, "test_other_sites_learn_nothing", 2, 900, ESCAPES_ENGINE=engine, ESCAPES_ORIGINS=origins)
 
 
-@pytest.mark.parametrize("engine", ENGINES if IS_ALL else ENGINES[:1])
+@pytest.mark.few("chromium")
+@pytest.mark.parametrize("engine", ENGINES)
 def test_control_every_attempt_is_recorded(engine):
     run("test_control_every_attempt_is_recorded", engine)
