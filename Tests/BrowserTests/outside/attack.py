@@ -23,14 +23,14 @@ GONE = (NotThere, ScriptError, WebDriverError)
 
 
 def describe_system():
-    """This network's TCP connections, and the threads on this computer: state, and the kernel's function that each waits in."""
+    """The TCP connections in this network, and each thread on this computer: its state, and where in the kernel it waits."""
     connections = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
     threads = []
     for thread in Path("/proc").glob("[0-9]*/task/[0-9]*"):
         with contextlib.suppress(OSError):  # It ended meanwhile.
-            parts = [(thread / file).read_text(encoding="utf-8", errors="replace") for file in ["comm", "stat", "wchan"]]
-            name, state, wait = parts
-            threads.append(f"{thread.parent.parent.name} {thread.name} {name.strip()} {state.rpartition(') ')[2][:1]} {wait}")
+            stat, wait = ((thread / file).read_text(encoding="utf-8", errors="replace") for file in ["stat", "wchan"])
+            # proc_pid_stat(5): id, name in parentheses, state
+            threads.append(f"{stat[: stat.rindex(')') + 3]} {wait}")
     return "\n".join([*connections, *threads])
 
 

@@ -29,7 +29,7 @@ from .waiting import wait_until
 BROWSER_MAKER = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com", "gvt2.com", "googleusercontent.com")
 
 ENVIRONMENT = "REPLAYHOST_TEST_OUTSIDE"
-# What a test says when its browser's driver answers nothing any more.
+# What a test reports when its browser's driver no longer answers.
 UNANSWERED = "the browser's driver stopped answering"
 # RFC 2544: for tests of networks.
 ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
@@ -271,8 +271,8 @@ def read_question(message):
 def run_watched(file, selection, passes, seconds, **variables):
     """Runs the selected tests of a file in their own network. Exactly `passes` tests must pass.
 
-    A run in which the browser's driver stopped answering says nothing about what the pages did: the tests run again then,
-    once, from the start. Once, WebKit's driver refused every command for four minutes.
+    WebKit's driver has once refused every command for four minutes. Such a run says nothing about what the pages did, so
+    the tests then run a second time, from the start.
     """
     probe = subprocess.run(["unshare", "-rnm", "true"], capture_output=True, timeout=30)
     if probe.returncode != 0:
