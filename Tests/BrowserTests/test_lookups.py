@@ -145,7 +145,7 @@ def test_collection_that_a_page_changed_is_replaced(host_with_sample, browser):
     assert viewer.agent_frame.evaluate(change, None) is None
 
 
-@pytest.mark.few("ranges")
+@pytest.mark.few("lookups")
 @pytest.mark.parametrize("mode", MODES)
 def test_mode_stays_when_the_browser_cleared_its_storage(host_with_sample, browser, mode):
     """For the next link, the server's page in the frame sets up the mode in the viewer's URL."""
@@ -188,7 +188,7 @@ def open_odd(page, host, mode):
     return viewer
 
 
-@pytest.mark.few("ranges")
+@pytest.mark.few("lookups")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("path, text", [
     ("/broken", "The database was away that day."), ("/gone", "It was away already."),
@@ -220,7 +220,7 @@ def test_fuzzy_match_is_shown_with_its_own_url(odd_archive, page, mode):
     expect(viewer.address).to_have_value(captured)
 
 
-@pytest.mark.few("ranges")
+@pytest.mark.few("lookups")
 @pytest.mark.parametrize("mode", MODES)
 def test_documents_without_a_script_are_shown_with_their_url(odd_archive, page, mode):
     """An image and a JSON file in the frame. Back shows the page again."""
