@@ -57,7 +57,8 @@ struct PDFProgramTests {
         let program = PDFProgram(path: "/usr/bin/true", sandbox: sandbox)
         var held: [Int32] = []
         defer { for number in held { close(number) } }
-        while held.last ?? 0 < 200 {
+        // Other tests may hold the low numbers already.
+        while held.count < 8 || held.last ?? 0 < 200 {
             held.append(open("/dev/null", O_RDONLY | O_CLOEXEC))
             try #require(held.last != -1)
         }
