@@ -40,15 +40,24 @@ let captureTargets: [Target] =
         .target(
             name: "CaptureWorker",
             dependencies: [
-                "CaptureAPI", "ArchiveStore", "WebArchive",
+                "CaptureAPI", "EgressGuard", "ArchiveStore", "WebArchive",
                 .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "EgressGuard",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "CaptureServer",
             dependencies: [
-                "CaptureAPI", "CaptureWorker", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
+                "CaptureAPI", "CaptureWorker", "EgressGuard", "ReplayServer", "ArchiveStore", "WebArchive", "CZstd",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -60,7 +69,7 @@ let captureTargets: [Target] =
         .executableTarget(
             name: "replayhost-capture",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "CaptureAPI", "CommandSupport", "ReplayHostKit", "ReplayServer",
+                "CaptureServer", "CaptureWorker", "EgressGuard", "CaptureAPI", "CommandSupport", "ReplayHostKit", "ReplayServer",
                 "ArchiveStore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -70,6 +79,14 @@ let captureTargets: [Target] =
             swiftSettings: settings
         ),
         .testTarget(name: "CaptureAPITests", dependencies: ["CaptureAPI"], swiftSettings: settings),
+        .testTarget(
+            name: "EgressGuardTests",
+            dependencies: [
+                "EgressGuard", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "CaptureWorkerTests",
             dependencies: ["CaptureWorker", "CaptureAPI", "ArchiveStore", "WebArchive", "TestSupport"],

@@ -4,7 +4,8 @@ package import ArchiveStore
 ///
 ///     capture.sqlite   the queue
 ///     capture.json     URL and token of the running server, which keeps it locked
-///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt
+///     sessions/        a folder for each active download: parts, job.json, result.json, log.txt, egress.jsonl
+///     egress.allow     hosts of an intranet that may be saved from
 ///     cookies/         USER.txt: cookies that tools get a copy of
 ///     logs/            yyyy-mm/log_UUID.zst of each download; server.log
 package struct CaptureLayout: Sendable, Hashable {
@@ -18,6 +19,7 @@ package struct CaptureLayout: Sendable, Hashable {
 
     package var root: String { store.capture }
     package var sessions: String { root + "/sessions" }
+    package var egressAllow: String { root + "/egress.allow" }
     package var cookies: String { root + "/cookies" }
     package var logs: String { root + "/logs" }
     package var serverLog: String { logs + "/server.log" }

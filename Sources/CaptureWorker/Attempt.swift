@@ -1,5 +1,6 @@
 import ArchiveStore
 import CaptureAPI
+import EgressGuard
 import Foundation
 import WebArchive
 
@@ -10,24 +11,31 @@ import Darwin
 #endif
 
 /// One attempt at a download: finds out what the URL is, fetches it, packs it, and checks the result.
-package struct Attempt {
+package struct Attempt: Sendable {
     private let session: WorkerSession
 
+    /// Runs the attempt, and writes `result.json`.
+    ///
     /// - Parameters:
-    ///   - folder: The session folder, absolute, with `job.json`.
+    ///   - folder: The session folder, absolute, with `job.json` and the guard's socket. It is the current folder.
     ///   - emit: Called with what changes.
-    package init(folder: String, emit: @escaping @Sendable (WorkerMessage) -> Void) throws {
+    package static func run(
+        in folder: String, emit: @escaping @Sendable (WorkerMessage) -> Void
+    ) async throws {
         let order = try JSONDecoder().decode(
             JobOrder.self, from: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(SessionFile.order)")))
-        session = try WorkerSession(order: order, folder: folder, emit: emit)
+        try await EgressRelay.with(socket: SessionFile.egressSocket) { port in
+            let session = try WorkerSession(order: order, folder: folder, proxyPort: port, emit: emit)
+            try await Attempt(session: session).run()
+        }
     }
 
-    /// Runs the attempt, and writes `result.json`.
-    package func run() async throws {
+    private func run() async throws {
         let result: WorkerResult
         do {
             result = .success(try await save())
         } catch let failure as ToolFailure {
+            let failure = explained(failure)
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
             result = .failure(
                 ToolFailure(
@@ -41,6 +49,12 @@ package struct Attempt {
             result = .failure(ToolFailure(error.code == .noSpace ? .diskFull : .toolFailed, error.what))
         }
         try Self.write(result, to: "\(session.folder)/\(SessionFile.result)")
+    }
+
+    /// If the last connection was refused, says why: tools only see that their proxy sent an error.
+    private func explained(_ failure: ToolFailure) -> ToolFailure {
+        guard [.network, .toolFailed, .loginRequired, .unsupported, .noFile].contains(failure.code) else { return failure }
+        return session.egress.events.last?.failure ?? failure
     }
 
     private func save() async throws -> SavedFiles {

@@ -88,6 +88,10 @@ package enum SessionFile {
     package static let order = "job.json"
     package static let result = "result.json"
     package static let log = "log.txt"
+    /// The guard's socket: the only way to the network.
+    package static let egressSocket = "egress.sock"
+    /// What the guard let through and refused, as JSON lines.
+    package static let egressRecord = "egress.jsonl"
     /// Finished files of a tool.
     static let output = "out"
     /// Parts of a tool, which the next attempt continues, and its temporary files.

@@ -19,6 +19,8 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
         case quality
         case rateLimited = "rate_limited"
         case network
+        /// The guard doesn't let the host or the port through.
+        case refused = "host_refused"
         case toolFailed = "tool_failed"
         case toolMissing = "tool_missing"
         /// The tool reported success, but left no file.

@@ -17,6 +17,9 @@ final class WorkerSession: Sendable {
     let folder: String
     let log: AttemptLog
     let redaction: Redaction
+    /// The URL of the proxy that leads to the guard.
+    let proxy: String
+    let egress: EgressRecord
     private let emit: @Sendable (WorkerMessage) -> Void
 
     private struct Reported {
@@ -27,8 +30,13 @@ final class WorkerSession: Sendable {
     }
     private let reported = Mutex(Reported())
 
-    init(order: JobOrder, folder: String, emit: @escaping @Sendable (WorkerMessage) -> Void) throws {
+    /// - Parameter proxyPort: The port of this computer that leads to the guard.
+    init(
+        order: JobOrder, folder: String, proxyPort: Int, emit: @escaping @Sendable (WorkerMessage) -> Void
+    ) throws {
         (self.order, self.folder, self.emit) = (order, folder, emit)
+        proxy = "http://127.0.0.1:\(proxyPort)"
+        egress = EgressRecord(path: "\(folder)/\(SessionFile.egressRecord)")
         let cookies = order.cookies.flatMap { FileManager.default.contents(atPath: $0) }
         redaction = Redaction(cookies: cookies.map { String(decoding: $0, as: UTF8.self) } ?? "")
         log = try AttemptLog(path: "\(folder)/\(SessionFile.log)", redaction: redaction)
@@ -54,7 +62,7 @@ final class WorkerSession: Sendable {
         if isNews { emit(message) }
     }
 
-    /// Runs a tool. As long as its files grow, the server hears of it.
+    /// Runs a tool. As long as its files grow, the server hears of it. What the guard refused is in the log then.
     ///
     /// - Parameter progress: Called twice a second, for tools that don't print their progress.
     func run(
@@ -62,6 +70,12 @@ final class WorkerSession: Sendable {
         progress: @escaping @Sendable () -> DownloadProgress? = { nil }
     ) async throws -> ToolRun.End {
         let run = ToolRun(program: program, arguments: arguments, folder: folder, environment: environment)
+        let before = egress.events.count
+        defer {
+            for event in egress.events.dropFirst(before) {
+                if let failure = event.failure { log.add("refused: \(failure.message)") }
+            }
+        }
         do {
             return try await run.run(
                 onLine: { [self] stream, line in
@@ -93,11 +107,10 @@ final class WorkerSession: Sendable {
 
     /// What tools see of this program's environment.
     private var environment: [String: String] {
-        let passed = [
-            "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "TZ",
-        ]
-        let own = ProcessInfo.processInfo.environment.filter { passed.contains($0.key) }
-        return own.merging([
+        let own = ProcessInfo.processInfo.environment.filter { ["SSL_CERT_FILE", "TZ"].contains($0.key) }
+        // ffmpeg and deno know the proxy by these.
+        let proxies = ["http_proxy", "https_proxy", "all_proxy"].flatMap { [($0, proxy), ($0.uppercased(), proxy)] }
+        return own.merging(proxies) { $1 }.merging([
             "PATH": order.tools.path, "HOME": folder, "TMPDIR": parts, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
             "\(WorkerProcess.mark)": folder,
         ]) { $1 }

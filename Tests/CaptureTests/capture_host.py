@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 from support.host import die_with_parent
 from support.places import BINARY, CHECKOUT, WEB_INTERFACE
 from support.waiting import wait_until
+from website import SITES
 
 CAPTURE_BINARY = CHECKOUT / os.environ.get("REPLAYHOST_CAPTURE_BINARY", ".build/debug/replayhost-capture")
 # A wait ends when what it waits for happens. This only ends a run that would hang.
@@ -47,7 +48,10 @@ class CaptureHost:
 
     def start(self, **environment):
         command = [CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads, "--port", str(self.port),
-            "--no-library", "--json", *self.options]
+            "--no-library", "--json", "--hosts", self.folder / "hosts", *self.options]
+        self.allow(*SITES)
+        # No name server is asked.
+        (self.folder / "hosts").write_text("127.0.0.1 localhost\n", encoding="utf-8")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, env=self.environment(**environment), cwd=self.folder,
@@ -60,6 +64,12 @@ class CaptureHost:
         self.started = json.loads(line)
         self.port = int(self.started["address"].rsplit(":", 1)[1])
         return self
+
+    def allow(self, *sites):
+        """Lets tools through to these sites only, from the next attempt on."""
+        folder = self.store / "capture"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / "egress.allow").write_text("".join(f"{site}\n" for site in sorted(sites)), encoding="utf-8")
 
     def stop(self):
         if not self.process:

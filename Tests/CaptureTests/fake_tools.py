@@ -7,11 +7,7 @@ import time
 from pathlib import Path
 
 FAKES = Path(__file__).parent / "fakes"
-# Loopback only: everything else goes to a proxy that isn't there. No test may reach another host.
-NO_NETWORK = """export http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9
-export all_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9 no_proxy=127.0.0.1,localhost,::1 NO_PROXY=127.0.0.1,localhost,::1"""
 CURL = """#!/bin/sh
-{no_network}
 exec {curl} "$@"
 """
 PYTHON = """#!/bin/sh
@@ -44,7 +40,7 @@ class FakeTools:
         self.write("deno", PRINTS.format(line="deno 2.9.8 (stable, release, x86_64-unknown-linux-gnu)"))
         curl = shutil.which("curl")
         if curl:
-            self.write("curl", CURL.format(curl=curl, no_network=NO_NETWORK))
+            self.write("curl", CURL.format(curl=curl))
 
     def write(self, name, text):
         path = self.bin / name

@@ -8,6 +8,9 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+# The sites of this test run, as HOST:PORT. The guard refuses all others on this computer.
+SITES = set()
+
 
 def pdf(text="The lighthouse of Quay Harbour", title="Harbour guide", size=0):
     """A PDF of one page with a line of text, padded to at least `size` bytes."""
@@ -200,6 +203,7 @@ class Website:
         self.asked, self.fields = Counter(), {}
         self.port = self.server.server_address[1]
         self.address = f"http://127.0.0.1:{self.port}"
+        SITES.add(f"127.0.0.1:{self.port}")
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def __call__(self, path):

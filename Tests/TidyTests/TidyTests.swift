@@ -53,16 +53,18 @@ struct TidyTests {
     /// Our targets in the order of the arrows: each may import those before it.
     static let order = [
         "CLinux", "CLibzip", "CZlib", "CBrotli", "CZstd", "RE2Shim", "WebArchive", "ArchiveSignature", "ArchiveStore",
-        "ReplayServer", "ReplayHostKit", "CommandSupport", "replayhost", "CaptureAPI", "CaptureWorker", "CaptureServer",
-        "replayhost-capture",
+        "ReplayServer", "ReplayHostKit", "CommandSupport", "replayhost", "CaptureAPI", "EgressGuard", "CaptureWorker",
+        "CaptureServer", "replayhost-capture",
     ]
 
     /// The targets of the capture server. No other target imports them.
-    static let capture: Set<String> = ["CaptureAPI", "CaptureWorker", "CaptureServer", "replayhost-capture"]
+    static let capture: Set<String> = [
+        "CaptureAPI", "EgressGuard", "CaptureWorker", "CaptureServer", "replayhost-capture",
+    ]
 
     /// What each target of the capture server may import besides those of `capture` before it.
     static let belowCapture: [String: Set<String>] = [
-        "CaptureAPI": [], "CaptureWorker": ["WebArchive", "ArchiveStore"],
+        "CaptureAPI": [], "EgressGuard": [], "CaptureWorker": ["WebArchive", "ArchiveStore"],
         "CaptureServer": ["CZstd", "WebArchive", "ArchiveStore", "ReplayServer"],
         "replayhost-capture": ["ArchiveStore", "ReplayServer", "ReplayHostKit", "CommandSupport"],
     ]

@@ -1,6 +1,7 @@
 import ArchiveStore
 import CaptureAPI
 import CaptureWorker
+package import EgressGuard
 import Foundation
 import Logging
 import Synchronization
@@ -210,7 +211,41 @@ final class Runner: Sendable {
             tools: toolbox.forWorker, cookies: Folder.isFile(cookies) ? cookies : nil, software: settings.software)
         try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
         let worker = WorkerProcess(program: settings.program, folder: session, silenceMax: settings.silenceMax)
-        let end = try await withThrowingTaskGroup(of: WorkerProcess.End?.self) { group in
+        let end = try await egressGuard(session).serve(in: session, name: SessionFile.egressSocket) {
+            try await self.end(of: worker, row, stops)
+        }
+        WorkerProcess.endLeftovers(of: session)
+        guard let end, !Task.isCancelled else { return nil }
+        if let result = try readResult(session) { return result }
+        if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
+        switch end {
+        case .silent:
+            return .failure(
+                ToolFailure(.silent, "the tool was silent for \(settings.silenceMax.components.seconds) seconds"))
+        case .died(let how):
+            return .failure(ToolFailure(.aborted, "the download's process ended unexpectedly (\(how))"))
+        case .exited: return .failure(ToolFailure(.aborted, "the download's process ended without a result"))
+        }
+    }
+
+    /// The way to the network for one attempt.
+    private func egressGuard(_ session: String) throws -> EgressGuard {
+        let file = EgressAllowFile(path: layout.egressAllow)
+        if !file.invalidLines.isEmpty {
+            let lines = file.invalidLines.map(String.init).joined(separator: ", ")
+            logger.warning("egress.allow: lines that aren't HOST:PORT are ignored", metadata: ["lines": "\(lines)"])
+        }
+        var rules = EgressRules()
+        rules.allowed = file.allowed
+        let log = try EgressLog(path: "\(session)/\(SessionFile.egressRecord)")
+        return EgressGuard(rules: rules, names: settings.names) { log.add($0) }
+    }
+
+    /// Runs a worker to its end; `nil` if it was stopped.
+    private func end(
+        of worker: WorkerProcess, _ row: DownloadRow, _ stops: AsyncStream<Void>
+    ) async throws -> WorkerProcess.End? {
+        try await withThrowingTaskGroup(of: WorkerProcess.End?.self) { group in
             group.addTask {
                 try await worker.run {
                     await self.receive($0, row)
@@ -227,18 +262,6 @@ final class Runner: Sendable {
             group.cancelAll()
             while await group.nextResult() != nil {}
             return first
-        }
-        WorkerProcess.endLeftovers(of: session)
-        guard let end, !Task.isCancelled else { return nil }
-        if let result = try readResult(session) { return result }
-        if try freeBytes() < settings.freeBytesMin { return .failure(Self.diskIsFull) }
-        switch end {
-        case .silent:
-            return .failure(
-                ToolFailure(.silent, "the tool was silent for \(settings.silenceMax.components.seconds) seconds"))
-        case .died(let how):
-            return .failure(ToolFailure(.aborted, "the download's process ended unexpectedly (\(how))"))
-        case .exited: return .failure(ToolFailure(.aborted, "the download's process ended without a result"))
         }
     }
 
@@ -333,6 +356,8 @@ package struct CaptureSettings: Sendable {
     /// Whether media files and documents are kept beside their archives.
     package var keepsFiles = true
     package var rules = QueueRules()
+    /// Where the guard gets the addresses of hosts from.
+    package var names = EgressNames.system
     /// Called after each step of a hand-over.
     package var onHandOverStep: @Sendable (String) -> Void = { _ in }
 

@@ -98,7 +98,8 @@ struct DocumentAttempt {
             throw ToolFailure(code: end, output.error)
         }
         if !Folder.exists(body) { _ = try Descriptor(path: body, flags: O_WRONLY | O_CREAT) }
-        return Exchange(url: url, request: output.request, head: received, body: body, ipAddress: output.ipAddress)
+        return Exchange(
+            url: url, request: output.request, head: received, body: body, ipAddress: session.egress.address(of: url))
     }
 
     private struct NotADocument: Error {}
@@ -111,7 +112,8 @@ struct DocumentAttempt {
             "--user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
             "--header", "Accept: text/html,application/xhtml+xml,application/pdf,application/epub+zip,*/*;q=0.8",
             "--header", "Accept-Language: en;q=0.8,*;q=0.5", "--dump-header", head, "--output", body,
-            "--write-out", "\(CurlOutput.addressMark)%{remote_ip}\\n",
+            // A tunnel for http too, so that the request is the one that the site gets
+            "--proxy", session.proxy, "--noproxy", "", "--proxytunnel", "--suppress-connect-headers",
         ] + (session.order.cookies == nil ? [] : ["--cookie", "\(session.folder)/\(SessionFile.cookies)"]) + [
             "--", url,
         ]
@@ -186,13 +188,12 @@ extension ResponseHead {
     }
 }
 
-/// What curl prints with `--verbose` and `--write-out`.
+/// What curl prints with `--verbose`.
 struct CurlOutput: Sendable {
-    static let addressMark = "RHADDRESS "
-
-    /// The request as it was sent.
+    /// The request as the site got it.
     private(set) var request: [UInt8] = []
-    private(set) var ipAddress: String?
+    /// Whether the lines are of the request to the guard.
+    private var isConnecting = false
     private(set) var error: String?
 
     enum Event {
@@ -203,12 +204,11 @@ struct CurlOutput: Sendable {
     }
 
     mutating func read(_ line: String, from stream: ToolRun.Stream) -> Event {
-        if stream == .output {
-            if line.hasPrefix(Self.addressMark) { ipAddress = String(line.dropFirst(Self.addressMark.count)) }
-            return .none
-        }
+        if stream == .output { return .none }
         if line.hasPrefix(">") {
-            request += Array("\(line.dropFirst(2))\r\n".utf8)
+            if line.hasPrefix("> CONNECT ") { isConnecting = true }
+            if !isConnecting { request += Array("\(line.dropFirst(2))\r\n".utf8) }
+            if line.dropFirst().allSatisfy(\.isWhitespace) { isConnecting = false }
         } else if line.hasPrefix("<") {
             // The empty line: curl writes "< " before the line end.
             return line.dropFirst().allSatisfy(\.isWhitespace) ? .headEnd : .none

@@ -26,13 +26,11 @@ struct MediaAttempt {
     /// - Throws: `ToolFailure`.
     func run(isGeneric: Bool) async throws -> Files {
         do {
-            return try await run(MediaTool(order: session.order, folder: session.folder, isGeneric: isGeneric))
+            return try await run(MediaTool(session, isGeneric: isGeneric))
         } catch let failure as ToolFailure where failure.code == .toolFailed {
             // Subtitles in a format that yt-dlp can't convert, for example.
             session.log.add("trying again without subtitles and poster, since: \(failure.message)")
-            let tool = MediaTool(
-                order: session.order, folder: session.folder, isGeneric: isGeneric, fetchesExtras: false)
-            return try await run(tool)
+            return try await run(MediaTool(session, isGeneric: isGeneric, fetchesExtras: false))
         }
     }
 
@@ -124,5 +122,13 @@ struct MediaAttempt {
         }
         guard end == .exited(0) else { throw ToolFailure(.damaged, "ffprobe can't read the file") }
         return try MediaProbe(json: output.withLock { $0 })
+    }
+}
+
+extension MediaTool {
+    fileprivate init(_ session: WorkerSession, isGeneric: Bool, fetchesExtras: Bool = true) {
+        self.init(
+            order: session.order, folder: session.folder, proxy: session.proxy, isGeneric: isGeneric,
+            fetchesExtras: fetchesExtras)
     }
 }

@@ -5,6 +5,8 @@ import Foundation
 struct MediaTool {
     let order: JobOrder
     let folder: String
+    /// The URL of the proxy that leads to the guard.
+    let proxy: String
     /// Whether to use the generic extractor too, which looks for media in any page.
     let isGeneric: Bool
     /// Whether to fetch subtitles and a poster too.
@@ -34,7 +36,7 @@ struct MediaTool {
             // Subtitles or a poster that can't be fetched are no reason to lose the film.
             "--ignore-errors",
             "--no-playlist", "--playlist-items", "1:2", "--match-filters", Self.filter,
-            "--socket-timeout", "30", "--retries", "3", "--fragment-retries", "5",
+            "--proxy", proxy, "--socket-timeout", "30", "--retries", "3", "--fragment-retries", "5",
             // A video with a hole must not look complete.
             "--abort-on-unavailable-fragments",
             // Header fields of responses: `Retry-After`

@@ -3,6 +3,7 @@ import ArgumentParser
 import CaptureServer
 import CaptureWorker
 import CommandSupport
+import EgressGuard
 import Foundation
 import Logging
 import ReplayServer
@@ -43,13 +44,16 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("log-level"), help: "How much to log to standard error.")
     var logLevel = LogLevel.info
 
-    // For tests, which can't wait for minutes.
+    // For tests, which can't wait for minutes, and ask no name server.
 
     @Option(name: .customLong("retry-delays"), help: .hidden)
     var retryDelays: String?
 
     @Option(name: .customLong("silence-limit"), help: .hidden)
     var silenceLimit: Int?
+
+    @Option(name: .customLong("hosts"), help: .hidden)
+    var hosts: String?
 
     @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
@@ -88,7 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
         try layout.makeFolders()
         let service = try CaptureService(
             store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
-            toolbox: toolbox, settings: settings, logger: try logger(layout))
+            toolbox: toolbox, settings: try settings(), logger: try logger(layout))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
         try await service.start(on: listening, users: users.identifiers(environment))
@@ -111,13 +115,14 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.writeError("run `make setup-capture` in the replayhost folder", label: .hint)
     }
 
-    private var settings: CaptureSettings {
+    private func settings() throws -> CaptureSettings {
         var settings = CaptureSettings(program: Terminal.executablePath, software: CaptureCommand.software)
         settings.keepsFiles = !noMediaFile
         if let retryDelays {
             settings.rules.retryDelays = retryDelays.split(separator: ",").compactMap { Int($0) }.map { .seconds($0) }
         }
         if let silenceLimit { settings.silenceMax = .seconds(silenceLimit) }
+        if let hosts { settings.names = .hosts(try String(contentsOfFile: hosts, encoding: .utf8)) }
         // For tests: the server dies right after a step of the hand-over, as if it was killed.
         if let step = ProcessInfo.processInfo.environment["REPLAYHOST_CAPTURE_CRASH_AFTER"] {
             settings.onHandOverStep = { if $0 == step { _exit(9) } }

@@ -17,10 +17,9 @@ struct WorkCommand: AsyncParsableCommand {
         // A server that died closes standard output; the thread below then ends this process and its tools.
         signal(SIGPIPE) { _ in }
         Self.endWithServer()
-        let attempt = try Attempt(folder: FileManager.default.currentDirectoryPath) { message in
+        try await Attempt.run(in: FileManager.default.currentDirectoryPath) { message in
             Terminal.write(Terminal.json(message))
         }
-        try await attempt.run()
     }
 
     /// Ends this process group when the server's end closes standard input.

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import films
-from website import EPUB, PDF
+from website import EPUB, PDF, SITES
 
 TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".m3u8": "application/vnd.apple.mpegurl", ".mpd": "application/dash+xml",
     ".ts": "video/mp2t", ".m4s": "video/iso.segment", ".mp3": "audio/mpeg", ".m4a": "audio/mp4", ".vtt": "text/vtt; charset=utf-8",
@@ -139,6 +139,7 @@ class Site:
         self.asked, self.ranges, self.cookies = Counter(), defaultdict(list), defaultdict(list)
         self.port = self.server.server_address[1]
         self.address = f"http://127.0.0.1:{self.port}"
+        SITES.add(f"127.0.0.1:{self.port}")
         self.contents = {f"/{path.name}": path.read_bytes() for path in folder.iterdir()}
         self.contents |= {"/guide.pdf": PDF, "/book.epub": EPUB}
         self.contents |= {path: text.encode() for path, text in pages(self.address).items()}

@@ -1,15 +1,14 @@
-"""The real yt-dlp, ffmpeg and curl, kept from the network, where the capture server looks for tools."""
+"""The real yt-dlp, ffmpeg and curl, where the capture server looks for tools."""
 
 import os
 import shutil
 from pathlib import Path
 
-from fake_tools import NO_NETWORK, FakeTools
+from fake_tools import FakeTools
 
 PLUGINS = Path(__file__).parent / "plugins"
 # The server passes --no-plugin-dirs, as nothing but yt-dlp itself is meant to run.
 YTDLP = """#!/bin/bash
-{no_network}
 export CAPTURE_TEST_SITE={site}
 arguments=()
 for argument in "$@"; do [ "$argument" = --no-plugin-dirs ] || arguments+=("$argument"); done
@@ -25,11 +24,11 @@ def installed_ytdlp():
 
 
 class RealTools(FakeTools):
-    """The real tools, kept from the network, and yt-dlp with our plugins."""
+    """The real tools, and yt-dlp with our plugins."""
 
     def __init__(self, root, ytdlp, site):
         super().__init__(root)
-        self.write("yt-dlp", YTDLP.format(ytdlp=ytdlp, plugins=PLUGINS, site=site.address, no_network=NO_NETWORK))
+        self.write("yt-dlp", YTDLP.format(ytdlp=ytdlp, plugins=PLUGINS, site=site.address))
         for name in ("ffmpeg", "ffprobe"):
             (self.bin / name).unlink()
             (self.bin / name).symlink_to(shutil.which(name))

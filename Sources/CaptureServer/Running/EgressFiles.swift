@@ -1,0 +1,51 @@
+import ArchiveStore
+import EgressGuard
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// `egress.jsonl` of a session: the connections of one attempt.
+final class EgressLog: Sendable {
+    private let file: Descriptor
+
+    /// Begins a new record.
+    init(path: String) throws {
+        try Folder.delete(path)
+        file = try Descriptor(path: path, flags: O_WRONLY | O_CREAT | O_EXCL | O_APPEND)
+    }
+
+    /// Writes an event at once: the worker reads it. On a full disk it is lost.
+    func add(_ event: EgressEvent) {
+        guard var line = try? JSONEncoder().encode(event) else { return }
+        line.append(UInt8(ascii: "\n"))
+        try? line.withUnsafeBytes { try file.append($0) }
+    }
+}
+
+/// `egress.allow`: a host and a port of an intranet in each line. `#` begins a comment.
+struct EgressAllowFile {
+    let allowed: Set<EgressRules.Exception>
+    /// The numbers of lines that are something else.
+    let invalidLines: [Int]
+
+    /// Reads the file; without one, nothing is allowed.
+    init(path: String) {
+        let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        var allowed: Set<EgressRules.Exception> = []
+        var invalidLines: [Int] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let entry = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
+            if entry.isEmpty { continue }
+            if let exception = EgressRules.Exception(entry) {
+                allowed.insert(exception)
+            } else {
+                invalidLines.append(index + 1)
+            }
+        }
+        (self.allowed, self.invalidLines) = (allowed, invalidLines)
+    }
+}

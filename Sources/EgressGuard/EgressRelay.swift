@@ -1,0 +1,54 @@
+import NIOCore
+import NIOPosix
+
+/// A port of this computer that leads to a guard's unix socket: tools know proxies by host and port.
+///
+/// In a network namespace of its own, it is the only thing that a tool can reach.
+package enum EgressRelay {
+    private typealias Stream = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    /// Runs the body while the relay works.
+    ///
+    /// - Parameters:
+    ///   - socket: The path of the guard's socket. Use a relative one if the absolute path could exceed 107 bytes.
+    ///   - body: Gets the port on 127.0.0.1.
+    package static func with<Result: Sendable>(
+        socket: String, _ body: @escaping @Sendable (Int) async throws -> Result
+    ) async throws -> Result {
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .bind(host: "127.0.0.1", port: 0) { stream($0) }
+        guard let port = server.channel.localAddress?.port else { throw ChannelError.unknownLocalAddress }
+        // A tool or a guard that goes away is no error of the relay.
+        return try await server.accepting { try? await relay($0, to: socket) } while: { try await body(port) }
+    }
+
+    private static func stream(_ channel: any Channel) -> EventLoopFuture<Stream> {
+        channel.eventLoop.makeCompletedFuture {
+            try Stream(
+                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+        }
+    }
+
+    private static func relay(_ tool: Stream, to socket: String) async throws {
+        try await tool.executeThenClose { fromTool, toTool in
+            let guardian = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .channelOption(.allowRemoteHalfClosure, value: true)
+                .connect(unixDomainSocketPath: socket) { stream($0) }
+            try await guardian.executeThenClose { fromGuard, toGuard in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        for try await bytes in fromTool { try await toGuard.write(bytes) }
+                        toGuard.finish()
+                    }
+                    for try await bytes in fromGuard { try await toTool.write(bytes) }
+                    // The guard closes when the connection is over.
+                    group.cancelAll()
+                }
+            }
+            // Closing drops what isn't sent yet.
+            try await tool.channel.writeAndFlush(ByteBuffer()).get()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// An IPv4 or IPv6 address: 4 or 16 bytes in network order.
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    /// Reads an address as `inet_pton` does; `nil` if the text isn't one. No port, no brackets, no zone.
+    package init?(_ text: String) {
+        var found = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &found) == 1 {
+            bytes = Array(found.prefix(4))
+        } else if inet_pton(AF_INET6, text, &found) == 1 {
+            bytes = found
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns the address of an IP socket address; `nil` for one of a unix socket.
+    init?(_ address: SocketAddress) {
+        guard let text = address.ipAddress else { return nil }
+        self.init(text)
+    }
+
+    private init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+    /// The address in its shortest form. RFC 5952.
+    package var description: String { socketAddress(port: 0)?.ipAddress ?? "" }
+
+    func socketAddress(port: Int) -> SocketAddress? {
+        try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: port)
+    }
+
+    /// Whether the address is reachable from everywhere.
+    ///
+    /// An IPv4 address inside of an IPv6 address counts too: translators and tunnels lead to it.
+    ///
+    /// Source: the special-purpose address registries of IANA (RFC 6890), the address families of RFC 4291, multicast
+    /// (RFC 5771), 6to4 (RFC 3056) and translation (RFC 6052). Where a registry makes an exception in a larger block,
+    /// the whole block is refused.
+    package var isPublic: Bool {
+        if bytes.count == 4 { return !Self.refused4.contains { $0.contains(self) } }
+        if Self.mapped.contains(self) || Self.translated.contains(self) { return IPAddress(bytes: bytes[12...]).isPublic }
+        if Self.sixToFour.contains(self) { return IPAddress(bytes: bytes[2..<6]).isPublic }
+        return Self.globalUnicast.contains(self) && !Self.refused6.contains { $0.contains(self) }
+    }
+
+    /// The IPv4 address that an IPv4-mapped IPv6 address stands for; any other address itself. RFC 4291 §2.5.5.2.
+    package var unmapped: IPAddress { Self.mapped.contains(self) ? IPAddress(bytes: bytes[12...]) : self }
+
+    private static let refused4 = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+    ].map(Block.init)
+
+    private static let mapped = Block("::ffff:0:0/96")
+    private static let translated = Block("64:ff9b::/96")
+    private static let sixToFour = Block("2002::/16")
+    /// All that IANA has assigned to hosts.
+    private static let globalUnicast = Block("2000::/3")
+    private static let refused6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(Block.init)
+
+    /// An address and the number of bits that all addresses of the block share. RFC 4632 §3.1.
+    private struct Block {
+        let start: IPAddress
+        let bits: Int
+
+        /// - Parameter text: Must be valid.
+        init(_ text: String) {
+            let parts = text.split(separator: "/")
+            guard parts.count == 2, let start = IPAddress(String(parts[0])), let bits = Int(parts[1]) else {
+                preconditionFailure("\(text) isn't a block of addresses")
+            }
+            (self.start, self.bits) = (start, bits)
+        }
+
+        func contains(_ address: IPAddress) -> Bool {
+            guard address.bytes.count == start.bytes.count else { return false }
+            let (whole, rest) = (bits / 8, bits % 8)
+            guard address.bytes.prefix(whole) == start.bytes.prefix(whole) else { return false }
+            return rest == 0 || (address.bytes[whole] ^ start.bytes[whole]) >> (8 - rest) == 0
+        }
+    }
+}
