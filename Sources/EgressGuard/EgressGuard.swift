@@ -139,8 +139,8 @@ package final class EgressGuard: Sendable {
                         case .bytes(let bytes): try await send(request.framed(bytes))
                         case .end where !request.isTunnel: try await send(request.end)
                         case .end: continue
-                        // A second request isn't passed on: it may be for another host.
-                        case .head: return false
+                        // A second request may be for another host. The tool sends it again on a new connection.
+                        case .head: return true
                         }
                     }
                     if request.isTunnel { outbound.finish() }
