@@ -147,9 +147,9 @@ package final class EgressGuard: Sendable {
                     // A tool that closes a plain connection doesn't want the response any more.
                     return !request.isTunnel
                 }
-                while let isOver = try await group.next() {
-                    if isOver { group.cancelAll() }
-                }
+                // The errors of tasks that are cancelled after this don't count.
+                while let isOver = try await group.next(), !isOver {}
+                group.cancelAll()
             }
         }
     }
