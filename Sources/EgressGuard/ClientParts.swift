@@ -49,8 +49,8 @@ final class ClientPartHandler: ChannelInboundHandler, RemovableChannelHandler {
             return
         }
         pipeline.removeHandler(self, promise: nil)
-        // What it has read ahead goes to the handler above.
-        pipeline.removeHandler(decoder, promise: nil)
+        // What it has read ahead goes to the handler above, but not the end of the read, at which bytes are delivered.
+        pipeline.removeHandler(decoder).assumeIsolated().whenSuccess { pipeline.fireChannelReadComplete() }
     }
 }
 
