@@ -71,9 +71,9 @@ package struct EgressNames: Sendable {
     package static func hosts(_ text: String) -> EgressNames {
         var table: [String: [IPAddress]] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
-            let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
-            guard let address = words.first.flatMap({ IPAddress($0) }) else { continue }
-            for name in words.dropFirst() { table[name, default: []].append(address) }
+            let fields = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
+            guard let address = fields.first.flatMap({ IPAddress($0) }) else { continue }
+            for name in fields.dropFirst() { table[name, default: []].append(address) }
         }
         let known = table
         return EgressNames(
