@@ -9,10 +9,14 @@ extension NIOAsyncChannel where Inbound: Sendable, Outbound == Never {
     ) async throws -> Result {
         try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {
-                try await executeThenClose { clients in
-                    try await withThrowingDiscardingTaskGroup { connections in
-                        for try await client in clients { connections.addTask { await serve(client) } }
+                do {
+                    try await executeThenClose { clients in
+                        try await withThrowingDiscardingTaskGroup { connections in
+                            for try await client in clients { connections.addTask { await serve(client) } }
+                        }
                     }
+                } catch is CancellationError {
+                    // The body decides what its cancellation means.
                 }
                 return nil
             }

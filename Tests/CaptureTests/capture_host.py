@@ -35,6 +35,8 @@ class CaptureHost:
         self.port = 0
         self.process = None
         (self.folder / "home").mkdir(parents=True, exist_ok=True)
+        # No name server is asked.
+        (self.folder / "hosts").write_text("127.0.0.1 localhost\n", encoding="utf-8")
 
     # The program
 
@@ -50,8 +52,6 @@ class CaptureHost:
         command = [CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads, "--port", str(self.port),
             "--no-library", "--json", "--hosts", self.folder / "hosts", *self.options]
         self.allow(*SITES)
-        # No name server is asked.
-        (self.folder / "hosts").write_text("127.0.0.1 localhost\n", encoding="utf-8")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, env=self.environment(**environment), cwd=self.folder,

@@ -43,7 +43,7 @@ def host(tmp_path, tools):
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
+def shared(tmp_path_factory, website):
     """A running server for all tests of a file, which don't need an empty store."""
     folder = tmp_path_factory.mktemp("shared")
     host = CaptureHost(folder, FakeTools(folder / "tools"), *FAST_RETRIES)
