@@ -69,7 +69,8 @@ let captureTargets: [Target] =
         .executableTarget(
             name: "replayhost-capture",
             dependencies: [
-                "CaptureServer", "CaptureWorker", "EgressGuard", "CaptureAPI", "CommandSupport", "ReplayHostKit", "ReplayServer",
+                "CaptureServer", "CaptureWorker", "EgressGuard", "CaptureAPI", "CommandSupport", "ReplayHostKit",
+                "ReplayServer",
                 "ArchiveStore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -222,6 +222,22 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
         }
     }
 
+    package struct Isolation: Sendable, Hashable, Codable {
+        /// Whether tools see nothing of this computer but their programs, and reach nothing but the guard.
+        package var confined: Bool
+        /// Why not; `nil` if they are confined.
+        package var reason: String?
+
+        package init(reason: String?) { (confined, self.reason) = (reason == nil, reason) }
+
+        /// Nulls are written.
+        package func encode(to encoder: any Encoder) throws {
+            var keys = encoder.container(keyedBy: CodingKeys.self)
+            try keys.encode(confined, forKey: .confined)
+            try keys.encode(reason, forKey: .reason)
+        }
+    }
+
     package var status = "healthy"
     package var timestamp: String
     /// The version of the contract.
@@ -230,16 +246,17 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
     /// The name and version of this program.
     package var software: String
     package var tools: [ToolDescription]
+    package var isolation: Isolation
     package var queue: Queue
     /// The URL of the library; `nil` while it doesn't run.
     package var library: String?
 
     package init(
-        timestamp: String, database: Database, software: String, tools: [ToolDescription], queue: Queue,
-        library: String?
+        timestamp: String, database: Database, software: String, tools: [ToolDescription],
+        isolation: Isolation, queue: Queue, library: String?
     ) {
         (self.timestamp, self.database, self.software) = (timestamp, database, software)
-        (self.tools, self.queue, self.library) = (tools, queue, library)
+        (self.tools, self.isolation, self.queue, self.library) = (tools, isolation, queue, library)
     }
 
     /// Nulls are written.
@@ -251,6 +268,7 @@ package struct CaptureHealth: Sendable, Hashable, Codable {
         try keys.encode(database, forKey: .database)
         try keys.encode(software, forKey: .software)
         try keys.encode(tools, forKey: .tools)
+        try keys.encode(isolation, forKey: .isolation)
         try keys.encode(queue, forKey: .queue)
         try keys.encode(library, forKey: .library)
     }

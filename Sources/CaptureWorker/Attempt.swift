@@ -53,7 +53,9 @@ package struct Attempt: Sendable {
 
     /// If the last connection was refused, says why: tools only see that their proxy sent an error.
     private func explained(_ failure: ToolFailure) -> ToolFailure {
-        guard [.network, .toolFailed, .loginRequired, .unsupported, .noFile].contains(failure.code) else { return failure }
+        guard [.network, .toolFailed, .loginRequired, .unsupported, .noFile].contains(failure.code) else {
+            return failure
+        }
         return session.egress.events.last?.failure ?? failure
     }
 

@@ -22,16 +22,16 @@ package struct JobOrder: Sendable, Codable {
     package var url: String
     package var options: DownloadOptions
     package var tools: Tools
-    /// A cookies.txt, of which the worker uses a copy; `nil` without one.
-    package var cookies: String?
+    /// Whether there is a cookies.txt in the session folder. Tools write into it.
+    package var hasCookies: Bool
     /// The name and version of this program.
     package var software: String
 
     package init(
-        downloadID: String, url: String, options: DownloadOptions, tools: Tools, cookies: String?, software: String
+        downloadID: String, url: String, options: DownloadOptions, tools: Tools, hasCookies: Bool, software: String
     ) {
         (self.downloadID, self.url, self.options, self.tools) = (downloadID, url, options, tools)
-        (self.cookies, self.software) = (cookies, software)
+        (self.hasCookies, self.software) = (hasCookies, software)
     }
 }
 
@@ -96,5 +96,5 @@ package enum SessionFile {
     static let output = "out"
     /// Parts of a tool, which the next attempt continues, and its temporary files.
     static let parts = "parts"
-    static let cookies = "cookies.txt"
+    package static let cookies = "cookies.txt"
 }

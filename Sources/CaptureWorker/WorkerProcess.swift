@@ -19,13 +19,14 @@ import SystemPackage
 /// It ends with the server, whose end closes the worker's standard input.
 package struct WorkerProcess: Sendable {
     private let program: String
+    private let isolation: Isolation
     /// The session folder, in which the worker and its tools run.
     private let folder: String
     /// A worker that says nothing for longer than this is ended.
     private let silenceMax: Duration
 
-    package init(program: String, folder: String, silenceMax: Duration) {
-        (self.program, self.folder, self.silenceMax) = (program, folder, silenceMax)
+    package init(program: String, isolation: Isolation, folder: String, silenceMax: Duration) {
+        (self.program, self.isolation, self.folder, self.silenceMax) = (program, isolation, folder, silenceMax)
     }
 
     /// How a worker ended. What it achieved is in `result.json`.
@@ -57,14 +58,16 @@ package struct WorkerProcess: Sendable {
         onMessage: @escaping @Sendable (WorkerMessage) async -> Void, onError: @escaping @Sendable (String) -> Void
     ) async throws -> End {
         var options = PlatformOptions()
-        options.processGroupID = 0
+        // Also a process group of its own. Without a terminal, into which tools could type.
+        options.createSession = true
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(3))]
         let group = Mutex<pid_t>(0)
         // Whatever a tool left running ends with the attempt.
         defer { group.withLock { if $0 > 1 { kill(-$0, SIGKILL) } } }
         do {
+            let command = isolation.command(program, ["work"], in: folder)
             let result = try await Subprocess.run(
-                .path(FilePath(program)), arguments: ["work"],
+                .path(FilePath(command.program)), arguments: Arguments(command.arguments),
                 environment: .inherit.updating([Self.mark: folder]), workingDirectory: FilePath(folder),
                 platformOptions: options, input: .inputWriter, output: .sequence, error: .sequence
             ) { execution in

@@ -37,11 +37,11 @@ final class WorkerSession: Sendable {
         (self.order, self.folder, self.emit) = (order, folder, emit)
         proxy = "http://127.0.0.1:\(proxyPort)"
         egress = EgressRecord(path: "\(folder)/\(SessionFile.egressRecord)")
-        let cookies = order.cookies.flatMap { FileManager.default.contents(atPath: $0) }
-        redaction = Redaction(cookies: cookies.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        let cookies =
+            order.hasCookies ? try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(SessionFile.cookies)")) : Data()
+        redaction = Redaction(cookies: String(decoding: cookies, as: UTF8.self))
         log = try AttemptLog(path: "\(folder)/\(SessionFile.log)", redaction: redaction)
         for place in [output, parts] { try Folder.create(place) }
-        if let cookies { try Self.writePrivately(cookies, to: "\(folder)/\(SessionFile.cookies)") }
     }
 
     var output: String { "\(folder)/\(SessionFile.output)" }
@@ -114,11 +114,5 @@ final class WorkerSession: Sendable {
             "PATH": order.tools.path, "HOME": folder, "TMPDIR": parts, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1",
             "\(WorkerProcess.mark)": folder,
         ]) { $1 }
-    }
-
-    private static func writePrivately(_ bytes: Data, to target: String) throws {
-        try Folder.delete(target)
-        let file = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL)
-        try bytes.withUnsafeBytes { try file.append($0) }
     }
 }

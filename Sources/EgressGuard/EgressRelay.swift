@@ -21,7 +21,11 @@ package enum EgressRelay {
             .bind(host: "127.0.0.1", port: 0) { stream($0) }
         guard let port = server.channel.localAddress?.port else { throw ChannelError.unknownLocalAddress }
         // A tool or a guard that goes away is no error of the relay.
-        return try await server.accepting { try? await relay($0, to: socket) } while: { try await body(port) }
+        return try await server.accepting {
+            try? await relay($0, to: socket)
+        } while: {
+            try await body(port)
+        }
     }
 
     private static func stream(_ channel: any Channel) -> EventLoopFuture<Stream> {

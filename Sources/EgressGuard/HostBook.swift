@@ -22,7 +22,9 @@ final class HostBook: Sendable {
     func addresses(of destination: Destination) async throws -> [IPAddress] {
         let (host, port) = (destination.host, destination.port)
         let isException = rules.allowed.contains(EgressRules.Exception(host: host, port: port))
-        guard isException || rules.ports.contains(port) && !rules.refusedHosts.contains(host) else { throw Refused(.denied) }
+        guard isException || rules.ports.contains(port) && !rules.refusedHosts.contains(host) else {
+            throw Refused(.denied)
+        }
         let addresses = try await resolve(host)
         guard !addresses.isEmpty else { throw Refused(.unknownHost) }
         guard !isException else { return addresses }

@@ -46,7 +46,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// the whole block is refused.
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.refused4.contains { $0.contains(self) } }
-        if Self.mapped.contains(self) || Self.translated.contains(self) { return IPAddress(bytes: bytes[12...]).isPublic }
+        if Self.mapped.contains(self) || Self.translated.contains(self) {
+            return IPAddress(bytes: bytes[12...]).isPublic
+        }
         if Self.sixToFour.contains(self) { return IPAddress(bytes: bytes[2..<6]).isPublic }
         return Self.globalUnicast.contains(self) && !Self.refused6.contains { $0.contains(self) }
     }

@@ -32,7 +32,8 @@ struct ProxyRequest: Sendable {
         (self.destination, isTunnel) = (destination, false)
         let path = rest[end...].prefix { $0 != "#" }
         let forGuard = Self.forGuard.union(request.headers[canonicalForm: "connection"].map { $0.lowercased() })
-        var lines = "\(request.method.rawValue) \(path.hasPrefix("/") ? "" : "/")\(path) HTTP/1.1\r\nHost: \(authority)\r\n"
+        var lines =
+            "\(request.method.rawValue) \(path.hasPrefix("/") ? "" : "/")\(path) HTTP/1.1\r\nHost: \(authority)\r\n"
         for (name, value) in request.headers where !forGuard.contains(name.lowercased()) {
             if isChunked, name.lowercased() == "content-length" { continue }
             lines += "\(name): \(value)\r\n"

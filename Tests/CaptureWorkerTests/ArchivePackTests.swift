@@ -18,7 +18,7 @@ struct ArchivePackTests {
         let order = JobOrder(
             downloadID: "8f14e45f-ceea-4c8d-9b2a-0a1b2c3d4e5f", url: "https://www.tiktok.com/@a/video/1",
             options: DownloadOptions(),
-            tools: tools, cookies: nil, software: "test 1")
+            tools: tools, hasCookies: false, software: "test 1")
         session = try WorkerSession(order: order, folder: folder.path, proxyPort: 3128) { _ in }
     }
 

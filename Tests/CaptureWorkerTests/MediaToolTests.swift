@@ -98,8 +98,9 @@ struct MediaToolTests {
         let tools = JobOrder.Tools(ytdlp: nil, ffmpeg: nil, ffprobe: nil, curl: nil, path: "")
         let order = JobOrder(
             downloadID: "1", url: "https://example.org/--exec", options: DownloadOptions(height: 720), tools: tools,
-            cookies: nil, software: "x")
-        let arguments = MediaTool(order: order, folder: "/s", proxy: "http://127.0.0.1:3128", isGeneric: false).arguments
+            hasCookies: false, software: "x")
+        let arguments = MediaTool(order: order, folder: "/s", proxy: "http://127.0.0.1:3128", isGeneric: false)
+            .arguments
         #expect(arguments.suffix(2) == ["--", "https://example.org/--exec"])
         #expect(arguments.contains("--ignore-config"))
         #expect(arguments.contains("home:/s/out"))

@@ -96,7 +96,8 @@ struct EgressGuardTests {
 
     /// The host gets the path and its own fields; what it sends is passed on byte for byte.
     @Test func plainRequestsAreSentToTheirHost() async throws {
-        let response = Array("HTTP/1.1 200 Fine\r\nx-Odd:  a\r\nConnection: keep-alive\r\n\r\n".utf8) + patternBytes(3_000_000)
+        let response =
+            Array("HTTP/1.1 200 Fine\r\nx-Odd:  a\r\nConnection: keep-alive\r\n\r\n".utf8) + patternBytes(3_000_000)
         let requests = Mutex<[String]>([])
         try await Self.host { received in
             guard received.contains("\r\n\r\n") else { return nil }
@@ -122,7 +123,8 @@ struct EgressGuardTests {
                 #expect(event.address == "127.0.0.1")
                 #expect(event.refusal == nil)
             }
-            let expected = "GET /x/y?q=1 HTTP/1.1\r\nHost: a.example:\(port)\r\nAccept: */*\r\nConnection: close\r\n\r\n"
+            let expected =
+                "GET /x/y?q=1 HTTP/1.1\r\nHost: a.example:\(port)\r\nAccept: */*\r\nConnection: close\r\n\r\n"
             #expect(requests.withLock { $0 } == [expected])
         }
     }
@@ -169,7 +171,9 @@ struct EgressGuardTests {
     /// What a tool sends in one piece with CONNECT belongs to the tunnel, and so does everything that looks like HTTP.
     @Test(arguments: ["hello", "GET /secret HTTP/1.1\r\nHost: b.example\r\n\r\n", "\u{16}\u{3}\u{1}"])
     func tunnelsPassEverythingOn(_ text: String) async throws {
-        try await Self.host { $0 == text + text ? Array("answer to \(text)".utf8) : nil } _: { port in
+        try await Self.host {
+            $0 == text + text ? Array("answer to \(text)".utf8) : nil
+        } _: { port in
             try await Self.withGuard(port: port) { path, events in
                 let got = try await Self.send(
                     "CONNECT a.example:\(port) HTTP/1.1\r\nHost: a.example\r\n\r\n\(text)\(text)", to: path)
@@ -228,8 +232,12 @@ struct EgressGuardTests {
 
     @Test func bytesAreLimited() async throws {
         let response = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + [UInt8](repeating: 0x61, count: 5_000_000)
-        try await Self.host { $0.contains("\r\n\r\n") ? response : nil } _: { port in
-            try await Self.withGuard(port: port) { $0.bytesMax = 1_000_000 } _: { path, events in
+        try await Self.host {
+            $0.contains("\r\n\r\n") ? response : nil
+        } _: { port in
+            try await Self.withGuard(port: port) {
+                $0.bytesMax = 1_000_000
+            } _: { path, events in
                 let request = "GET http://a.example:\(port)/ HTTP/1.1\r\nHost: x\r\n\r\n"
                 let got = try await Self.send(request, to: path)
                 #expect(got.count < 1_000_000)
@@ -241,8 +249,12 @@ struct EgressGuardTests {
     }
 
     @Test func connectionsAreLimited() async throws {
-        try await Self.host { $0.contains("\r\n\r\n") ? Array("HTTP/1.1 200 OK\r\n\r\n".utf8) : nil } _: { port in
-            try await Self.withGuard(port: port) { $0.connectionsMax = 2 } _: { path, _ in
+        try await Self.host {
+            $0.contains("\r\n\r\n") ? Array("HTTP/1.1 200 OK\r\n\r\n".utf8) : nil
+        } _: { port in
+            try await Self.withGuard(port: port) {
+                $0.connectionsMax = 2
+            } _: { path, _ in
                 let request = "GET http://a.example:\(port)/ HTTP/1.1\r\nHost: x\r\n\r\n"
                 for status in [200, 200, 503] {
                     let got = String(decoding: try await Self.send(request, to: path), as: UTF8.self)
@@ -278,7 +290,9 @@ struct EgressGuardTests {
 
     /// A tool that sends no request doesn't occupy the guard.
     @Test func aSilentToolIsDisconnected() async throws {
-        try await Self.withGuard(port: 1) { $0.headTimeout = .milliseconds(50) } _: { path, _ in
+        try await Self.withGuard(port: 1) {
+            $0.headTimeout = .milliseconds(50)
+        } _: { path, _ in
             let got = try await Self.send("GET http://a.exam", to: path)
             #expect(got.isEmpty)
         }

@@ -87,7 +87,9 @@ struct HostBookTests {
     }
 
     /// The system's resolver reads IPv4 addresses in forms that browsers read too.
-    @Test(arguments: ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "017700000001", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
+    @Test(arguments: [
+        "127.0.0.1", "127.1", "0x7f000001", "2130706433", "017700000001", "localhost", "[::1]", "[::ffff:127.0.0.1]",
+    ])
     func otherFormsOfLoopbackAreRefused(_ host: String) async throws {
         let book = HostBook(rules: EgressRules(), names: .system)
         let destination = try #require(Destination(authority: "\(host):80", port: nil))
@@ -98,7 +100,8 @@ struct HostBookTests {
 
 struct DestinationTests {
     @Test(arguments: [
-        ("example.org:443", "example.org", 443), ("EXAMPLE.org.:80", "example.org", 80), ("example.org", "example.org", 80),
+        ("example.org:443", "example.org", 443), ("EXAMPLE.org.:80", "example.org", 80),
+        ("example.org", "example.org", 80),
         ("[2001:DB8::1]:443", "2001:db8::1", 443), ("[::1]", "::1", 80), ("a_b.example:8080", "a_b.example", 8080),
         ("192.0.2.1:65535", "192.0.2.1", 65535),
     ])
@@ -110,7 +113,8 @@ struct DestinationTests {
 
     @Test(arguments: [
         "", ":80", ".:80", "a b:80", "user@example.org:80", "user:secret@example.org:80", "example.org:0",
-        "example.org:65536", "example.org:", "example.org:+80", "example.org:80:80", "example.org:8 0", "[::1", "::1:80",
+        "example.org:65536", "example.org:", "example.org:+80", "example.org:80:80", "example.org:8 0", "[::1",
+        "::1:80",
         "[::1]80", "[fe80::1%25eth0]:80", "[example.org]:80", "exämple.org:80", "example.org/:80", "a\u{0}b:80",
         String(repeating: "a", count: 254) + ":80",
     ])

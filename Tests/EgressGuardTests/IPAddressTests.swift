@@ -32,7 +32,9 @@ struct IPAddressTests {
         #expect(address.isPublic)
     }
 
-    @Test(arguments: ["", "1.2.3", "1.2.3.4.5", "0x7f.1", "2130706433", "1.2.3.256", "[::1]", "fe80::1%eth0", "::1:80 "])
+    @Test(arguments: [
+        "", "1.2.3", "1.2.3.4.5", "0x7f.1", "2130706433", "1.2.3.256", "[::1]", "fe80::1%eth0", "::1:80 ",
+    ])
     func textThatIsNoAddress(_ text: String) {
         #expect(IPAddress(text) == nil)
     }

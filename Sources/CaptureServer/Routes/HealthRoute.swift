@@ -1,4 +1,5 @@
 import CaptureAPI
+import CaptureWorker
 import GRDB
 import Hummingbird
 
@@ -18,6 +19,7 @@ struct HealthRoute: Sendable {
         let health = CaptureHealth(
             timestamp: QueueTime.text(), database: .init(connected: true, totalDownloads: counts.total),
             software: service.settings.software, tools: service.toolVersions.current(),
+            isolation: .init(reason: service.settings.isolation.reason),
             queue: .init(queued: counts.queued, running: counts.running, waitingFor: service.runner.waitingFor),
             library: service.libraryAddress)
         return try JSONAnswer.response(health)

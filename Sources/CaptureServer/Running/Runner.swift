@@ -1,6 +1,6 @@
 import ArchiveStore
 import CaptureAPI
-import CaptureWorker
+package import CaptureWorker
 package import EgressGuard
 import Foundation
 import Logging
@@ -204,13 +204,14 @@ final class Runner: Sendable {
         let session = layout.session(row.sessionID)
         if let result = try readResult(session) { return result }
         try Folder.create(session)
-        let cookies = layout.cookies(of: row.username)
         let order = JobOrder(
             downloadID: row.downloadID, url: row.url,
             options: row.qualityFallback ? row.downloadOptions.withoutLimits : row.downloadOptions,
-            tools: toolbox.forWorker, cookies: Folder.isFile(cookies) ? cookies : nil, software: settings.software)
+            tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: session),
+            software: settings.software)
         try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
-        let worker = WorkerProcess(program: settings.program, folder: session, silenceMax: settings.silenceMax)
+        let worker = WorkerProcess(
+            program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
         let end = try await egressGuard(session).serve(in: session, name: SessionFile.egressSocket) {
             try await self.end(of: worker, row, stops)
         }
@@ -226,6 +227,19 @@ final class Runner: Sendable {
             return .failure(ToolFailure(.aborted, "the download's process ended unexpectedly (\(how))"))
         case .exited: return .failure(ToolFailure(.aborted, "the download's process ended without a result"))
         }
+    }
+
+    /// Copies a user's cookies into a session folder: a worker can't read the store.
+    ///
+    /// - Returns: Whether there are any.
+    private func giveCookies(of user: String, to session: String) throws -> Bool {
+        let (source, target) = (layout.cookies(of: user), "\(session)/\(SessionFile.cookies)")
+        try Folder.delete(target)
+        guard Folder.isFile(source) else { return false }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+        let file = try Descriptor(path: target, flags: O_WRONLY | O_CREAT | O_EXCL)
+        try bytes.withUnsafeBytes { try file.append($0) }
+        return true
     }
 
     /// The way to the network for one attempt.
@@ -347,6 +361,7 @@ package struct CaptureSettings: Sendable {
     package var program: String
     /// The name and version that archives name.
     package var software: String
+    package var isolation = Isolation.none(reason: "not tried")
     /// How many downloads run at once.
     package var concurrentMax = 1
     /// Nothing starts with less free space, in bytes.

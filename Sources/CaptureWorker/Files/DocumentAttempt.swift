@@ -114,7 +114,7 @@ struct DocumentAttempt {
             "--header", "Accept-Language: en;q=0.8,*;q=0.5", "--dump-header", head, "--output", body,
             // A tunnel for http too, so that the request is the one that the site gets
             "--proxy", session.proxy, "--noproxy", "", "--proxytunnel", "--suppress-connect-headers",
-        ] + (session.order.cookies == nil ? [] : ["--cookie", "\(session.folder)/\(SessionFile.cookies)"]) + [
+        ] + (session.order.hasCookies ? ["--cookie", "\(session.folder)/\(SessionFile.cookies)"] : []) + [
             "--", url,
         ]
     }

@@ -24,7 +24,7 @@ struct MediaTool {
 
     var arguments: [String] {
         general + output + (fetchesExtras ? Self.extras : []) + format
-            + (order.cookies == nil ? [] : ["--cookies", "\(folder)/\(SessionFile.cookies)"])
+            + (order.hasCookies ? ["--cookies", "\(folder)/\(SessionFile.cookies)"] : [])
             + ["--", order.url]
     }
 

@@ -90,7 +90,7 @@ struct ArchivePack {
 
     private func write(_ exchange: DocumentAttempt.Exchange, to warc: WARCWriter) throws {
         // What a site sets for a person who is logged in is a secret, too.
-        let head = exchange.head.recordBytes(withCookies: order.cookies == nil)
+        let head = exchange.head.recordBytes(withCookies: !order.hasCookies)
         let block = JoinedByteSource(
             [MemoryByteSource(head, name: "head"), try FileByteSource(path: exchange.body)], name: "response")
         var response = record("response", exchange.url, "application/http; msgtype=response")

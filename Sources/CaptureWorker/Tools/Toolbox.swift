@@ -21,12 +21,19 @@ package struct Toolbox: Sendable {
     package enum Tool: String, Sendable, CaseIterable {
         case ytdlp = "yt-dlp"
         case deno, ffmpeg, ffprobe, curl
+        case bubblewrap = "bwrap"
 
         /// The argument that prints the version.
         fileprivate var versionArgument: String { self == .ffmpeg || self == .ffprobe ? "-version" : "--version" }
 
-        /// Whether it's only needed for some sites.
-        package var isOptional: Bool { self == .deno }
+        /// What doesn't work without it; `nil` if nothing does.
+        package var isOnlyFor: String? {
+            switch self {
+            case .deno: "YouTube needs it"
+            case .bubblewrap: "it confines the others"
+            default: nil
+            }
+        }
     }
 
     /// The folder of yt-dlp's environments.

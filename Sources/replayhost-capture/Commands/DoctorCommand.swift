@@ -23,7 +23,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        var checks = await toolChecks(Toolbox(environment: environment))
+        let toolbox = Toolbox(environment: environment)
+        var checks = await toolChecks(toolbox)
+        checks.append(isolationCheck(await .find(program: Terminal.executablePath, toolbox: toolbox)))
         checks += [folderCheck(environment), try queueCheck(), try serverCheck()]
         for check in checks { check.write(asJSON: common.json) }
         if checks.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
@@ -32,13 +34,13 @@ struct DoctorCommand: AsyncParsableCommand {
     private func toolChecks(_ toolbox: Toolbox) async -> [Check] {
         var checks: [Check] = []
         for tool in await toolbox.descriptions() {
-            let isOptional = Toolbox.Tool(rawValue: tool.name)?.isOptional == true
+            let use = Toolbox.Tool(rawValue: tool.name)?.isOnlyFor
             guard let path = tool.path, let version = tool.version else {
                 let what = tool.path == nil ? "not installed" : "doesn't start"
                 checks.append(
                     Check(
-                        name: tool.name, verdict: isOptional ? .warning : .bad,
-                        what: isOptional ? "\(what); YouTube needs it" : what, hint: "run `make setup-capture`"))
+                        name: tool.name, verdict: use == nil ? .bad : .warning,
+                        what: use.map { "\(what); \($0)" } ?? what, hint: "run `make setup-capture`"))
                 continue
             }
             var check = Check(name: tool.name, verdict: .good, what: "\(version), \(path)")
@@ -53,6 +55,15 @@ struct DoctorCommand: AsyncParsableCommand {
             checks.append(check)
         }
         return checks
+    }
+
+    private func isolationCheck(_ isolation: Isolation) -> Check {
+        guard let reason = isolation.reason else {
+            return Check(name: "isolation", verdict: .good, what: "the tools are confined")
+        }
+        return Check(
+            name: "isolation", verdict: .warning, what: "\(Isolation.lack) (\(reason))",
+            hint: "run `make setup-capture`")
     }
 
     private func folderCheck(_ environment: [String: String]) -> Check {

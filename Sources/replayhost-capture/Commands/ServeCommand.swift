@@ -90,13 +90,18 @@ struct ServeCommand: AsyncParsableCommand {
         let toolbox = Toolbox(environment: environment)
         let layout = CaptureLayout(store: store.layout, downloads: downloadsFolder(environment))
         try layout.makeFolders()
+        var settings = try settings()
+        settings.isolation = await .find(program: settings.program, toolbox: toolbox)
         let service = try CaptureService(
             store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
-            toolbox: toolbox, settings: try settings(), logger: try logger(layout))
+            toolbox: toolbox, settings: settings, logger: try logger(layout))
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = noLibrary ? nil : await startLibrary()
         try await service.start(on: listening, users: users.identifiers(environment))
         tell(Serving(address: service.address, store: common.location.path, library: library), layout, toolbox)
+        if let reason = settings.isolation.reason {
+            Terminal.writeError("\(Isolation.lack) (\(reason))", label: .warning)
+        }
         for await _ in signals { break }
         await service.stop()
     }
@@ -106,7 +111,7 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.write("Serving \(serving.address) (press Ctrl-C to stop)")
         if let library = serving.library { common.note("library: \(library)") }
         common.note("files: \(layout.downloads)")
-        let missing = Toolbox.Tool.allCases.filter { toolbox.path(of: $0) == nil && !$0.isOptional }
+        let missing = Toolbox.Tool.allCases.filter { toolbox.path(of: $0) == nil && $0.isOnlyFor == nil }
         guard !missing.isEmpty else { return }
         Terminal.writeError(
             "not installed: \(missing.map(\.rawValue).joined(separator: ", ")); downloads that need them wait",

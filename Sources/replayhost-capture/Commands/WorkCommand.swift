@@ -24,8 +24,8 @@ struct WorkCommand: AsyncParsableCommand {
 
     /// Ends this process group when the server's end closes standard input.
     private static func endWithServer() {
-        // Not when a person runs it in a shell's group.
-        guard getpgrp() == getpid() else { return }
+        // Not when a person runs it in a shell's group. The leader of a confined worker's group is outside: it is 0.
+        guard [0, getpid()].contains(getpgrp()) else { return }
         let thread = Thread {
             var byte: UInt8 = 0
             while true {

@@ -1,0 +1,146 @@
+import ArchiveStore
+import Foundation
+import Subprocess
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+#if canImport(System)
+import System
+#else
+import SystemPackage
+#endif
+
+/// Whether workers and their tools are confined.
+package enum Isolation: Sendable {
+    case walls(Walls)
+    /// They run like any program of this user. The text says why.
+    case none(reason: String)
+
+    /// Tries to build walls around a program.
+    ///
+    /// - Parameter program: The absolute path of this program.
+    package static func find(program: String, toolbox: Toolbox) async -> Isolation {
+        #if os(Linux)
+        guard let bubblewrap = toolbox.path(of: .bubblewrap) else { return .none(reason: "bubblewrap isn't installed") }
+        let walls = Walls(bubblewrap: bubblewrap, program: program, toolbox: toolbox)
+        do {
+            try await walls.test()
+            return .walls(walls)
+        } catch {
+            return .none(reason: error.message)
+        }
+        #else
+        return .none(reason: "this is only possible on Linux")
+        #endif
+    }
+
+    /// The promise that doesn't hold without walls.
+    package static let lack = "the tools aren't confined: a flaw in one of them opens your files and your network"
+
+    /// Why tools aren't confined; `nil` if they are.
+    package var reason: String? {
+        switch self {
+        case .walls: nil
+        case .none(let reason): reason
+        }
+    }
+
+    /// Returns the command that runs a worker.
+    func command(_ program: String, _ arguments: [String], in folder: String) -> (program: String, arguments: [String])
+    {
+        switch self {
+        case .walls(let walls): walls.command(arguments, in: folder)
+        case .none: (program, arguments)
+        }
+    }
+}
+
+/// Namespaces in which a worker and its tools run. bubblewrap makes them. namespaces(7), bwrap(1)
+///
+/// Inside, there are the programs of the system, this program and the tools, all read-only, and the session folder. There is
+/// nothing else of this computer's files. The network is a loopback interface of its own: only the guard's socket in the
+/// session folder leads out. When the first process in it ends, the kernel ends all others.
+package struct Walls: Sendable {
+    private let bubblewrap: String
+    private let program: String
+    private let arguments: [String]
+
+    fileprivate init(bubblewrap: String, program: String, toolbox: Toolbox) {
+        // Libraries that are found from where the program is must be found inside, too.
+        let program = Self.resolved(program)
+        (self.bubblewrap, self.program) = (bubblewrap, program)
+        let visible = Self.loadedFiles() + [program] + Self.folders(of: toolbox)
+        arguments =
+            Self.namespaces + Self.system
+            + visible.filter { !$0.hasPrefix("/usr/") }.flatMap { ["--ro-bind", $0, $0] }
+    }
+
+    /// Returns the command that runs this program inside.
+    func command(_ arguments: [String], in folder: String) -> (program: String, arguments: [String]) {
+        (bubblewrap, self.arguments + ["--bind", folder, folder, "--chdir", folder, "--", program] + arguments)
+    }
+
+    /// Starts this program inside.
+    fileprivate func test() async throws(ToolFailure) {
+        do {
+            let result = try await Subprocess.run(
+                .path(FilePath(bubblewrap)), arguments: Arguments(arguments + ["--", program, "--version"]),
+                output: .discarded, error: .string(limit: 4096))
+            guard !result.terminationStatus.isSuccess else { return }
+            let line = result.standardError.split(separator: "\n").last.map(String.init)
+            throw ToolFailure(.toolFailed, line ?? "bubblewrap failed (\(result.terminationStatus))")
+        } catch let failure as ToolFailure {
+            throw failure
+        } catch {
+            throw ToolFailure(.toolFailed, "bubblewrap can't be started: \(error)")
+        }
+    }
+
+    /// Any user ID but root's has the same effect inside. A namespace for users is made also for root, so that Chromium can
+    /// use its own sandbox.
+    private static let namespaces = [
+        "--die-with-parent", "--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-net", "--unshare-pid",
+        "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
+    ]
+
+    /// The system's files. Of `/etc`, only what programs need to start and to check certificates: root can read all of it.
+    private static var system: [String] {
+        var result = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", "/usr", "/usr"]
+        for folder in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
+            if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: folder) {
+                result += ["--symlink", target, folder]
+            } else {
+                result += ["--ro-bind-try", folder, folder]
+            }
+        }
+        let settings = ["alternatives", "chromium", "chromium.d", "fonts", "ld.so.cache", "localtime", "ssl"]
+        let paths = settings.map { "/etc/\($0)" } + ["/var/cache/fontconfig"]
+        return result + paths.flatMap { ["--ro-bind-try", $0, $0] }
+    }
+
+    /// The libraries of this program. proc_pid_maps(5)
+    private static func loadedFiles() -> [String] {
+        let maps = FileManager.default.contents(atPath: "/proc/self/maps") ?? Data()
+        let paths = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
+            line.firstIndex(of: "/").map { String(line[$0...]) }
+        }
+        return Set(paths).filter { Folder.isFile($0) && !$0.hasPrefix("/lib") }.sorted()
+    }
+
+    /// The folders of the tools, also those that their links lead to.
+    private static func folders(of toolbox: Toolbox) -> [String] {
+        let paths = Toolbox.Tool.allCases.compactMap { toolbox.path(of: $0) }
+        let folders = (paths + paths.map(resolved)).map { ($0 as NSString).deletingLastPathComponent }
+        return Set(folders + [toolbox.root].filter { Folder.isFolder($0) }).sorted()
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let result = realpath(path, nil) else { return path }
+        defer { free(result) }
+        return String(cString: result)
+    }
+}
