@@ -73,7 +73,7 @@ package struct Walls: Sendable {
         // Libraries that are found from where the program is must be found inside, too.
         let program = Self.resolved(program)
         (self.bubblewrap, self.program) = (bubblewrap, program)
-        let visible = Self.loadedFiles() + [program] + Self.folders(of: toolbox)
+        let visible = Self.libraryFolders() + [program] + Self.folders(of: toolbox)
         arguments =
             Self.namespaces + Self.system
             + visible.filter { !$0.hasPrefix("/usr/") }.flatMap { ["--ro-bind", $0, $0] }
@@ -122,13 +122,14 @@ package struct Walls: Sendable {
         return result + paths.flatMap { ["--ro-bind-try", $0, $0] }
     }
 
-    /// The libraries of this program. proc_pid_maps(5)
-    private static func loadedFiles() -> [String] {
+    /// The folders of this program's libraries. proc_pid_maps(5)
+    private static func libraryFolders() -> [String] {
         let maps = FileManager.default.contents(atPath: "/proc/self/maps") ?? Data()
         let paths = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
-        return Set(paths).filter { Folder.isFile($0) && !$0.hasPrefix("/lib") }.sorted()
+        let libraries = paths.filter { $0.contains(".so") && Folder.isFile($0) && !$0.hasPrefix("/lib") }
+        return Set(libraries.map { ($0 as NSString).deletingLastPathComponent }).sorted()
     }
 
     /// The folders of the tools, also those that their links lead to.
