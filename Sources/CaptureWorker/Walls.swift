@@ -124,12 +124,16 @@ package struct Walls: Sendable {
 
     /// The folders of this program's libraries. proc_pid_maps(5)
     private static func libraryFolders() -> [String] {
+        #if os(Linux)
         let maps = FileManager.default.contents(atPath: "/proc/self/maps") ?? Data()
         let paths = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
         let libraries = paths.filter { $0.contains(".so") && Folder.isFile($0) && !$0.hasPrefix("/lib") }
         return Set(libraries.map { ($0 as NSString).deletingLastPathComponent }).sorted()
+        #else
+        return []
+        #endif
     }
 
     /// The folders of the tools, also those that their links lead to.

@@ -181,7 +181,7 @@ def test_a_tool_that_was_taken_over_gets_nothing(tmp_path, targets):
     # bwrap, the worker and the tool
     assert int(found.pop("processes")) <= 4
     assert len(found) == 15
-    # A datagram that nobody gets; the folders above its own, which are empty, and a file in one of them, which vanishes.
+    # A datagram that isn't received; the folders above its own, which are empty, and a file in one of them, which vanishes.
     harmless = {"udp": "'sent'", "list the store": "['capture']", "write secret": "1"}
     assert {name: result for name, result in found.items() if not result.startswith("failed: ")} == harmless
     assert targets.arrived == []
