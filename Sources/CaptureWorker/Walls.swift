@@ -76,7 +76,7 @@ package struct Walls: Sendable {
         let visible = Self.libraryFolders() + [program] + Self.folders(of: toolbox)
         arguments =
             Self.namespaces + Self.system
-            + visible.filter { !$0.hasPrefix("/usr/") }.flatMap { ["--ro-bind", $0, $0] }
+            + visible.filter { $0 != "/usr" && !$0.hasPrefix("/usr/") }.flatMap { ["--ro-bind", $0, $0] }
     }
 
     /// Returns the command that runs this program inside.
@@ -130,18 +130,22 @@ package struct Walls: Sendable {
             line.firstIndex(of: "/").map { String(line[$0...]) }
         }
         let libraries = paths.filter { $0.contains(".so") && Folder.isFile($0) && !$0.hasPrefix("/lib") }
-        return Set(libraries.map { ($0 as NSString).deletingLastPathComponent }).sorted()
+        return Set(libraries.map(folder)).sorted()
         #else
         return []
         #endif
     }
 
-    /// The folders of the tools, also those that their links lead to.
+    /// The folders of the tools, also those that their links lead to, and of the Python that runs yt-dlp.
     private static func folders(of toolbox: Toolbox) -> [String] {
         let paths = Toolbox.Tool.allCases.compactMap { toolbox.path(of: $0) }
-        let folders = (paths + paths.map(resolved)).map { ($0 as NSString).deletingLastPathComponent }
-        return Set(folders + [toolbox.root].filter { Folder.isFolder($0) }).sorted()
+        let folders = (paths + paths.map(resolved)).map(folder)
+        // PREFIX/bin/python3 needs PREFIX/lib.
+        let prefix = folder(folder(resolved("\(toolbox.root)/current/bin/python")))
+        return Set(folders + [toolbox.root, prefix].filter { Folder.isFolder($0) }).sorted()
     }
+
+    private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
 
     private static func resolved(_ path: String) -> String {
         guard let result = realpath(path, nil) else { return path }

@@ -23,6 +23,18 @@ def installed_ytdlp():
     return next((place for place in places if place and os.access(place, os.X_OK)), None)
 
 
+class InstalledTools:
+    """The environment that `make setup-capture` made, as it is, and bubblewrap."""
+
+    def __init__(self, folder, ytdlp):
+        self.root = Path(ytdlp).parents[2]
+        self.path = Path(folder)
+        self.path.mkdir(parents=True)
+        for name in ("ffmpeg", "ffprobe", "curl", "bwrap", "pdftotext", "pdfinfo"):
+            if found := shutil.which(name):
+                (self.path / name).symlink_to(found)
+
+
 class RealTools(FakeTools):
     """The real tools, and yt-dlp with our plugins."""
 

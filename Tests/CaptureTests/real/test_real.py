@@ -11,7 +11,7 @@ import films
 import pytest
 from capture_host import FAST_RETRIES, CaptureHost
 from contents import expect_nowhere, warc_records
-from real_tools import RealTools
+from real_tools import InstalledTools, RealTools
 
 TOOLS = Path(sys.executable).parent
 TIKTOK = "https://www.tiktok.com/@ana.quay/video/7300000000000000001"
@@ -219,6 +219,7 @@ def test_killed_download_continues_with_its_part(make_host, site):
 def test_stopped_site_fails_and_can_be_retried(make_host, tmp_path, ytdlp):
     """A URL whose server isn't there: tried four times, and once more when a person says so."""
     host = make_host(*FAST_RETRIES).start()
+    host.allow("127.0.0.1:9")
     row = host.wait_for(host.add("http://127.0.0.1:9/film.mp4"), "failed")
     assert (row["error_code"], row["attempt"]) == ("network", 4)
     assert host.call("POST", f"/download/{row['download_id']}/retry", {})[0] == 200
@@ -237,3 +238,21 @@ def test_cookies_reach_the_site(make_host, site, tmp_path):
     host.stop()
     host.command("cookies remove", "--user", "ana")
     expect_nowhere(b"SECRETOFANA", host.store, host.downloads, host.log)
+
+
+def test_confined_tools_save_a_film_and_a_document(tmp_path_factory, tmp_path, ytdlp, site):
+    """With bubblewrap, and yt-dlp as it was installed."""
+    folder = tmp_path_factory.mktemp("confined")
+    tools = InstalledTools(folder / "path", ytdlp)
+    host = CaptureHost(folder, tools)
+    try:
+        host.start()
+        isolation = host.call("GET", "/health")[1]["isolation"]
+        if not isolation["confined"]:
+            pytest.skip(isolation["reason"])
+        ids = [host.add(site(path)) for path in ("/film.m3u8", "/film-180.mp4", "/guide.pdf")]
+        rows = [host.wait_for(identifier, "completed") for identifier in ids]
+        host.expect_completed_once(rows)
+        host.expect_no_leftovers()
+    finally:
+        host.stop()
