@@ -13,10 +13,17 @@ has_tool() {
     "${as_owner[@]}" "$tool" $option >/dev/null 2>&1
 }
 
+# Whether there is a Chromium that isn't a snap.
+has_chromium() {
+    local found
+    found=$(command -v "${CHROMIUM:-chromium}") && ! head -c 4096 "$(readlink -f "$found")" | grep -aq /snap/ && has_tool "$found"
+}
+
 # Prints the missing tools.
 missing_tools() {
     local tool
     for tool in yt-dlp deno ffmpeg ffprobe curl; do
         has_tool "$tool" || echo "$tool"
     done
+    has_chromium || echo chromium
 }
