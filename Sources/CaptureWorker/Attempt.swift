@@ -68,10 +68,10 @@ package struct Attempt: Sendable {
         session.report(WorkerMessage(stage: .analysing))
         let isMedia = session.order.options.mode == .media
         if Genre(of: url).isDocument, !isMedia {
-            guard case .document(let files) = try await DocumentAttempt(session: session).run() else {
-                throw Self.isPage
+            switch try await DocumentAttempt(session: session).run() {
+            case .document(let files): return try pack(files)
+            case .other(let type): return try await savePage(of: type)
             }
-            return try pack(files)
         }
         do {
             return try pack(try await MediaAttempt(session: session).run(isGeneric: false), url)
@@ -87,13 +87,31 @@ package struct Attempt: Sendable {
         do {
             return try pack(try await MediaAttempt(session: session).run(isGeneric: true), url)
         } catch let failure as ToolFailure where failure.code == .unsupported {
-            guard case .other("text/html") = outcome else { throw failure }
-            throw Self.isPage
+            guard case .other(let type) = outcome, Self.pageTypes.contains(type) else { throw failure }
+            guard !isMedia else { throw ToolFailure(.page, "this page has no video or audio") }
+            return try await savePage(of: type)
         }
     }
 
-    private static let isPage = ToolFailure(
-        .page, "this page has no video or audio; pages can't be saved yet")
+    private static let pageTypes = ["text/html", "application/xhtml+xml"]
+
+    private func savePage(of type: String) async throws -> SavedFiles {
+        guard Self.pageTypes.contains(type) else {
+            throw ToolFailure(.unsupported, "this is neither a page nor a document")
+        }
+        return try pack(try await PageRecorder(session: session, limits: session.order.limits).run())
+    }
+
+    private func pack(_ page: RecordedPage) throws -> SavedFiles {
+        let title = Self.title(page.title.isEmpty ? WebURL(page.url)?.host ?? "" : page.title)
+        session.report(WorkerMessage(stage: .checking, title: title, genre: .unknown))
+        let name = FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: "html")
+        let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
+        let sentence = page.limit.map { session.order.limits.sentence($0) }
+        if let sentence { session.log.add(sentence) }
+        try pack.pack(page, limit: sentence)
+        return try saved(pack, file: nil, mediaType: "text/html", .unknown, genreDetectionError: nil)
+    }
 
     private func pack(_ files: MediaAttempt.Files, _ url: WebURL) throws -> SavedFiles {
         let known = Genre(of: url)
@@ -103,7 +121,7 @@ package struct Attempt: Sendable {
         session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
         let ending = (files.media as NSString).pathExtension.lowercased()
         let name = FileName.make(id: files.info.id, title: files.info.title, extension: ending)
-        let pack = try ArchivePack(session: session, title: title, fileName: name, time: Self.now())
+        let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
         try pack.pack(files)
         return try saved(
             pack, file: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo), genre,
@@ -122,7 +140,7 @@ package struct Attempt: Sendable {
         let title = Self.title(stem ?? "Document")
         session.report(WorkerMessage(stage: .checking, title: title, genre: files.genre))
         let fileName = FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: ending)
-        let pack = try ArchivePack(session: session, title: title, fileName: fileName, time: Self.now())
+        let pack = try ArchivePack(session: session, title: title, fileName: fileName, time: .now())
         try pack.pack(files)
         let type = Genre(mediaType: files.mediaType) == nil ? MediaType.of(ending) : files.mediaType
         return try saved(pack, file: files.path, mediaType: type, files.genre, genreDetectionError: nil)
@@ -130,7 +148,7 @@ package struct Attempt: Sendable {
 
     /// Verifies the archive: its structure and every hash in it.
     private func saved(
-        _ pack: ArchivePack, file: String, mediaType: String, _ genre: Genre, genreDetectionError: String?
+        _ pack: ArchivePack, file: String?, mediaType: String, _ genre: Genre, genreDetectionError: String?
     ) throws -> SavedFiles {
         let wacz = try WACZFile.open(FileByteSource(path: pack.path))
         let verification = try ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { _, _ in
@@ -143,10 +161,10 @@ package struct Attempt: Sendable {
         let (size, sha256) = try FileHash.of(archive) { _ in session.report(WorkerMessage()) }
         session.log.add("made an archive of \(size) bytes, SHA-256 \(sha256)")
         func relative(_ path: String) -> String { String(path.dropFirst(session.folder.count + 1)) }
-        let media = try Descriptor(path: file, flags: O_RDONLY)
+        let media = try file.map { try Descriptor(path: $0, flags: O_RDONLY) }
         return SavedFiles(
-            archive: relative(pack.path), archiveSHA256: sha256, file: relative(file),
-            fileSize: try media.size(), mediaType: mediaType, fileName: pack.fileName,
+            archive: relative(pack.path), archiveSHA256: sha256, file: file.map(relative),
+            fileSize: try media?.size(), mediaType: mediaType, fileName: pack.fileName,
             title: pack.title,
             genre: genre, genreDetectionError: genreDetectionError)
     }
@@ -156,14 +174,6 @@ package struct Attempt: Sendable {
             scalar.properties.generalCategory == .control ? " " : String(scalar)
         }.joined().trimmingCharacters(in: .whitespaces)
         return line.isEmpty ? "Untitled" : String(line.prefix(250))
-    }
-
-    private static func now() throws -> CaptureTimestamp {
-        let seconds = Int64(Date().timeIntervalSince1970)
-        guard let time = CaptureTimestamp(millisecondsSince1970: seconds * 1000) else {
-            throw ToolFailure(.toolFailed, "the computer's clock isn't set")
-        }
-        return time
     }
 
     /// Writes the result, flushed and renamed.

@@ -9,12 +9,15 @@ package struct JobOrder: Sendable, Codable {
         package var ffmpeg: String?
         package var ffprobe: String?
         package var curl: String?
+        package var chromium: String?
         /// The folders in which tools find each other, in the form of `PATH`.
         package var path: String
 
-        package init(ytdlp: String?, ffmpeg: String?, ffprobe: String?, curl: String?, path: String) {
+        package init(
+            ytdlp: String?, ffmpeg: String?, ffprobe: String?, curl: String?, chromium: String? = nil, path: String
+        ) {
             (self.ytdlp, self.ffmpeg, self.ffprobe, self.curl) = (ytdlp, ffmpeg, ffprobe, curl)
-            self.path = path
+            (self.chromium, self.path) = (chromium, path)
         }
     }
 
@@ -26,12 +29,15 @@ package struct JobOrder: Sendable, Codable {
     package var hasCookies: Bool
     /// The name and version of this program.
     package var software: String
+    /// When the recording of a page ends.
+    package var limits: RecordingLimits
 
     package init(
-        downloadID: String, url: String, options: DownloadOptions, tools: Tools, hasCookies: Bool, software: String
+        downloadID: String, url: String, options: DownloadOptions, tools: Tools, hasCookies: Bool, software: String,
+        limits: RecordingLimits = RecordingLimits()
     ) {
         (self.downloadID, self.url, self.options, self.tools) = (downloadID, url, options, tools)
-        (self.hasCookies, self.software) = (hasCookies, software)
+        (self.hasCookies, self.software, self.limits) = (hasCookies, software, limits)
     }
 }
 
@@ -61,9 +67,9 @@ package struct SavedFiles: Sendable, Codable {
     package var archive: String
     /// The SHA-256 of the WACZ, in hex.
     package var archiveSHA256: String
-    /// The media file or document.
-    package var file: String
-    package var fileSize: UInt64
+    /// The media file or document; `nil` for a page, which is only in the archive.
+    package var file: String?
+    package var fileSize: UInt64?
     /// `video/mp4`, for example.
     package var mediaType: String
     /// The name under which a person finds the file: `<media id>_<title>.<ext>`.
@@ -74,7 +80,7 @@ package struct SavedFiles: Sendable, Codable {
     package var genreDetectionError: String?
 
     package init(
-        archive: String, archiveSHA256: String, file: String, fileSize: UInt64, mediaType: String, fileName: String,
+        archive: String, archiveSHA256: String, file: String?, fileSize: UInt64?, mediaType: String, fileName: String,
         title: String, genre: Genre, genreDetectionError: String?
     ) {
         (self.archive, self.archiveSHA256, self.file) = (archive, archiveSHA256, file)

@@ -23,6 +23,8 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
         case refused = "host_refused"
         case toolFailed = "tool_failed"
         case toolMissing = "tool_missing"
+        /// The browser's own sandbox can't run on this computer.
+        case sandbox = "sandbox_unavailable"
         /// The tool reported success, but left no file.
         case noFile = "no_file"
         /// The file can't be read or isn't what it should be.

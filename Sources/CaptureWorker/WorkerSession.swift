@@ -64,12 +64,12 @@ final class WorkerSession: Sendable {
 
     /// Runs a tool. As long as its files grow, the server hears of it. What the guard refused is in the log then.
     ///
-    /// - Parameter progress: Called twice a second, for tools that don't print their progress.
+    /// - Parameter progress: Called twice a second, for tools that don't print their progress; throws to end the tool.
     func run(
         _ program: String, _ arguments: [String], onLine: @escaping @Sendable (ToolRun.Stream, String) throws -> Void,
-        progress: @escaping @Sendable () -> DownloadProgress? = { nil }
+        progress: @escaping @Sendable () throws -> DownloadProgress? = { nil }
     ) async throws -> ToolRun.End {
-        let run = ToolRun(program: program, arguments: arguments, folder: folder, environment: environment)
+        let run = ToolRun(program: program, arguments: arguments, folder: folder, environment: toolEnvironment)
         let before = egress.events.count
         defer {
             for event in egress.events.dropFirst(before) {
@@ -83,7 +83,7 @@ final class WorkerSession: Sendable {
                     report(WorkerMessage())
                 },
                 onTick: { [self] in
-                    if let progress = progress() { report(WorkerMessage(stage: .fetching, progress: progress)) }
+                    if let progress = try progress() { report(WorkerMessage(stage: .fetching, progress: progress)) }
                     reportGrowth()
                 })
         } catch let error as SubprocessError {
@@ -106,7 +106,7 @@ final class WorkerSession: Sendable {
     }
 
     /// What tools see of this program's environment.
-    private var environment: [String: String] {
+    var toolEnvironment: [String: String] {
         let own = ProcessInfo.processInfo.environment.filter { ["SSL_CERT_FILE", "TZ"].contains($0.key) }
         // ffmpeg and deno know the proxy by these.
         let proxies = ["http_proxy", "https_proxy", "all_proxy"].flatMap { [($0, proxy), ($0.uppercased(), proxy)] }

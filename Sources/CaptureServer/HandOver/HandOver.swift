@@ -39,11 +39,11 @@ struct HandOver: Sendable {
         let archive = try await BlockingWork().long { try importArchive(files, session, row) }
         try await queue.setArchive(id, archive: archive.id.text, sha256: files.archiveSHA256, files)
         try onStep(.imported)
-        if keepsFiles {
-            try await placeFile(id, files, session)
+        if keepsFiles, let file = files.file {
+            try await placeFile(id, files, "\(session)/\(file)")
             try onStep(.filed)
         }
-        try await queue.complete(id, keepsFile: keepsFiles)
+        try await queue.complete(id, keepsFile: keepsFiles && files.file != nil)
         try onStep(.completed)
         sweep(row)
         try onStep(.swept)
@@ -113,10 +113,9 @@ struct HandOver: Sendable {
     }
 
     /// Puts the file under a free name into the folder of its user and genre: by a hard link, or as a copy.
-    private func placeFile(_ id: String, _ files: SavedFiles, _ session: String) async throws {
+    private func placeFile(_ id: String, _ files: SavedFiles, _ source: String) async throws {
         guard let row = try await queue.row(id) else { return }
         let folder = layout.folder(row)
-        let source = "\(session)/\(files.file)"
         let isPlaced = try await BlockingWork().long {
             try SavedFolder.create(folder, below: layout.downloads)
             return row.fileName.map { SavedFolder.isSame(source, "\(folder)/\($0)") } ?? false

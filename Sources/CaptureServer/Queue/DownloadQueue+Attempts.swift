@@ -99,7 +99,7 @@ extension DownloadQueue {
                     """,
                 [
                     "archive": archive, "sha256": sha256, "title": files.title, "genre": files.genre.rawValue,
-                    "type": files.mediaType, "size": Int64(clamping: files.fileSize),
+                    "type": files.mediaType, "size": files.fileSize.map { Int64(clamping: $0) },
                     "problem": files.genreDetectionError,
                 ])
         }

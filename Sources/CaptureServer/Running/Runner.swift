@@ -208,7 +208,7 @@ final class Runner: Sendable {
             downloadID: row.downloadID, url: row.url,
             options: row.qualityFallback ? row.downloadOptions.withoutLimits : row.downloadOptions,
             tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: session),
-            software: settings.software)
+            software: settings.software, limits: settings.pageLimits)
         try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
@@ -367,6 +367,7 @@ package struct CaptureSettings: Sendable {
     /// Nothing starts with less free space, in bytes.
     package var freeBytesMin: UInt64 = 200_000_000
     package var silenceMax = Duration.seconds(60)
+    package var pageLimits = RecordingLimits()
     package var pollInterval = Duration.seconds(1)
     /// Whether media files and documents are kept beside their archives.
     package var keepsFiles = true

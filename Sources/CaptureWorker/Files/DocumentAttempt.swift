@@ -1,7 +1,6 @@
 import ArchiveStore
 import CaptureAPI
 import Foundation
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -22,6 +21,8 @@ struct DocumentAttempt {
         /// The path of the body, without transfer coding.
         let body: String
         let ipAddress: String?
+        /// Whether a limit ended the body.
+        var isCut = false
     }
 
     /// A document with the redirects that led to it.
@@ -62,7 +63,7 @@ struct DocumentAttempt {
                 session.log.add("redirected to \(url)")
                 continue
             }
-            try Self.check(exchange.head)
+            try exchange.head.checkStatus()
             let type = exchange.head.mediaType
             guard let genre = Genre(of: exchange.head, at: current) else { return .other(mediaType: type) }
             try check(exchange.body, genre)
@@ -73,72 +74,7 @@ struct DocumentAttempt {
 
     /// Sends one request. The body of a page isn't read.
     private func fetch(_ url: String, number: Int, with curl: String) async throws -> Exchange {
-        let (head, body) = ("\(session.parts)/\(number).head", "\(session.output)/\(number).body")
-        for path in [head, body] { try Folder.delete(path) }
-        let arguments = arguments(url, head: head, body: body)
-        session.log.add("curl " + arguments.joined(separator: " "))
-        let read = Mutex(CurlOutput())
-        let end: ToolRun.End
-        do {
-            end = try await session.run(curl, arguments) { stream, line in
-                let event = read.withLock { $0.read(line, from: stream) }
-                if case .log(let text) = event { session.log.add(text, from: "curl") }
-                // Decided once the whole head was read.
-                if case .headEnd = event, let head = ResponseHead(path: head), head.isOther(at: url) {
-                    throw NotADocument()
-                }
-            } progress: {
-                Self.progress(head: head, body: body)
-            }
-        } catch is NotADocument {
-            end = .exited(0)
-        }
-        let output = read.withLock { $0 }
-        guard end == .exited(0), let received = ResponseHead(path: head) else {
-            throw ToolFailure(code: end, output.error)
-        }
-        if !Folder.exists(body) { _ = try Descriptor(path: body, flags: O_WRONLY | O_CREAT) }
-        return Exchange(
-            url: url, request: output.request, head: received, body: body, ipAddress: session.egress.address(of: url))
-    }
-
-    private struct NotADocument: Error {}
-
-    private func arguments(_ url: String, head: String, body: String) -> [String] {
-        [
-            // Without the person's .curlrc
-            "--disable", "--silent", "--show-error", "--verbose", "--globoff", "--path-as-is", "--http1.1",
-            "--proto", "=http,https", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time", "50",
-            "--user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
-            "--header", "Accept: text/html,application/xhtml+xml,application/pdf,application/epub+zip,*/*;q=0.8",
-            "--header", "Accept-Language: en;q=0.8,*;q=0.5", "--dump-header", head, "--output", body,
-            // A tunnel for http too, so that the request is the one that the site gets
-            "--proxy", session.proxy, "--noproxy", "", "--proxytunnel", "--suppress-connect-headers",
-        ] + (session.order.hasCookies ? ["--cookie", "\(session.folder)/\(SessionFile.cookies)"] : []) + [
-            "--", url,
-        ]
-    }
-
-    private static func progress(head: String, body: String) -> DownloadProgress? {
-        guard let bytes = Folder.fileSize(body) else { return nil }
-        let total = ResponseHead(path: head)?.contentLength
-        let percent = total.flatMap { $0 > 0 ? min(100, (Double(bytes) / Double($0) * 1000).rounded() / 10) : nil }
-        return DownloadProgress(percent: percent, bytes: bytes, total: total)
-    }
-
-    private static func check(_ head: ResponseHead) throws {
-        let line = "the site answered \(head.status)"
-        switch head.status {
-        case 200: return
-        case 401, 407: throw ToolFailure(.loginRequired, line)
-        case 404, 410: throw ToolFailure(.notFound, line)
-        case 429, 503:
-            throw ToolFailure(
-                .rateLimited, line, retryAfterSeconds: head["retry-after"].flatMap { RetryAfter.seconds($0) })
-        case 451: throw ToolFailure(.geoBlocked, line)
-        case 500...: throw ToolFailure(.network, line)
-        default: throw ToolFailure(.toolFailed, line)
-        }
+        try await CurlRun(session: session, curl: curl).fetch(url, name: "\(number)") { $0.isOther(at: url) }
     }
 
     /// Whether the body is what its type says: error pages are often sent as 200.
@@ -185,51 +121,5 @@ extension ResponseHead {
     fileprivate func isOther(at url: String) -> Bool {
         guard location == nil, status == 200, let url = WebURL(url) else { return false }
         return Genre(of: self, at: url) == nil
-    }
-}
-
-/// What curl prints with `--verbose`.
-struct CurlOutput: Sendable {
-    /// The request as the site got it.
-    private(set) var request: [UInt8] = []
-    /// Whether the lines are of the request to the guard.
-    private var isConnecting = false
-    private(set) var error: String?
-
-    enum Event {
-        case none
-        /// The response's head is complete.
-        case headEnd
-        case log(String)
-    }
-
-    mutating func read(_ line: String, from stream: ToolRun.Stream) -> Event {
-        if stream == .output { return .none }
-        if line.hasPrefix(">") {
-            if line.hasPrefix("> CONNECT ") { isConnecting = true }
-            if !isConnecting { request += Array("\(line.dropFirst(2))\r\n".utf8) }
-            if line.dropFirst().allSatisfy(\.isWhitespace) { isConnecting = false }
-        } else if line.hasPrefix("<") {
-            // The empty line: curl writes "< " before the line end.
-            return line.dropFirst().allSatisfy(\.isWhitespace) ? .headEnd : .none
-        } else if line.hasPrefix("curl: ") {
-            error = String(line.dropFirst(6))
-            return .log(line)
-        }
-        return .none
-    }
-}
-
-extension ToolFailure {
-    /// Classifies curl's exit codes. Source: curl(1), "Exit codes".
-    fileprivate init(code end: ToolRun.End, _ error: String?) {
-        let message = String((error ?? "curl ended without a response (\(end))").prefix(500))
-        switch end {
-        case .exited(1), .exited(3): self.init(.unsupported, message)
-        case .exited(23): self.init(.diskFull, message)
-        case .exited(60), .exited(51): self.init(.toolFailed, message)
-        case .exited: self.init(.network, message)
-        case .killed(let signal): self.init(.aborted, "curl was ended by signal \(signal)")
-        }
     }
 }

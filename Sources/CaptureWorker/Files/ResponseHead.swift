@@ -9,6 +9,10 @@ package struct ResponseHead: Sendable {
 
     private static let bytesMax = 1 << 20
 
+    init(status: Int, statusLine: String, fields: [(name: String, value: String)]) {
+        (self.status, self.statusLine, self.fields) = (status, statusLine, fields)
+    }
+
     /// Reads a file of `--dump-header`, which may begin with interim responses; `nil` until a head is complete.
     init?(path: String) {
         guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: Self.bytesMax)
@@ -66,13 +70,20 @@ package struct ResponseHead: Sendable {
     /// The head for a WARC record, whose body has no transfer coding. Removed fields keep their values under another name, as
     /// browser-based crawlers write them.
     ///
-    /// - Parameter withCookies: Whether to keep `Set-Cookie`.
-    package func recordBytes(withCookies: Bool = true) -> [UInt8] {
-        let kept = fields.filter { withCookies || !["set-cookie", "set-cookie2"].contains($0.name.lowercased()) }
-        let lines = kept.map { field in
-            let name = field.name.lowercased() == "transfer-encoding" ? "x-orig-transfer-encoding" : field.name
-            return "\(name): \(field.value)\r\n"
+    /// - Parameters:
+    ///   - withCookies: Whether to keep `Set-Cookie`.
+    ///   - decodedSize: The size of a body whose content coding is removed, too; `nil` if the body is as it was received.
+    package func recordBytes(withCookies: Bool = true, decodedSize: UInt64? = nil) -> [UInt8] {
+        let removed = ["transfer-encoding"] + (decodedSize == nil ? [] : ["content-encoding"])
+        let lines = fields.compactMap { field -> String? in
+            let name = field.name.lowercased()
+            if !withCookies, ["set-cookie", "set-cookie2"].contains(name) { return nil }
+            if removed.contains(name) { return "x-orig-\(name): \(field.value)\r\n" }
+            if name == "content-length", let decodedSize { return "\(field.name): \(decodedSize)\r\n" }
+            return "\(field.name): \(field.value)\r\n"
         }
-        return Array("\(statusLine)\r\n\(lines.joined())\r\n".utf8)
+        // Records have the form of HTTP/1.1; `WARC-Protocol` names the version.
+        let line = statusLine.hasPrefix("HTTP/2 ") ? "HTTP/1.1" + statusLine.dropFirst("HTTP/2".count) : statusLine
+        return Array("\(line)\r\n\(lines.joined())\r\n".utf8)
     }
 }

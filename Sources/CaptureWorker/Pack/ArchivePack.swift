@@ -14,7 +14,7 @@ struct ArchivePack {
     private static let records = "data.warc.gz"
     private static let media = "media.warc"
 
-    private var order: JobOrder { session.order }
+    var order: JobOrder { session.order }
 
     /// The URL below which everything is that no site sent. RFC 6761 §6.4: `.invalid` never resolves.
     private var base: String { "https://replayhost.invalid/\(order.downloadID)/" }
@@ -60,18 +60,22 @@ struct ArchivePack {
 
     var path: String { "\(session.folder)/\((fileName as NSString).deletingPathExtension).wacz" }
 
-    private func finish(_ writer: WACZWriter, mainPage: String) throws {
+    /// - Parameter notes: Further sentences of the description.
+    func finish(
+        _ writer: WACZWriter, mainPage: String, at pageTime: CaptureTimestamp? = nil, notes: [String] = []
+    ) throws {
         var description = PackageDescription()
         description.title = title
-        description.description = "Saved from \(order.url)"
+        description.description = (["Saved from \(order.url)"] + notes).joined(separator: ". ").replacingOccurrences(
+            of: ".. ", with: ". ")
         description.created = time
         description.software = order.software
-        description.mainPage = .init(url: mainPage, time: time)
+        description.mainPage = .init(url: mainPage, time: pageTime ?? time)
         _ = try writer.finish(description)
     }
 
     /// Adds a compressed WARC file.
-    private func addRecords(to writer: WACZWriter, _ body: (WARCWriter) throws -> Void) throws {
+    func addRecords(to writer: WACZWriter, _ body: (WARCWriter) throws -> Void) throws {
         let path = "\(session.parts)/\(Self.records)"
         unlink(path)
         let warc = try WARCWriter(path: path)
@@ -106,7 +110,7 @@ struct ArchivePack {
     }
 
     /// Cookies and log-ins never get into a record.
-    private static func withoutSecrets(_ request: [UInt8]) -> [UInt8] {
+    static func withoutSecrets(_ request: [UInt8]) -> [UInt8] {
         let lines = String(decoding: request, as: UTF8.self).components(separatedBy: "\r\n")
         let secrets = ["cookie:", "authorization:", "proxy-authorization:"]
         let kept = lines.filter { line in !secrets.contains(where: line.lowercased().hasPrefix) }
@@ -121,7 +125,7 @@ struct ArchivePack {
         try warc.write(record("resource", base + name, type), block: FileByteSource(path: file))
     }
 
-    private func record(_ type: String, _ url: String?, _ contentType: String) -> WARCWriter.Record {
+    func record(_ type: String, _ url: String?, _ contentType: String) -> WARCWriter.Record {
         WARCWriter.Record(type: type, targetURI: url, date: time, contentType: contentType)
     }
 

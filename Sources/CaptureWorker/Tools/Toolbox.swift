@@ -20,7 +20,7 @@ import SystemPackage
 package struct Toolbox: Sendable {
     package enum Tool: String, Sendable, CaseIterable {
         case ytdlp = "yt-dlp"
-        case deno, ffmpeg, ffprobe, curl
+        case deno, ffmpeg, ffprobe, curl, chromium
         case bubblewrap = "bwrap"
 
         /// The argument that prints the version.
@@ -30,6 +30,7 @@ package struct Toolbox: Sendable {
         package var isOnlyFor: String? {
             switch self {
             case .deno: "YouTube needs it"
+            case .chromium: "pages need it"
             case .bubblewrap: "it confines the others"
             default: nil
             }
@@ -39,10 +40,13 @@ package struct Toolbox: Sendable {
     /// The folder of yt-dlp's environments.
     package let root: String
     private let path: String
+    /// Another browser than `chromium`: its path, or its name on `PATH`.
+    private let browser: String?
 
     package init(environment: [String: String]) {
         root = ToolEnvironment.root(environment)
         path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        browser = environment["CHROMIUM"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The folders to look in, in the form of `PATH`.
@@ -50,16 +54,26 @@ package struct Toolbox: Sendable {
 
     /// Returns the path of a program; `nil` if it isn't installed.
     package func path(of tool: Tool) -> String? {
-        searchPath.split(separator: ":").lazy.map { "\($0)/\(tool.rawValue)" }.first {
-            access($0, X_OK) == 0 && Folder.isFile($0)
+        let name = tool == .chromium ? browser ?? tool.rawValue : tool.rawValue
+        let places = name.contains("/") ? [name] : searchPath.split(separator: ":").map { "\($0)/\(name)" }
+        return places.first { access($0, X_OK) == 0 && Folder.isFile($0) }
+    }
+
+    /// Whether a program is a snap, or a script that starts one: its files are outside of the session folder's reach.
+    package static func isSnap(_ path: String) -> Bool {
+        let target = Folder.resolved(path)
+        if target.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }
+        guard let file = FileHandle(forReadingAtPath: target), let start = try? file.read(upToCount: 4 << 10) else {
+            return false
         }
+        return start.starts(with: Data("#!".utf8)) && String(decoding: start, as: UTF8.self).contains("/snap/bin/")
     }
 
     /// The tools for a worker.
     package var forWorker: JobOrder.Tools {
         JobOrder.Tools(
             ytdlp: path(of: .ytdlp), ffmpeg: path(of: .ffmpeg), ffprobe: path(of: .ffprobe), curl: path(of: .curl),
-            path: searchPath)
+            chromium: path(of: .chromium), path: searchPath)
     }
 
     /// Returns the tools that a URL needs and that aren't installed.

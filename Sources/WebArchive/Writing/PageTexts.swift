@@ -162,7 +162,9 @@ struct PageLine {
     }
 
     /// An ID that is the same for the same page and time.
-    private var id: String {
+    private var id: String { Self.id(url: url, time: time) }
+
+    static func id(url: String, time: CaptureTimestamp?) -> String {
         SHA256.hash(data: Array("\(time?.rfc3339 ?? "") \(url)".utf8)).prefix(8).hexadecimal
     }
 

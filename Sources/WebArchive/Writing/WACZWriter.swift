@@ -97,6 +97,9 @@ public final class WACZWriter {
         try pages.output.write(lines)
     }
 
+    /// Returns the ID that `addPage` gives a page.
+    package static func pageID(url: String, time: CaptureTimestamp?) -> String { PageLine.id(url: url, time: time) }
+
     /// Writes index, page list and description, and gives the file its name. Must be the last call.
     ///
     /// - Parameters:

@@ -55,6 +55,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("hosts"), help: .hidden)
     var hosts: String?
 
+    // Seconds, bytes and exchanges.
+    @Option(name: .customLong("page-limits"), help: .hidden)
+    var pageLimits: String?
+
     @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
 
@@ -126,6 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
         if let retryDelays {
             settings.rules.retryDelays = retryDelays.split(separator: ",").compactMap { Int($0) }.map { .seconds($0) }
         }
+        if let pageLimits { settings.pageLimits = try Self.limits(pageLimits) }
         if let silenceLimit { settings.silenceMax = .seconds(silenceLimit) }
         if let hosts { settings.names = .hosts(try String(contentsOfFile: hosts, encoding: .utf8)) }
         // For tests: the server dies right after a step of the hand-over, as if it was killed.
@@ -133,6 +138,15 @@ struct ServeCommand: AsyncParsableCommand {
             settings.onHandOverStep = { if $0 == step { _exit(9) } }
         }
         return settings
+    }
+
+    /// Parses `SECONDS,BYTES,EXCHANGES`.
+    private static func limits(_ text: String) throws -> RecordingLimits {
+        let numbers = text.split(separator: ",").compactMap { UInt64($0) }
+        guard numbers.count == 3 else { throw ValidationError("--page-limits needs three numbers") }
+        var limits = RecordingLimits()
+        (limits.seconds, limits.bytes, limits.exchanges) = (Double(numbers[0]), numbers[1], Int(clamping: numbers[2]))
+        return limits
     }
 
     private func downloadsFolder(_ environment: [String: String]) -> String {

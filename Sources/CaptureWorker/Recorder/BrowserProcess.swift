@@ -1,0 +1,212 @@
+import ArchiveStore
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A run of Chromium with a fresh profile, which is told what to do over two pipes.
+///
+/// It's in the process group of this program. It keeps its own sandbox: `--no-sandbox` is never passed.
+final class BrowserProcess: Sendable {
+    let connection: BrowserConnection
+    private let id: pid_t
+    private let profile: String
+    private let log: AttemptLog
+    private let errors: ErrorOutput
+
+    /// Starts Chromium.
+    ///
+    /// - Throws: `ToolFailure` if it can't be started.
+    init(program: String, session: WorkerSession) throws {
+        log = session.log
+        profile = "\(session.folder)/browser"
+        if Folder.exists(profile) { try FileManager.default.removeItem(atPath: profile) }
+        try Folder.create(profile)
+        let arguments = Self.arguments(profile: profile, proxy: session.proxy)
+        session.log.add("\(program) " + arguments.joined(separator: " "))
+        let (commands, answers, messages) = (try Pipe(), try Pipe(), try Pipe())
+        // Relative, to the session folder: Chromium makes a socket there, whose path must be shorter than 108 bytes.
+        let environment = session.toolEnvironment.merging(["TMPDIR": SessionFile.parts]) { $1 }
+        id = try Self.spawn(
+            [program] + arguments, environment,
+            descriptors: [(messages.output, 2), (commands.input, 3), (answers.output, 4)])
+        errors = ErrorOutput(messages.input, log: session.log)
+        connection = BrowserConnection(input: answers.input, output: commands.output)
+    }
+
+    /// Waits until the browser answers.
+    ///
+    /// - Throws: `ToolFailure` if it doesn't.
+    func version() async throws -> Browser.Version {
+        do {
+            return try await connection.call("Browser.getVersion", as: Browser.Version.self)
+        } catch let end as BrowserEnd {
+            errors.waitForEnd()
+            throw errors.hasNoSandbox
+                ? Self.noSandbox : ToolFailure(.toolFailed, "Chromium can't be started: \(end.reason)")
+        }
+    }
+
+    /// Pages can't be saved on this computer, whatever their URL.
+    static let noSandbox = ToolFailure(
+        .sandbox,
+        "pages can't be saved here: Chromium's sandbox doesn't work, as for root or where user namespaces are forbidden"
+    )
+
+    /// Ends Chromium and deletes the profile.
+    func end() async {
+        // So that its processes end in order; what is left of them ends with the pipe and the signal.
+        _ = await Deadline.run(seconds: 3) { [connection] in
+            try? await connection.call("Browser.close")
+        }
+        connection.end(BrowserEnd("the browser was closed"))
+        kill(id, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        do {
+            try FileManager.default.removeItem(atPath: profile)
+        } catch {
+            log.add("the browser's profile is deleted later: \(error.localizedDescription)")
+        }
+    }
+
+    private static func arguments(profile: String, proxy: String) -> [String] {
+        [
+            "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)", "--no-startup-window",
+            // The guard is the only way out, also to this computer. It resolves names.
+            "--proxy-server=\(proxy)", "--proxy-bypass-list=<-loopback>", "--disable-quic",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+            // What Chromium requests for itself
+            "--no-first-run", "--no-default-browser-check", "--disable-background-networking", "--disable-sync",
+            "--disable-component-update", "--disable-domain-reliability", "--disable-default-apps",
+            "--disable-extensions", "--disable-component-extensions-with-background-pages", "--no-pings",
+            "--disable-client-side-phishing-detection", "--disable-breakpad", "--disable-field-trial-config",
+            "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication,DialMediaRouteProvider",
+            "--gaia-url=http://127.0.0.1:9", "--google-apis-url=http://127.0.0.1:9",
+            // The same on every computer
+            "--window-size=1920,1080", "--hide-scrollbars", "--mute-audio", "--lang=en-US", "--password-store=basic",
+            "--use-mock-keychain", "--force-color-profile=srgb", "--disable-gpu",
+            // Pages aren't slowed down, although no one sees them
+            "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+            "--disable-renderer-backgrounding",
+        ]
+    }
+
+    private struct Pipe {
+        let input: Descriptor
+        let output: Descriptor
+
+        init() throws {
+            var numbers: [Int32] = [0, 0]
+            guard pipe(&numbers) == 0 else { throw ToolFailure(.toolFailed, "no pipe can be made") }
+            // Not 3 and 4 themselves, which the browser gets.
+            let high = numbers.map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
+            for number in numbers { close(number) }
+            guard high.allSatisfy({ $0 >= 0 }) else { throw ToolFailure(.toolFailed, "no pipe can be made") }
+            input = Descriptor(owning: high[0], path: "pipe")
+            output = Descriptor(owning: high[1], path: "pipe")
+        }
+    }
+
+    private static func spawn(
+        _ arguments: [String], _ environment: [String: String], descriptors: [(from: Descriptor, number: Int32)]
+    ) throws -> pid_t {
+        #if canImport(Glibc)
+        var actions = posix_spawn_file_actions_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        for (from, number) in descriptors { posix_spawn_file_actions_adddup2(&actions, from.number, number) }
+        let words = arguments.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var id: pid_t = 0
+        let code = posix_spawn(&id, arguments[0], &actions, nil, words, variables)
+        guard code == 0 else {
+            throw ToolFailure(.toolMissing, "Chromium can't be started (\(String(cString: strerror(code))))")
+        }
+        return id
+    }
+}
+
+/// What Chromium writes to standard error: the start of it gets into the log.
+private final class ErrorOutput: Sendable {
+    private struct State {
+        var lines = OutputLines()
+        var logged = 0
+        var hasNoSandbox = false
+        var hasEnded = false
+    }
+    private let state = Mutex(State())
+    private static let linesMax = 200
+
+    init(_ input: Descriptor, log: AttemptLog) {
+        Thread { [self] in
+            while let bytes = Self.read(input), add(bytes, log) {}
+            state.withLock { $0.hasEnded = true }
+        }.start()
+    }
+
+    /// Chromium's own words. Source: `zygote_host_impl_linux.cc` and `content_main_runner_impl.cc`.
+    private static let signs = ["No usable sandbox", "without --no-sandbox is not supported", "sandbox_host_linux.cc"]
+
+    var hasNoSandbox: Bool { state.withLock { $0.hasNoSandbox } }
+
+    /// Waits a moment until everything is read that an ended process wrote.
+    func waitForEnd() {
+        for _ in 0..<50 where !state.withLock({ $0.hasEnded }) { usleep(20_000) }
+    }
+
+    private static func read(_ input: Descriptor) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(input.number, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            return count > 0 ? Array(bytes[..<count]) : nil
+        }
+    }
+
+    /// - Returns: Whether to read on.
+    private func add(_ bytes: [UInt8], _ log: AttemptLog) -> Bool {
+        state.withLock { state in
+            // What is more than the limit of a tool's output ends the pipe.
+            guard let lines = bytes.withUnsafeBytes({ try? state.lines.add($0) }) else { return false }
+            for line in lines {
+                if Self.signs.contains(where: line.contains) { state.hasNoSandbox = true }
+                // There is no desktop to talk to.
+                guard !line.contains("/dbus/"), !line.contains(":dbus/"), state.logged < Self.linesMax else { continue }
+                state.logged += 1
+                log.add(line, from: "chromium")
+            }
+            return true
+        }
+    }
+}
+
+/// Work that is given up after a time.
+enum Deadline {
+    /// Returns the result of the body; `nil` if it isn't there in time.
+    static func run<Result: Sendable>(
+        seconds: Double, _ body: @escaping @Sendable () async -> Result
+    ) async -> Result? {
+        await withTaskGroup(of: Result?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(seconds))
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+    }
+}

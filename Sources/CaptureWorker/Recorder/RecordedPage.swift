@@ -1,0 +1,107 @@
+import CaptureAPI
+import Foundation
+import WebArchive
+
+/// When a recording ends, whatever the page still does.
+package struct RecordingLimits: Sendable, Hashable, Codable {
+    /// Seconds from the start of the browser.
+    package var seconds: Double = 90
+    /// The size of all bodies.
+    package var bytes: UInt64 = 1_000_000_000
+    /// The number of requests with a response.
+    package var exchanges = 5000
+
+    package init() {}
+
+    /// A limit that was reached.
+    package enum Reached: String, Sendable, Hashable, Codable {
+        case time, bytes, exchanges
+    }
+
+    /// Returns what a person reads about an incomplete page.
+    package func sentence(_ reached: Reached) -> String {
+        let what =
+            switch reached {
+            case .time: "\(Int(seconds)) seconds"
+            case .bytes: "\(bytes / 1_000_000) MB"
+            case .exchanges: "\(exchanges) requests"
+            }
+        return "Partial: the limit of \(what) was reached."
+    }
+}
+
+/// A request and its response, as the browser sent and received them.
+struct RecordedExchange: Sendable {
+    /// Without a fragment.
+    let url: String
+    let method: String
+    /// The browser's name for what it's for, in lower case: `document`, `image`, `xhr`.
+    let resourceType: String
+    let time: CaptureTimestamp
+    /// The head of the request in the form of HTTP/1.1, up to and including the empty line.
+    let request: [UInt8]
+    let requestBody: [UInt8]
+    let head: ResponseHead
+    /// The path of the body; `nil` if it's empty.
+    var body: String?
+    /// Whether the browser has removed the content coding of the body.
+    var isDecoded = true
+    /// Why the body isn't complete. WARC 1.1 §5.13: `length` or `time`.
+    var truncated: String?
+    var certificate: Network.Certificate?
+
+    /// `http/1.1`, `h2`, and the version of TLS. WARC 1.1, `WARC-Protocol`.
+    var protocols: [String] {
+        let version = head.statusLine.hasPrefix("HTTP/2") ? "h2" : "http/1.1"
+        guard let certificate else { return [version] }
+        return [version, certificate.protocol.lowercased().replacingOccurrences(of: " ", with: "/")]
+    }
+}
+
+/// What was requested by the page, also what failed. Source: browsertrix-crawler, `urn:pageinfo:`.
+package struct PageInfo: Sendable, Encodable {
+    package struct Resource: Sendable, Encodable {
+        package var status: Int?
+        package var mime: String?
+        package var type: String?
+        package var error: String?
+
+        package init(status: Int? = nil, mime: String? = nil, type: String? = nil, error: String? = nil) {
+            (self.status, self.mime, self.type, self.error) = (status, mime, type, error)
+        }
+    }
+
+    package struct Counts: Sendable, Encodable {
+        package var jsErrors = 0
+    }
+
+    package var pageid: String
+    package var url: String
+    package var ts: String
+    package var urls: [String: Resource]
+    package var counts = Counts()
+
+    package init(pageid: String, url: String, ts: String, urls: [String: Resource]) {
+        (self.pageid, self.url, self.ts, self.urls) = (pageid, url, ts, urls)
+    }
+}
+
+/// A page with everything that the browser received for it. The files are in the session folder.
+struct RecordedPage: Sendable {
+    /// The URL that was requested.
+    let url: String
+    /// The URL after redirects.
+    let finalURL: String
+    let time: CaptureTimestamp
+    let title: String
+    /// The text of the page and its frames.
+    let text: String
+    /// A PNG image of the first 1920 by 1080 pixels; `nil` if the page didn't let itself be drawn.
+    let view: String?
+    /// A JPEG image of 640 by 360 pixels.
+    let thumbnail: String?
+    let exchanges: [RecordedExchange]
+    let resources: [String: PageInfo.Resource]
+    let errorCount: Int
+    let limit: RecordingLimits.Reached?
+}
