@@ -59,7 +59,7 @@ def html(body, title="A page", head=""):
 
 
 FILM = bytes(range(256)) * 4000
-TEXT = "Ebb and flow. ".encode() * 400
+CODED = {coding: f"Ebb and flow with {coding}. ".encode() * 200 for coding in ("gzip", "br", "zstd")}
 LATIN = "<!doctype html><title>Café</title><p>Crème brûlée".encode("latin-1")
 ONES = {"large": b"x" * 26_000_000}
 
@@ -85,7 +85,7 @@ class _Page(website._Answer):
 
     def answer_coded(self):
         coding = self.parts.path.rsplit("/", 1)[1]
-        data = {"gzip": gzip.compress, "br": brotli, "zstd": zstd}[coding](TEXT)
+        data = {"gzip": gzip.compress, "br": brotli, "zstd": zstd}[coding](CODED[coding])
         self.send(data, "text/plain", Content_Encoding=coding)
 
     def answer_posted(self):

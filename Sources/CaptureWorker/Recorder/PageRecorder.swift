@@ -26,11 +26,11 @@ struct PageRecorder: Sendable {
     /// - Throws: `ToolFailure`.
     func run() async throws -> RecordedPage {
         guard let program = session.order.tools.chromium else {
-            throw ToolFailure(.toolMissing, "Chromium isn't installed; run `make setup-capture`")
+            throw ToolFailure(.page, "this is a page, and Chromium isn't installed; run `make setup-capture`")
         }
         guard !Toolbox.isSnap(program) else {
             throw ToolFailure(
-                .toolMissing,
+                .page,
                 "\(program) is a snap, which can't save pages; install another Chromium and name it with CHROMIUM")
         }
         let browser = try BrowserProcess(program: program, session: session)
@@ -200,7 +200,11 @@ struct PageRecorder: Sendable {
         try connection.send("Network.setBypassServiceWorker", Network.BypassServiceWorker(), session: id)
         try connection.send("Network.setUserAgentOverride", Network.UserAgent(userAgent: agent), session: id)
         try connection.send("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attachedByPages), session: id)
-        if type == "page" || type == "iframe" { try connection.send("Page.enable", session: id) }
+        if type == "page" || type == "iframe" {
+            try connection.send("Page.enable", session: id)
+            // For errors of scripts
+            try connection.send("Runtime.enable", session: id)
+        }
         if type == "page", let cookies = CookieFile.cookies(of: session), !cookies.isEmpty {
             try connection.send("Network.setCookies", Network.Cookies(cookies: cookies), session: id)
         }

@@ -1,0 +1,118 @@
+"""Pages that want too much, or never end. Each ends in time, as a partial archive or with a message."""
+
+import os
+import signal
+from pathlib import Path
+
+import decoders
+import pages
+import pytest
+from capture_host import end
+from page_hosts import expect_valid, make_host, save
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+soak = pytest.mark.skipif(os.environ.get("CASES") != "all", reason="`make soak` runs it")
+
+SECONDS, BYTES, EXCHANGES = 12, 60_000_000, 60
+
+
+@pytest.fixture(scope="module")
+def site():
+    site = pages.PageSite()
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="module")
+def host(site, tmp_path_factory):
+    """With low limits."""
+    host = make_host(tmp_path_factory.mktemp("greedy"), "--page-limits", f"{SECONDS},{BYTES},{EXCHANGES}")
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+def description(host, saved):
+    return host.replayhost("info", saved.row["archive"])[0]["description"]
+
+
+def failed(host, url, code):
+    row = host.wait_for(host.add(url), "failed")
+    decoders.own_status(row)
+    assert row["error_code"] == code and row["archive"] is None, row
+    host.expect_no_processes()
+    return row
+
+
+def test_page_without_an_end(host, site):
+    """A document and an image that never end, and alerts one after the other."""
+    site.make("slow", "<h1>Slow tide</h1><img src=/silent/1.png><img src=/img/1.png><iframe src='/endless?drip=html'></iframe>"
+        "<script>setTimeout(() => { for (;;) alert('again') }, 3000)</script>")
+    saved = save(host, site("/made/slow"))
+    assert f"Partial: the limit of {SECONDS} seconds was reached." in description(host, saved)
+    assert saved.of(site("/img/1.png")).body == pages.image_at("/img/1.png")
+    dripped = saved.of(site("/endless?drip=html"))
+    assert dripped.rec_headers.get_header("WARC-Truncated") == "time" and dripped.body.startswith(b"<p>A drop of water</p>")
+    expect_valid(host, saved)
+    host.expect_no_processes()
+
+
+def test_page_that_sends_too_much(host, site):
+    """Bytes without an end, 10 GB in a gzip file, 1,000 windows."""
+    site.make("flood", "<h1>Flood</h1><script>for (let n = 0; n < 1000; n++) open('/text/window?' + n)\n"
+        "fetch('/bomb').then(r => r.text()); fetch('/endless').then(r => r.text())</script>")
+    saved = save(host, site("/made/flood"))
+    assert "Partial: the limit of" in description(host, saved)
+    assert "Flood" in saved.of(f"urn:text:{site('/made/flood')}", "resource").body.decode()
+    assert saved.path.stat().st_size < BYTES
+    host.expect_no_processes()
+
+
+def test_page_that_requests_too_much(host, site):
+    site.make("many", "<script>for (let n = 0; n < 500; n++) new Image().src = '/img/' + n + '.png'</script>")
+    saved = save(host, site("/made/many"))
+    assert f"Partial: the limit of {EXCHANGES} requests was reached." in description(host, saved)
+    assert len([record for record in saved.records if record.rec_type == "request"]) == EXCHANGES
+
+
+@pytest.mark.parametrize(("path", "code"), [
+    ("/nothing", "no_file"), ("/private", "login_required"), ("/loop", "network"), ("/error/page", "network"),
+])
+def test_what_is_no_page(host, site, path, code):
+    failed(host, site(path), code)
+
+
+def test_renderer_that_dies(host, site):
+    """The attempt ends at once, and the next one saves the page."""
+    site.make("dying", "<h1>Still here</h1><img src=/silent/2.png>")
+    identifier = host.add(site("/made/dying"))
+    wait_until(lambda: site.asked["GET", "/silent/2.png"], "the page loads", 60)
+    for pid, command in host.processes().items():
+        if "--type=renderer" in command:
+            end(pid, signal.SIGKILL)
+    row = host.wait_for(identifier, "completed")
+    assert row["attempt"] == 2
+
+
+def test_sandbox_that_does_not_work(site, tmp_path):
+    """Chromium's own message, and the word for it. Nothing is tried without a sandbox."""
+    host = make_host(tmp_path)
+    calls = tmp_path / "calls"
+    host.tools.write("chromium", f"#!/bin/sh\necho \"$@\" >> {calls}\n"
+        "echo '[1:1:FATAL:zygote_host_impl_linux.cc(128)] No usable sandbox! If you are running on Ubuntu' >&2\nexit 1\n")
+    with host:
+        row = failed(host, site("/images"), "sandbox_unavailable")
+        assert "pages can't be saved here" in row["error_message"] and row["attempt"] == 1
+    assert "--no-sandbox" not in calls.read_text()
+
+
+@soak
+def test_page_that_scrolls_for_ever(site, tmp_path):
+    host = make_host(tmp_path)
+    site.make("scroll", "<div style='height: 3000px'>Top</div><script>onscroll = () => { const d = document.createElement('div');"
+        "d.style.height = '2000px'; d.textContent = 'more'; document.body.append(d) }</script>")
+    with host:
+        saved = save(host, site("/made/scroll"))
+        assert "Partial" not in description(host, saved)
