@@ -33,9 +33,8 @@ package struct Attempt: Sendable {
     private func run() async throws {
         let result: WorkerResult
         do {
-            result = .success(try await save())
+            result = .success(try await explained { try await save() })
         } catch let failure as ToolFailure {
-            let failure = explained(failure)
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
             result = .failure(
                 ToolFailure(
@@ -51,12 +50,23 @@ package struct Attempt: Sendable {
         try Self.write(result, to: "\(session.folder)/\(SessionFile.result)")
     }
 
-    /// If the last connection was refused, says why: tools only see that their proxy sent an error.
-    private func explained(_ failure: ToolFailure) -> ToolFailure {
-        guard [.network, .toolFailed, .loginRequired, .unsupported, .noFile].contains(failure.code) else {
-            return failure
+    /// A failure of the browser, which also connects for itself.
+    private struct PageFailure: Error {
+        let failure: ToolFailure
+    }
+
+    /// If the last connection of a tool was refused, says why: tools only see that their proxy sent an error.
+    private func explained(_ body: () async throws -> SavedFiles) async throws -> SavedFiles {
+        do {
+            return try await body()
+        } catch let page as PageFailure {
+            throw page.failure
+        } catch let failure as ToolFailure {
+            guard [.network, .toolFailed, .loginRequired, .unsupported, .noFile].contains(failure.code) else {
+                throw failure
+            }
+            throw session.egress.events.last?.failure ?? failure
         }
-        return session.egress.events.last?.failure ?? failure
     }
 
     private func save() async throws -> SavedFiles {
@@ -99,7 +109,11 @@ package struct Attempt: Sendable {
         guard Self.pageTypes.contains(type) else {
             throw ToolFailure(.unsupported, "this is neither a page nor a document")
         }
-        return try pack(try await PageRecorder(session: session, limits: session.order.limits).run())
+        do {
+            return try pack(try await PageRecorder(session: session, limits: session.order.limits).run())
+        } catch let failure as ToolFailure {
+            throw PageFailure(failure: failure)
+        }
     }
 
     private func pack(_ page: RecordedPage) throws -> SavedFiles {

@@ -11,9 +11,9 @@ from capture_host import FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 
 
-def make_host(folder, *options):
+def make_host(folder, *options, has_walls=False):
     tools = FakeTools(folder / "tools")
-    pages.give_chromium(tools)
+    pages.give_chromium(tools, has_walls)
     return CaptureHost(folder, tools, *FAST_RETRIES, *options)
 
 

@@ -22,9 +22,19 @@ PATH=/usr/bin:/bin exec {chromium} "$@"
 """
 
 
-def give_chromium(tools):
-    """Puts Chromium where the capture server looks for tools."""
-    tools.write("chromium", (ROOT if os.geteuid() == 0 else USER).format(chromium=CHROMIUM))
+UNSUPPORTED = """#!/bin/sh
+echo 'ERROR: Unsupported URL: it' >&2
+exit 1
+"""
+
+
+def give_chromium(tools, has_walls=False):
+    """Puts Chromium where the capture server looks for tools, also bubblewrap if workers should be confined."""
+    tools.write("chromium", (ROOT if os.geteuid() == 0 and not has_walls else USER).format(chromium=CHROMIUM))
+    if has_walls:
+        tools.write("bwrap", USER.format(chromium=shutil.which("bwrap")))
+        # The fake needs files that aren't there inside.
+        tools.write("yt-dlp", UNSUPPORTED)
 
 
 def png(color, width=40, height=30):

@@ -108,6 +108,14 @@ def test_sandbox_that_does_not_work(site, tmp_path):
     assert "--no-sandbox" not in calls.read_text()
 
 
+def test_large_file(host, site):
+    """The page gets it, and curl fetches it once more for the archive."""
+    site.make("large", "<h1>Large</h1><script>fetch('/large').then(r => r.arrayBuffer()).then(b => document.title = b.byteLength)</script>")
+    saved = save(host, site("/made/large"))
+    assert saved.row["title"] == str(len(pages.ONES["large"]))
+    assert saved.of(site("/large")).body == pages.ONES["large"]
+
+
 @soak
 def test_page_that_scrolls_for_ever(site, tmp_path):
     host = make_host(tmp_path)
@@ -116,3 +124,26 @@ def test_page_that_scrolls_for_ever(site, tmp_path):
     with host:
         saved = save(host, site("/made/scroll"))
         assert "Partial" not in description(host, saved)
+
+
+@soak
+def test_memory_for_3000_resources(site, tmp_path):
+    """The worker, without the browser."""
+    host = make_host(tmp_path)
+    site.make("crowd", "<script>let n = 0; const next = () => { if (n < 3000) fetch('/text/crowd?' + n++).then(r => r.text()).then(next) }\n"
+        "for (let k = 0; k < 6; k++) next()</script>")
+    peak = 0
+
+    def note(row):
+        nonlocal peak
+        for pid, command in host.processes().items():
+            if command.endswith(" work "):
+                text = Path(f"/proc/{pid}/status").read_text()
+                peak = max(peak, next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")))
+        return row["state"] == "completed"
+
+    with host:
+        identifier = host.add(site("/made/crowd"))
+        host.wait_for(identifier, condition=note)
+        print("the worker's peak:", peak, "kB")
+        assert 0 < peak < 150_000

@@ -1,8 +1,10 @@
 """Pages, recorded by Chromium from a website on this computer."""
 
+import gzip
 import json
 import struct
 
+import contents
 import pages
 import pytest
 from page_hosts import expect_valid, make_host, save
@@ -168,3 +170,34 @@ def test_equal_payloads_are_stored_once(host, site):
     assert revisit.rec_headers.get_header("WARC-Payload-Digest") == first.rec_headers.get_header("WARC-Payload-Digest")
     assert revisit.rec_headers.get_header("WARC-Profile").endswith("/revisit/identical-payload-digest")
     expect_valid(host, saved)
+
+
+def test_page_behind_walls(site, tmp_path):
+    """Chromium keeps its own sandbox there, also when root started the server."""
+    host = make_host(tmp_path, has_walls=True)
+    with host:
+        assert host.call("GET", "/health")[1]["isolation"]["confined"]
+        site.make("walls", "<h1>Behind walls</h1><img src=/img/1.png>")
+        saved = save(host, site("/made/walls"))
+        assert saved.of(site("/img/1.png")).body == pages.image_at("/img/1.png")
+        host.expect_no_processes()
+
+
+def test_cookies_stay_out_of_the_archive(site, tmp_path):
+    host = make_host(tmp_path)
+    cookies = tmp_path / "cookies.txt"
+    cookies.write_text(f"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tsecretlogin\n")
+    site.make("member", "<h1>Members</h1><video></video><img src=/frame/x>"
+        "<script>document.cookie = 'own=secretvisit; path=/'; fetch('/text/member').then(() => {"
+        "document.querySelector('video').src = '/film.mp4?member' })</script>")
+    with host:
+        assert host.command("cookies set", "--user", "ana", cookies).returncode == 0
+        saved = save(host, site("/made/member"), username="ana")
+        for path in ("/made/member", "/text/member", "/film.mp4?member"):
+            assert "session=secretlogin" in site.fields[path][-1]["Cookie"]
+        assert "own=secretvisit" in site.fields["/film.mp4?member"][-1]["Cookie"]
+        assert saved.of(site("/film.mp4?member")).body == pages.FILM
+        warc = gzip.decompress(saved.file("archive/data.warc.gz")).lower()
+        assert b"secretlogin" not in warc and b"\r\ncookie:" not in warc and b"\r\nset-cookie:" not in warc
+        assert "Saved with a log-in" in json.loads(saved.file("datapackage.json"))["description"]
+        contents.expect_nowhere(b"secretlogin", host.store / "files", host.capture / "logs")

@@ -32,13 +32,16 @@ struct BodyRecorder: Sendable {
         /// What is fetched again, and the heads of documents.
         struct State {
             var again: [(paused: Fetch.Paused, sent: [String: String])] = []
-            var documents: [String: ResponseHead] = [:]
+            var documents: [String: (url: String, head: ResponseHead)] = [:]
         }
         let state = Mutex(State())
     }
 
     /// Returns the last response to a navigation; `nil` if there was none.
-    func document(_ id: String) -> ResponseHead? { state.state.withLock { $0.documents[id] } }
+    func document(_ id: String) -> ResponseHead? { state.state.withLock { $0.documents[id]?.head } }
+
+    /// Returns the URL of the last response to a navigation.
+    func documentURL(_ id: String) -> String? { state.state.withLock { $0.documents[id]?.url } }
 
     /// What is done with a response.
     private enum Treatment {
@@ -61,7 +64,7 @@ struct BodyRecorder: Sendable {
     private func record(_ paused: Fetch.Paused, _ connection: BrowserConnection, _ target: String?) async throws {
         let id = Fetch.ID(requestId: paused.requestId)
         if paused.resourceType == "Document", let network = paused.networkId, paused.responseStatusCode != nil {
-            state.state.withLock { $0.documents[network] = ResponseHead(paused, nil) }
+            state.state.withLock { $0.documents[network] = (paused.request.url, ResponseHead(paused, nil)) }
         }
         let treatment = treatment(of: paused)
         if treatment == .pass {
@@ -107,6 +110,8 @@ struct BodyRecorder: Sendable {
             return url.hasPrefix("data:") || url.hasPrefix("blob:") ? .pass : .refuse
         }
         guard let status = paused.responseStatusCode, status >= 200 else { return .pass }
+        // Of the guard, which refuses the host
+        if paused.field("proxy-status")?.hasPrefix("replayhost; error=") == true { return .refuse }
         let isGet = paused.request.method == "GET"
         if ["HEAD", "OPTIONS"].contains(paused.request.method) || status == 304 { return .pass }
         if [204, 205].contains(status) { return .withoutBody }

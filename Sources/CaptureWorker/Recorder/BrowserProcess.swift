@@ -86,8 +86,11 @@ final class BrowserProcess: Sendable {
             "--disable-component-update", "--disable-domain-reliability", "--disable-default-apps",
             "--disable-extensions", "--disable-component-extensions-with-background-pages", "--no-pings",
             "--disable-client-side-phishing-detection", "--disable-breakpad", "--disable-field-trial-config",
-            "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication,DialMediaRouteProvider",
+            "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication,"
+                + "DialMediaRouteProvider,NetworkTimeServiceQuerying",
+            // The guard refuses this port, if anything is left
             "--gaia-url=http://127.0.0.1:9", "--google-apis-url=http://127.0.0.1:9",
+            "--component-updater=url-source=http://127.0.0.1:9/",
             // The same on every computer
             "--window-size=1920,1080", "--hide-scrollbars", "--mute-audio", "--lang=en-US", "--password-store=basic",
             "--use-mock-keychain", "--force-color-profile=srgb", "--disable-gpu",

@@ -1,5 +1,6 @@
 import ArchiveStore
 import CaptureAPI
+import EgressGuard
 import Foundation
 import Synchronization
 import WebArchive
@@ -118,11 +119,18 @@ struct PageRecorder: Sendable {
         let document = answer.loaderId.flatMap { bodies.document($0) }
         if let document, document.location == nil { try document.checkStatus() }
         guard let error = answer.errorText else { return }
+        if let refusal = refusal(of: answer.loaderId.flatMap { bodies.documentURL($0) } ?? url) { throw refusal }
         // A download, which isn't allowed.
         if error == "net::ERR_ABORTED", let document {
             throw ToolFailure(.unsupported, "this isn't a page, but \(document.mediaType)")
         }
         throw ToolFailure(navigationError: error)
+    }
+
+    /// Why the guard refused a host; `nil` if it didn't.
+    private func refusal(of url: String) -> ToolFailure? {
+        guard let host = WebURL(url)?.host.trimmingCharacters(in: ["[", "]"]) else { return nil }
+        return session.egress.events.last { $0.host == host }?.failure
     }
 
     /// Waits until something is done, a time is over or a limit is reached.
