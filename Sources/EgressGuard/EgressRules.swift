@@ -18,8 +18,8 @@ package struct EgressRules: Sendable {
     package var ports: Set<Int> = [80, 443]
     /// Hosts and ports that are let through whatever their addresses are.
     package var allowed: Set<Exception> = []
-    /// Names that are refused: a browser calls its maker's hosts by itself.
-    package var refusedHosts: Set<String> = []
+    /// Names that are refused.
+    package var refusedHosts = chromiumServices
     /// Bytes in both directions, of all connections together.
     package var bytesMax: UInt64 = 64 << 30
     /// Connections that are open at one time.
@@ -32,6 +32,14 @@ package struct EgressRules: Sendable {
     package var idleTimeout = Duration.seconds(300)
 
     package init() {}
+
+    /// Hosts that Chromium calls for itself, for updates of its parts, for lists and for predictions. No page needs them.
+    private static let chromiumServices: Set = [
+        "android.clients.google.com", "clients1.google.com", "clients2.google.com", "clients2.googleusercontent.com",
+        "clients4.google.com", "content-autofill.googleapis.com", "edgedl.me.gvt1.com", "mtalk.google.com",
+        "optimizationguide-pa.googleapis.com", "redirector.gvt1.com", "safebrowsing.googleapis.com",
+        "safebrowsingohttpgateway.googleapis.com", "update.googleapis.com",
+    ]
 }
 
 /// Where a request wants to go.

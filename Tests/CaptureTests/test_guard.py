@@ -46,6 +46,12 @@ def test_other_ports_are_refused(shared, port):
     assert f"127.0.0.1:{port}" in refused(shared, f"http://127.0.0.1:{port}/a.pdf")["error_message"]
 
 
+@pytest.mark.parametrize("name", ["clients2.google.com", "update.googleapis.com"])
+def test_hosts_that_chromium_calls_for_itself_are_refused(shared, name):
+    """Without asking for their addresses: the hosts file of the tests has none, which would be another message."""
+    assert "doesn't let this host" in refused(shared, f"https://{name}/a.pdf")["error_message"]
+
+
 def test_redirects_are_checked(shared, website, inner):
     row = refused(shared, website(f"/to.pdf?url=http://127.0.0.1:{inner.port}/guide.pdf"))
     assert f"127.0.0.1:{inner.port}" in row["error_message"]
