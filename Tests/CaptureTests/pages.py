@@ -160,11 +160,10 @@ class _Page(website._Answer):
             self.stream("text/plain", ((b"flood " * 10_000, 0) for _ in iter(int, 1)))
 
     def answer_bomb(self):
-        """10 GB of zeros in 10 MB."""
+        """300 MB of zeros in 300 kB."""
         packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-        data = packer.compress(b"\0" * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
-        piece = packer.compress(b"\0" * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
-        self.send(data + piece * 9_999 + packer.flush(), "text/plain", Content_Encoding="gzip")
+        data = b"".join(packer.compress(b"\0" * 1_000_000) for _ in range(300)) + packer.flush()
+        self.send(data, "text/plain", Content_Encoding="gzip")
 
     def answer_nothing(self):
         self.send_response(204)

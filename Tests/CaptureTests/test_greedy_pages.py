@@ -59,8 +59,9 @@ def test_page_without_an_end(host, site):
     host.expect_no_processes()
 
 
+@soak
 def test_page_that_sends_too_much(host, site):
-    """Bytes without an end, 10 GB in a gzip file, 1,000 windows."""
+    """Bytes without an end, 300 MB in a gzip file, 1,000 windows."""
     site.make("flood", "<h1>Flood</h1><script>for (let n = 0; n < 1000; n++) open('/text/window?' + n)\n"
         "fetch('/bomb').then(r => r.text()); fetch('/endless').then(r => r.text())</script>")
     saved = save(host, site("/made/flood"))
@@ -84,6 +85,7 @@ def test_what_is_no_page(host, site, path, code):
     failed(host, site(path), code)
 
 
+@soak
 def test_renderer_that_dies(host, site):
     """The attempt ends at once, and the next one saves the page."""
     site.make("dying", "<h1>Still here</h1><img src=/silent/2.png>")

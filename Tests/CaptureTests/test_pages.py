@@ -62,7 +62,7 @@ def rich(host, site):
     }
     scripts = "".join(f"{code}.then(r => r.text()).then(t => note('{name}', t.length));" for name, code in fetches.items())
     body = f"""<h1>The harbour</h1>{"".join(f"<p id={name}></p>" for name in [*fetches, "module", "worker", "shared", "controlled"])}
-        <img src=/img/a.png srcset="/img/a.png 1x, /img/a-2x.png 2x, /img/a,comma.png 3x"><img src=/gone-image/1.png>
+        <img src=/img/a.png srcset="/img/a.png 1x, /img/a-2x.png 2x, /img/a,comma.png 3x"><img src=/gone-image/1.png><img src=/private>
         <picture><source media="(max-width: 10px)" srcset="/img/small.png 100w, /img/smaller.png 50w"><img src=/img/picture.png></picture>
         <iframe src="{site.other}/frame/1"></iframe><iframe src=/latin></iframe><iframe src="file:///etc/hostname"></iframe>
         <iframe src="chrome://version"></iframe><iframe srcdoc="<p>Words of srcdoc"></iframe>
@@ -98,8 +98,8 @@ def test_what_the_site_sent_is_in_the_archive(rich, host, site):
     for url, body in expected.items():
         assert rich.of(url).body == body, url
     assert rich.of(site("/hop?1")).http_headers.get_header("Location") == "/text/after-hop?1"
-    assert {url: rich.of(site(url)).status for url in ("/hop?1", "/error/1", "/gone-image/1.png", "/film.mp4")} == {
-        "/hop?1": "302", "/error/1": "500", "/gone-image/1.png": "404", "/film.mp4": "200"}
+    assert {url: rich.of(site(url)).status for url in ("/hop?1", "/error/1", "/gone-image/1.png", "/film.mp4", "/private")} == {
+        "/hop?1": "302", "/error/1": "500", "/gone-image/1.png": "404", "/film.mp4": "200", "/private": "401"}
     assert rich.of(site("/latin")).http_headers.get_header("Content-Type") == "text/html; charset=iso-8859-1"
     assert rich.of(f"{site.other}/frame/1").http_headers.get_header("Set-Cookie") == "frame=1"
     expect_valid(host, rich)

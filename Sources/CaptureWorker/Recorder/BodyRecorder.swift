@@ -55,7 +55,10 @@ struct BodyRecorder: Sendable {
         do {
             try await record(paused, connection, target)
         } catch is BrowserRefusal {
-            // The page isn't interested anymore, or is gone.
+            // The page isn't interested anymore or is gone, or the site sent what the browser doesn't take back.
+            for command in ["Fetch.continueRequest", "Fetch.failRequest"] {
+                try connection.send(command, Fetch.Failed(requestId: paused.requestId), session: target)
+            }
             book.end(paused.networkId ?? "")
         } catch is CancellationError {
         }
@@ -109,7 +112,8 @@ struct BodyRecorder: Sendable {
         guard ExchangeBook.isWeb(url) else {
             return url.hasPrefix("data:") || url.hasPrefix("blob:") ? .pass : .refuse
         }
-        guard let status = paused.responseStatusCode, status >= 200 else { return .pass }
+        // Not sent yet, or failed
+        guard let status = paused.responseStatusCode, status >= 200 else { return book.isClosed ? .refuse : .pass }
         // Of the guard, which refuses the host
         if paused.field("proxy-status")?.hasPrefix("replayhost; error=") == true { return .refuse }
         let isGet = paused.request.method == "GET"

@@ -36,7 +36,7 @@ final class BrowserConnection: Sendable {
         (events, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.eventsMax))
         Thread { [self] in
             do {
-                try read()
+                try receiveMessages()
             } catch {
                 end(error as? BrowserEnd ?? BrowserEnd("the browser can't be read: \(error)"))
             }
@@ -165,12 +165,12 @@ final class BrowserConnection: Sendable {
     }
 
     /// Reads until the browser ends.
-    private func read() throws {
+    private func receiveMessages() throws {
         var messages = BrowserMessages()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
         defer { buffer.deallocate() }
         while endReason == nil {
-            let count = Glibc.read(input.number, buffer.baseAddress, buffer.count)
+            let count = read(input.number, buffer.baseAddress, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw BrowserEnd("the browser ended unexpectedly") }
             for message in try messages.add(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {

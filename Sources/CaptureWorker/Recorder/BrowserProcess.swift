@@ -129,11 +129,11 @@ final class BrowserProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         for (from, number) in descriptors { posix_spawn_file_actions_adddup2(&actions, from.number, number) }
-        let words = arguments.map { strdup($0) } + [nil]
+        let texts = arguments.map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in words + variables { free(text) } }
+        defer { for text in texts + variables { free(text) } }
         var id: pid_t = 0
-        let code = posix_spawn(&id, arguments[0], &actions, nil, words, variables)
+        let code = posix_spawn(&id, arguments[0], &actions, nil, texts, variables)
         guard code == 0 else {
             throw ToolFailure(.toolMissing, "Chromium can't be started (\(String(cString: strerror(code))))")
         }
@@ -154,7 +154,7 @@ private final class ErrorOutput: Sendable {
 
     init(_ input: Descriptor, log: AttemptLog) {
         Thread { [self] in
-            while let bytes = Self.read(input), add(bytes, log) {}
+            while let bytes = Self.nextBytes(of: input), add(bytes, log) {}
             state.withLock { $0.hasEnded = true }
         }.start()
     }
@@ -169,10 +169,10 @@ private final class ErrorOutput: Sendable {
         for _ in 0..<50 where !state.withLock({ $0.hasEnded }) { usleep(20_000) }
     }
 
-    private static func read(_ input: Descriptor) -> [UInt8]? {
+    private static func nextBytes(of input: Descriptor) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = Glibc.read(input.number, &bytes, bytes.count)
+            let count = read(input.number, &bytes, bytes.count)
             if count < 0, errno == EINTR { continue }
             return count > 0 ? Array(bytes[..<count]) : nil
         }

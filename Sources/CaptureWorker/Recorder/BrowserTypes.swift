@@ -8,6 +8,7 @@ enum BrowserEventName: String {
     case detached = "Target.detachedFromTarget"
     case crashed = "Inspector.targetCrashed"
     case paused = "Fetch.requestPaused"
+    case askedForPassword = "Fetch.authRequired"
     case requested = "Network.requestWillBeSent"
     case requestedExtra = "Network.requestWillBeSentExtraInfo"
     case responded = "Network.responseReceived"
@@ -62,10 +63,25 @@ enum Fetch {
     struct Enable: Encodable, Sendable {
         struct Pattern: Encodable, Sendable {
             var urlPattern = "*"
-            var requestStage = "Response"
+            let requestStage: String
         }
 
-        var patterns = [Pattern()]
+        /// Without the first one, the browser doesn't ask what to do about a password.
+        var patterns = [Pattern(requestStage: "Request"), Pattern(requestStage: "Response")]
+        var handleAuthRequests = true
+    }
+
+    struct AuthRequired: Decodable, Sendable {
+        let requestId: String
+    }
+
+    struct ContinueWithAuth: Encodable, Sendable {
+        struct Response: Encodable, Sendable {
+            var response = "CancelAuth"
+        }
+
+        let requestId: String
+        var authChallengeResponse = Response()
     }
 
     struct Field: Codable, Sendable {

@@ -116,7 +116,8 @@ final class ExchangeBook: Sendable {
         state.withLock { state in
             state.open.remove(id)
             state.lastActivity = .now
-            guard let error, let url = state.hops[id]?.url else { return }
+            let hops = state.hops.removeValue(forKey: id)
+            guard let error, let url = hops?.url else { return }
             state.resources[Self.withoutFragment(url)]?.error = error
         }
     }

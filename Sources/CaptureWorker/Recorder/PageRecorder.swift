@@ -69,8 +69,6 @@ struct PageRecorder: Sendable {
         }
     }
 
-    // MARK: The page
-
     private func recordPage(over connection: BrowserConnection) async throws -> RecordedPage {
         let start = try CaptureTimestamp.now()
         try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
@@ -157,8 +155,6 @@ struct PageRecorder: Sendable {
         }
     }
 
-    // MARK: Events
-
     /// Handles events until the browser ends.
     private func handleEvents(of connection: BrowserConnection, _ version: Browser.Version) async throws {
         let agent = version.userAgent.replacingOccurrences(of: "HeadlessChrome", with: "Chrome")
@@ -175,6 +171,12 @@ struct PageRecorder: Sendable {
                 case .paused:
                     let paused: Fetch.Paused = try event.parameters()
                     group.addTask { try await bodies.record(paused, over: connection, in: event.session) }
+                case .askedForPassword:
+                    // Without an answer, the request waits for a person. The response that asks is recorded.
+                    let asked: Fetch.AuthRequired = try event.parameters()
+                    try connection.send(
+                        "Fetch.continueWithAuth", Fetch.ContinueWithAuth(requestId: asked.requestId),
+                        session: event.session)
                 case .requested: book.begin(try event.parameters() as Network.Requested)
                 case .requestedExtra: book.add(try event.parameters() as Network.RequestedExtra)
                 case .responded: book.add(try event.parameters() as Network.Responded)

@@ -31,6 +31,8 @@ struct PageView: Sendable {
 
     private static let textBytesMax = 5 << 20
     private static let framesMax = 200
+    /// How long frames are waited for together, since each may be busy.
+    private static let timeMax = Duration.seconds(15)
 
     /// Scrolls, and requests what the page didn't need so far.
     ///
@@ -44,7 +46,10 @@ struct PageView: Sendable {
     /// Returns the title and the text of the page and its frames. What doesn't answer is left out.
     func text() async -> Text {
         var found = Text()
-        for world in await worlds() {
+        let worlds = await worlds()
+        let end = ContinuousClock.now + Self.timeMax
+        for world in worlds where ContinuousClock.now < end {
+            session.report(WorkerMessage())
             let document = await Deadline.run(seconds: 5) {
                 await evaluate(PageScripts.text, world, as: Document.self)
             }
@@ -71,6 +76,7 @@ struct PageView: Sendable {
 
     private func image(_ screenshot: Page.Screenshot, as name: String) async throws -> String? {
         let (connection, page) = (connection, page)
+        session.report(WorkerMessage())
         let image = await Deadline.run(seconds: 15) {
             try? await connection.call("Page.captureScreenshot", screenshot, session: page, as: Page.Image.self)
         }
@@ -94,12 +100,14 @@ struct PageView: Sendable {
     /// Makes a world in each frame, the page's own first. Frames of other sites have their own sessions.
     private func worlds() async -> [World] {
         var worlds: [World] = []
+        let end = ContinuousClock.now + Self.timeMax
         for target in [page] + targets.frames {
             let frames = await Deadline.run(seconds: 5) {
                 try? await connection.call("Page.getFrameTree", session: target, as: Page.Frames.self)
             }
             for (number, frame) in ((frames ?? nil)?.frameTree.frames ?? []).enumerated() {
-                guard worlds.count < Self.framesMax else { return worlds }
+                guard worlds.count < Self.framesMax, ContinuousClock.now < end else { return worlds }
+                session.report(WorkerMessage())
                 let context = await Deadline.run(seconds: 5) {
                     try? await connection.call(
                         "Page.createIsolatedWorld", Page.World(frameId: frame.id), session: target,
