@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -76,16 +77,16 @@ class Library:
 
 
 @pytest.fixture(params=[0, NOBODY], ids=["root", "user"])
-def library(request, tmp_path_factory):
+def library(request):
     if os.geteuid() not in (0, request.param) and request.param == 0:
         pytest.skip("only root can run the program as root")
-    folder = tmp_path_factory.mktemp("pdf")
-    for parent in [folder, *list(folder.parents)[:2]]:
-        if os.stat(parent).st_uid == os.geteuid():
-            parent.chmod(0o755)
+    # Not below pytest's folders: each start of pytest closes them to other users.
+    folder = Path(tempfile.mkdtemp(prefix="replayhost-pdf-"))
+    folder.chmod(0o755)
     library = Library(folder, request.param if os.geteuid() == 0 else os.geteuid())
     library.run_checked("import", "reef.wacz")
-    return library
+    yield library
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("lacking, sandbox", [
