@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 
@@ -75,6 +76,19 @@ def test_updates_keep_the_focus(host_with_sample, fake, page):
     fake.events.append(("archives", {"revision": 2}))
     expect(page.get_by_role("link", name="Harbour Notebook", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name=f"Remove {TITLE}")).to_be_focused()
+
+
+def test_update_during_a_click_does_not_lose_it(host_with_sample, fake, page):
+    """The row changes between the press and the release of the mouse."""
+    host = host_with_sample
+    page.goto(host.home)
+    page.get_by_role("link", name=f"Pages of {TITLE}").hover()
+    page.mouse.down()
+    assert host.run("edit", "sample", "--tag", "tidal").returncode == 0
+    fake.events.append(("archives", {"revision": 2}))
+    expect(page.get_by_role("list").get_by_text("tidal")).to_be_visible()
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("archive="))
 
 
 def test_activity_is_shown_and_controlled(host, fake, page):

@@ -146,14 +146,24 @@ export function showLibrary(root, firstRoute, { navigate }) {
         const state = JSON.stringify([collectionForm.isOpen, tag, item]);
         const key = `${item.kind} ${item.id}`;
         if (rows.get(key)?.state !== state) {
-            const element = collectionForm.isOpen ? selectableRow(item, collectionForm.selected, collectionForm.update)
-                : libraryRow(item, tag, removeItem);
-            const focused = controls(rows.get(key)?.element).indexOf(document.activeElement);
+            const former = rows.get(key)?.element;
+            const focused = controls(former).indexOf(document.activeElement);
+            const element = updated(former, collectionForm.isOpen
+                ? selectableRow(item, collectionForm.selected, collectionForm.update) : libraryRow(item, tag, removeItem));
             rows.set(key, { state, element });
             // Once the row is in the list.
             if (focused >= 0) queueMicrotask(() => controls(element)[focused]?.focus());
         }
         return rows.get(key).element;
+    }
+
+    /** Replaces the parts of a row that differ. A click on another part isn't lost. */
+    function updated(row, next) {
+        if (row?.className !== next.className) return next;
+        for (const [number, part] of [...next.children].entries()) {
+            if (row.children[number].outerHTML !== part.outerHTML) row.children[number].replaceWith(part);
+        }
+        return row;
     }
 
     const controls = (element) => [...element?.querySelectorAll("a[href], button, input") ?? []];
