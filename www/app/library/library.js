@@ -161,7 +161,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     function updated(row, next) {
         if (row?.className !== next.className) return next;
         for (const [number, part] of [...next.children].entries()) {
-            if (row.children[number].outerHTML !== part.outerHTML) row.children[number].replaceWith(part);
+            if (!row.children[number].isEqualNode(part)) row.children[number].replaceWith(part);
         }
         return row;
     }
