@@ -71,7 +71,7 @@ package struct Walls: Sendable {
 
     fileprivate init(bubblewrap: String, program: String, toolbox: Toolbox) {
         // Libraries that are found from where the program is must be found inside, too.
-        let program = Self.resolved(program)
+        let program = Folder.resolved(program)
         (self.bubblewrap, self.program) = (bubblewrap, program)
         let visible = Self.libraryFolders() + [program] + Self.folders(of: toolbox)
         arguments =
@@ -139,17 +139,11 @@ package struct Walls: Sendable {
     /// The folders of the tools, also those that their links lead to, and of the Python that runs yt-dlp.
     private static func folders(of toolbox: Toolbox) -> [String] {
         let paths = Toolbox.Tool.allCases.compactMap { toolbox.path(of: $0) }
-        let folders = (paths + paths.map(resolved)).map(folder)
+        let folders = (paths + paths.map(Folder.resolved)).map(folder)
         // PREFIX/bin/python3 needs PREFIX/lib.
-        let prefix = folder(folder(resolved("\(toolbox.root)/current/bin/python")))
+        let prefix = folder(folder(Folder.resolved("\(toolbox.root)/current/bin/python")))
         return Set(folders + [toolbox.root, prefix].filter { Folder.isFolder($0) }).sorted()
     }
 
     private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
-
-    private static func resolved(_ path: String) -> String {
-        guard let result = realpath(path, nil) else { return path }
-        defer { free(result) }
-        return String(cString: result)
-    }
 }

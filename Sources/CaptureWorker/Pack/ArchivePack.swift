@@ -66,8 +66,8 @@ struct ArchivePack {
     ) throws {
         var description = PackageDescription()
         description.title = title
-        description.description = (["Saved from \(order.url)"] + notes).joined(separator: ". ").replacingOccurrences(
-            of: ".. ", with: ". ")
+        description.description = (["Saved from \(order.url)\(notes.isEmpty ? "" : ".")"] + notes).joined(
+            separator: " ")
         description.created = time
         description.software = order.software
         description.mainPage = .init(url: mainPage, time: pageTime ?? time)

@@ -98,26 +98,17 @@ package struct Toolbox: Sendable {
         return await Self.version(of: path, tool.versionArgument)
     }
 
-    private static let versionTimeMax = Duration.seconds(30)
+    private static let versionSecondsMax = 30.0
 
     /// Returns the version that a program prints in its first line; `nil` if it doesn't start.
     package static func version(of path: String, _ argument: String) async -> String? {
-        let output = await withTaskGroup(of: String?.self) { group in
-            group.addTask {
-                let result = try? await Subprocess.run(
-                    .path(FilePath(path)), arguments: [argument], output: .string(limit: 64 << 10), error: .discarded)
-                return result.flatMap { $0.terminationStatus.isSuccess ? $0.standardOutput : nil }
-            }
-            group.addTask {
-                // A tool that hangs; when this task ends, the other one is cancelled, which ends the tool.
-                try? await Task.sleep(for: versionTimeMax)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
+        // A tool that hangs is ended.
+        let output = await Deadline.run(seconds: versionSecondsMax) { () -> String? in
+            let result = try? await Subprocess.run(
+                .path(FilePath(path)), arguments: [argument], output: .string(limit: 64 << 10), error: .discarded)
+            return result.flatMap { $0.terminationStatus.isSuccess ? $0.standardOutput : nil }
         }
-        guard let line = output?.split(separator: "\n").first else { return nil }
+        guard let line = (output ?? nil)?.split(separator: "\n").first else { return nil }
         // "ffmpeg version 5.1 Copyright", "curl 7.88.1 (…)", "deno 2.9.8", "2026.10.26"
         let words = line.split(separator: " ")
         return (words.first { $0.first?.isNumber == true } ?? words.last).map(String.init)
