@@ -5,14 +5,19 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 python_has_pip() { command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
+# become_root PROBLEM COMMANDS: sets as_root to what runs a command as root. Fails with the commands to run by hand.
+become_root() {
+    as_root=()
+    [ "$(id -u)" -ne 0 ] || return 0
+    command -v sudo >/dev/null || fail "$1" "run as root: ${2//sudo /}"
+    sudo -n true 2>/dev/null || [ -t 0 ] || fail "$1" "run: $2"
+    as_root=(sudo)
+}
+
 # install_with_apt PACKAGE...: as root, or with sudo.
 install_with_apt() {
-    local by_hand="sudo apt-get update && sudo apt-get install --no-install-recommends $*" as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || fail "missing system packages: $*" "run as root: ${by_hand//sudo /}"
-        sudo -n true 2>/dev/null || [ -t 0 ] || fail "missing system packages: $*" "run: $by_hand"
-        as_root=(sudo)
-    fi
+    local by_hand="sudo apt-get update && sudo apt-get install --no-install-recommends $*" as_root
+    become_root "missing system packages: $*" "$by_hand"
     say "installing with apt${as_root:+ (sudo)}: $*"
     "${as_root[@]}" apt-get update -q || say "apt-get update failed; continuing with the existing package lists"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" ||
