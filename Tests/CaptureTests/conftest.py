@@ -8,6 +8,7 @@ pytest.register_assert_rewrite("capture_host", "decoders")
 
 from capture_host import CAPTURE_BINARY, FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
+from pages import PageSite
 from website import Website
 
 # `real` has its own pytest.ini, and needs yt-dlp and ffmpeg.
@@ -23,6 +24,14 @@ def _programs():
 @pytest.fixture(scope="session")
 def website():
     site = Website()
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="module")
+def site():
+    """A website of pages for Chromium."""
+    site = PageSite()
     yield site
     site.close()
 

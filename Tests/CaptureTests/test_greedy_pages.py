@@ -18,13 +18,6 @@ SECONDS, BYTES, EXCHANGES = 12, 60_000_000, 60
 
 
 @pytest.fixture(scope="module")
-def site():
-    site = pages.PageSite()
-    yield site
-    site.close()
-
-
-@pytest.fixture(scope="module")
 def host(site, tmp_path_factory):
     """With low limits."""
     host = make_host(tmp_path_factory.mktemp("greedy"), "--page-limits", f"{SECONDS},{BYTES},{EXCHANGES}")

@@ -13,13 +13,6 @@ pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium"
 
 
 @pytest.fixture(scope="module")
-def site():
-    site = pages.PageSite()
-    yield site
-    site.close()
-
-
-@pytest.fixture(scope="module")
 def host(site, tmp_path_factory):
     host = make_host(tmp_path_factory.mktemp("pages"))
     try:
