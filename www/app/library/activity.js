@@ -1,8 +1,13 @@
-/** The activity list: running, queued, paused and failed jobs, with buttons to control them. */
+/**
+ * The activity list: running, queued, paused and failed jobs, with buttons to control them.
+ *
+ * Jobs come and go by themselves, so the list is below the archives, where it moves nothing that someone may be about to
+ * click. A link to it is in a line that has room for it.
+ */
 import { errorBlock, sentence, withCode } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
-import { size } from "../core/format.js";
+import { counted, size } from "../core/format.js";
 
 /**
  * The commands for each state. Jobs in other states are finished and aren't shown. To pause, resume or retry a job, the
@@ -23,15 +28,25 @@ const endings = { done: "finished", failed: "failed", cancelled: "was cancelled"
 
 /**
  * @param {{isShownElsewhere: (job: import("../core/api.js").Job) => boolean}} host
- * @returns {{element: HTMLElement, load: () => Promise<void>, update: (job: import("../core/api.js").Job) => void}}
+ * @returns {{element: HTMLElement, link: HTMLElement, load: () => Promise<void>,
+ *   update: (job: import("../core/api.js").Job) => void}} `link`: leads to the element while there are jobs
  */
 export function createActivity({ isShownElsewhere }) {
     const list = make("ul", { class: "imports" });
     const dismissAll = make("button", { type: "button", class: "plain", text: "Dismiss all failures", hidden: true, on: {
         click: () => failed().forEach((row) => row.dismiss()),
     } });
-    const element = make("section", { class: "activity", hidden: true, "aria-labelledby": "activity-title" },
-        make("div", { class: "list-head" }, make("h2", { id: "activity-title", text: "Activity" }), dismissAll), list);
+    const heading = make("h2", { id: "activity-title", text: "Activity", tabindex: "-1" });
+    const section = make("section", { class: "activity", hidden: true, "aria-labelledby": "activity-title" },
+        make("div", { class: "list-head" }, heading, dismissAll), list);
+    const element = make("div", {}, section);
+    const link = make("button", { type: "button", class: "plain activity-link", hidden: true, on: {
+        click: () => {
+            section.scrollIntoView();
+            heading.focus();
+        },
+    } });
+    let room = 0;
     const rows = new Map();
     // Lists of jobs are numbered as they are asked for. For each job that changed since: the number of the last list before.
     let asked = 0;
@@ -43,8 +58,18 @@ export function createActivity({ isShownElsewhere }) {
     function show() {
         const sorted = [...rows.entries()].sort(([one], [other]) => one - other).map(([, row]) => row.element);
         arrange(list, sorted);
-        element.hidden = sorted.length === 0;
+        section.hidden = link.hidden = sorted.length === 0;
         dismissAll.hidden = failed().length < 2;
+        link.textContent = [`Activity: ${counted(sorted.length, "job")}`, failed().length > 0 && `${failed().length} failed`]
+            .filter(Boolean).join(", ");
+        keepRoom();
+    }
+
+    /** A page that is scrolled to its end doesn't scroll back when jobs end. */
+    function keepRoom() {
+        if (section.offsetHeight <= room) return;
+        room = section.offsetHeight;
+        element.style.minHeight = `min(${room}px, 100vh)`;
     }
 
     /** @returns {boolean} whether the state of a job in the list has changed */
@@ -78,6 +103,7 @@ export function createActivity({ isShownElsewhere }) {
 
     return {
         element,
+        link,
         update,
 
         /** Reads all jobs from the server. When that fails, the list is empty. */

@@ -72,9 +72,10 @@ export function showLibrary(root, firstRoute, { navigate }) {
         pageHeader([], createSearchBox().element),
         make("main", { class: "column" },
             make("div", { class: "title-row" },
-                make("div", {}, make("h1", { text: "Library", tabindex: "-1" }), summary),
+                make("div", {},
+                    make("div", { class: "heading" }, make("h1", { text: "Library", tabindex: "-1" }), activity.link), summary),
                 make("div", { class: "head-actions" }, headPick, headCapture, collectionButton), picker),
-            imports.element, activity.element, problems, collectionForm.element, filterBox, tagNote, body));
+            imports.element, problems, collectionForm.element, filterBox, tagNote, body, activity.element));
 
     /** Reads the library again. A call during a read causes one more read. */
     function refresh() {
