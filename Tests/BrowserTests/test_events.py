@@ -91,6 +91,35 @@ def test_update_during_a_click_does_not_lose_it(host_with_sample, fake, page):
     expect(page).to_have_url(re.compile("archive="))
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_jobs_do_not_move_the_archives(host_with_sample, fake, page, width):
+    """A job starts between the press and the release of the mouse, and others come and go. A link leads to them."""
+    page.set_viewport_size({"width": width, "height": 400})
+    page.goto(host_with_sample.home)
+    link, activity = page.get_by_role("link", name=f"Pages of {TITLE}"), page.get_by_role("region", name="Activity")
+    link.hover()
+    place = link.bounding_box()
+    page.mouse.down()
+    fake.job()
+    expect(activity).to_be_attached()
+    assert link.bounding_box() == place
+    page.mouse.up()
+    expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    page.go_back()
+    expect(activity).to_contain_text("25 %")
+    page.get_by_role("button", name="Activity: 1 job", exact=True).click()
+    expect(page.get_by_role("heading", name="Activity")).to_be_focused()
+    expect(activity).to_be_in_viewport()
+    fake.job(state="failed", reason="no space left while copying")
+    expect(page.get_by_role("button", name="Activity: 1 job, 1 failed")).to_be_attached()
+    page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
+    place = link.bounding_box()
+    fake.job(state="cancelled")
+    expect(activity).to_have_count(0)
+    assert link.bounding_box() == place
+    expect(page.get_by_role("button", name="Activity")).to_have_count(0)
+
+
 def test_activity_is_shown_and_controlled(host, fake, page):
     """Progress, reason, and the buttons for each state. Finished jobs disappear."""
     fake.job()
