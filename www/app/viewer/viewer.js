@@ -351,14 +351,15 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         return true;
     }
 
-    async function reload() {
-        if (state.over || state.name === "file" || state.name === "failed") {
-            retry();
-            return;
-        }
+    function reload() {
+        if (state.over || state.name === "file" || state.name === "failed") retry();
+        else reloadPage();
+    }
+
+    async function reloadPage() {
         openCount += 1;
         const isCurrent = trackRequest();
-        retry = reload;
+        retry = reloadPage;
         const { framePage } = state;
         const step = state.name === "opening" ? state.step : "replace";
         go("open", { url: state.url, timestamp: state.timestamp, step });
