@@ -177,6 +177,34 @@ def test_viewer_recovers_when_the_browser_cleared_its_storage(host_with_sample, 
     expect(viewer.read("#film")).to_be_visible()
 
 
+def test_failed_reload_is_repeated_when_the_server_is_back(host_with_sample, browser):
+    """The engine has to be set up again, which needs the server."""
+    host, page = host_with_sample, browser.page
+    viewer = open_main_page(page, host.home)
+    expect_home(viewer)
+    viewer.read("body").evaluate("body => { body.dataset.before = 'reload'; }")
+    browser.clear_storage(host.replay_origin("sample"))
+    browser.allow("ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING")
+    host.stop()
+    page.get_by_role("button", name="Reload this page").click()
+    failure = page.locator(".failure-panel")
+    expect(failure).to_contain_text("replayhost has stopped")
+    host.start()
+    expect(failure).to_have_count(0)
+    expect(viewer.read("body[data-before]")).to_have_count(0)
+    expect_home(viewer)
+
+
+def test_reload_is_pressed_twice(host_with_sample, page):
+    """The second time before the first has an effect."""
+    viewer = open_main_page(page, host_with_sample.home)
+    expect_home(viewer)
+    viewer.read("body").evaluate("body => { body.dataset.before = 'reload'; }")
+    page.get_by_role("button", name="Reload this page").evaluate("button => { button.click(); button.click(); }")
+    expect(viewer.read("body[data-before]")).to_have_count(0)
+    expect_home(viewer)
+
+
 def test_changed_engine_is_used_after_a_reload(host_with_own_assets, browser):
     """After the engine's file changes, a reload runs the new one, and pages replay as before."""
     host, page = host_with_own_assets, browser.page
