@@ -59,9 +59,10 @@ export function createActivity({ isShownElsewhere }) {
         const sorted = [...rows.entries()].sort(([one], [other]) => one - other).map(([, row]) => row.element);
         arrange(list, sorted);
         section.hidden = link.hidden = sorted.length === 0;
-        dismissAll.hidden = failed().length < 2;
-        link.textContent = [`Activity: ${counted(sorted.length, "job")}`, failed().length > 0 && `${failed().length} failed`]
-            .filter(Boolean).join(", ");
+        const failures = failed().length;
+        dismissAll.hidden = failures < 2;
+        link.classList.toggle("failed", failures > 0);
+        link.textContent = `Activity: ${counted(sorted.length, "job")}${failures > 0 ? `, ${failures} failed` : ""}`;
         keepRoom();
     }
 
