@@ -82,7 +82,8 @@ struct BodyRecorder: Sendable {
         let sent = try await requestBody(of: paused, connection, target)
         switch treatment {
         case .again:
-            book.leaveOpen(paused.networkId)
+            // A player reads on only when it needs more.
+            if paused.resourceType == "Media" { book.leaveOpen(paused.networkId) }
             let fields = book.fields(of: paused, hop: hop)
             state.state.withLock { $0.again.append((paused, fields)) }
             try await connection.call("Fetch.continueRequest", id, session: target)
