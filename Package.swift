@@ -40,7 +40,8 @@ let captureTargets: [Target] =
         .target(
             name: "CaptureWorker",
             dependencies: [
-                "CaptureAPI", "EgressGuard", "ArchiveStore", "WebArchive",
+                "CaptureAPI", "EgressGuard", "ReplayHostKit", "ArchiveStore", "WebArchive",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: settings

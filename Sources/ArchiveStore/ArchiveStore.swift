@@ -113,6 +113,11 @@ package struct ArchiveStore: Sendable {
         try committer.edit(id, metadata)
     }
 
+    /// Records what was seen when an archive was replayed that the capture server made.
+    package func setReplayCheck(_ id: ArchiveID, _ sentence: String?) throws {
+        try committer.setReplayCheck(id, sentence)
+    }
+
     /// Removes an archive from the library; does nothing if there is none with that id. A linked file isn't deleted,
     /// and reads in progress finish.
     package func remove(_ id: ArchiveID) throws { try committer.remove(id) }

@@ -96,6 +96,10 @@ package struct Download: Sendable, Hashable, Decodable {
     package var errorCode: String?
     /// Whether the site refused the wanted quality, so that the default was saved.
     package var qualityFallback: Bool
+    /// What is missing: a limit that was reached, or the half that failed. `nil` if nothing is.
+    package var incomplete: String?
+    /// What was seen when the archive was replayed; `nil` if that wasn't tried.
+    package var replayCheck: String?
     package var options: DownloadOptions
 
     package init(
@@ -109,7 +113,7 @@ package struct Download: Sendable, Hashable, Decodable {
     }
 
     fileprivate enum CodingKeys: String, CodingKey {
-        case url, status, username, genre, state, stage, title, service, progress, attempt, archive, options
+        case url, status, username, genre, state, stage, title, service, progress, attempt, archive, options, incomplete
         case downloadID = "download_id"
         case submittedAt = "submitted_at"
         case startedAt = "started_at"
@@ -125,6 +129,7 @@ package struct Download: Sendable, Hashable, Decodable {
         case clientID = "client_id"
         case errorCode = "error_code"
         case qualityFallback = "quality_fallback"
+        case replayCheck = "replay_check"
     }
 }
 
@@ -158,6 +163,8 @@ extension Download: Encodable {
         try keys.encode(clientID, forKey: .clientID)
         try keys.encode(errorCode, forKey: .errorCode)
         try keys.encode(qualityFallback, forKey: .qualityFallback)
+        try keys.encode(incomplete, forKey: .incomplete)
+        try keys.encode(replayCheck, forKey: .replayCheck)
         try keys.encode(options, forKey: .options)
     }
 }

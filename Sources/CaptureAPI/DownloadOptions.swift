@@ -7,7 +7,7 @@ package struct DownloadOptions: Sendable, Hashable, Codable {
 
     /// What to save: `auto` decides by the URL.
     package enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
-        case auto, media
+        case auto, media, page
     }
 
     /// The format of the media file.

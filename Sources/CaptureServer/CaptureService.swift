@@ -19,6 +19,8 @@ package final class CaptureService: Sendable {
     let settings: CaptureSettings
     let logger: Logger
     private let file: ServerFile
+    /// One check after the other.
+    let checks = OneAtATime()
     private let running = Running()
 
     /// Opens the queue of a store.
@@ -117,7 +119,7 @@ package final class CaptureService: Sendable {
     /// Whether a reason to wait is gone, and the download only waits for its turn.
     private func isOver(_ reason: WaitReason?, _ row: DownloadRow) -> Bool {
         switch reason {
-        case .tool: toolbox.missing(for: row.url).isEmpty
+        case .tool: toolbox.missing(for: row.url, row.downloadOptions.mode).isEmpty
         case .disk: runner.waitingFor == nil && row.notBefore.map { $0 <= QueueTime.text() } ?? true
         case .retry, .site: row.notBefore.map { $0 <= QueueTime.text() } ?? true
         case nil: true
@@ -126,6 +128,25 @@ package final class CaptureService: Sendable {
 
     /// The URL of the running library; `nil` if it doesn't run.
     var libraryAddress: String? { ServerFile.running(layout: store.layout)?.address }
+
+    /// Runs work in the order in which it comes.
+    actor OneAtATime {
+        private var last: Task<Void, Never>?
+
+        func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+            let former = last
+            let work = Task {
+                await former?.value
+                return try await body()
+            }
+            last = Task { _ = try? await work.value }
+            return try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+        }
+    }
 
     private actor Running {
         private var listener: LoopbackListener?

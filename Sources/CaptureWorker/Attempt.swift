@@ -24,6 +24,11 @@ package struct Attempt: Sendable {
     ) async throws {
         let order = try JSONDecoder().decode(
             JobOrder.self, from: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(SessionFile.order)")))
+        if order.archive != nil {
+            // Without a guard: nothing leads out.
+            return try await Attempt(session: WorkerSession(order: order, folder: folder, proxyPort: 9, emit: emit))
+                .run()
+        }
         try await EgressRelay.with(socket: SessionFile.egressSocket) { port in
             let session = try WorkerSession(order: order, folder: folder, proxyPort: port, emit: emit)
             try await Attempt(session: session).run()
@@ -33,7 +38,11 @@ package struct Attempt: Sendable {
     private func run() async throws {
         let result: WorkerResult
         do {
-            result = .success(try await explained { try await save() })
+            if let archive = session.order.archive {
+                result = .replayed(try await ReplayCheck(session: session).run(archive))
+            } else {
+                result = .success(try await explained { try await save() })
+            }
         } catch let failure as ToolFailure {
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
             result = .failure(
@@ -76,28 +85,77 @@ package struct Attempt: Sendable {
             try Folder.delete("\(session.folder)/\(name)")
         }
         session.report(WorkerMessage(stage: .analysing))
-        let isMedia = session.order.options.mode == .media
-        if Genre(of: url).isDocument, !isMedia {
+        let mode = session.order.options.mode ?? .auto
+        if mode == .page { return try await pack(recordPage()) }
+        if Genre(of: url).isDocument, mode == .auto {
             switch try await DocumentAttempt(session: session).run() {
-            case .document(let files): return try pack(files)
+            case .document(let files): return try await pack(files)
             case .other(let type): return try await savePage(of: type)
             }
         }
-        do {
-            return try pack(try await MediaAttempt(session: session).run(isGeneric: false), url)
-        } catch let failure as ToolFailure where failure.code == .unsupported {
-            return try await saveFromUnknownSite(url, isMedia: isMedia)
+        switch try await result({ try await MediaAttempt(session: session).run(isGeneric: false) }) {
+        case .success(let medium): return try await save(medium, url)
+        case .failure(let failure) where failure.code == .unsupported:
+            return try await saveFromUnknownSite(url, isMedia: mode == .media)
+        case .failure(let failure):
+            guard mode == .auto, keepsPage(without: failure) else { throw failure }
+            return try await savePage(without: failure)
         }
     }
 
-    /// Saves what no extractor for a site takes: a document, or what the generic extractor finds.
+    private func result<Success>(
+        _ body: () async throws -> Success
+    ) async throws -> Result<Success, ToolFailure> {
+        do {
+            return .success(try await body())
+        } catch let failure as ToolFailure {
+            return .failure(failure)
+        }
+    }
+
+    /// Saves a medium of a site that an extractor knows; in the mode `auto` and with a browser, with its page.
+    private func save(_ medium: MediaAttempt.Files, _ url: WebURL) async throws -> SavedFiles {
+        guard session.order.options.mode != .media, session.order.tools.chromium != nil else {
+            return try await pack(medium, url)
+        }
+        session.report(WorkerMessage(title: Self.title(medium.info.title)))
+        switch try await result({ try await recordPage() }) {
+        case .success(let page): return try await pack(medium, url, page, incomplete: limitSentence(page))
+        case .failure(let failure) where failure.code == .diskFull: throw failure
+        case .failure(let failure):
+            return try await pack(medium, url, incomplete: "Without its page: \(Self.sentence(failure.message))")
+        }
+    }
+
+    /// Whether the page of a medium that failed is worth keeping. The page of one that is private or gone only says so.
+    private func keepsPage(without failure: ToolFailure) -> Bool {
+        switch failure.code {
+        case .notFound, .isPrivate, .removed, .loginRequired, .quality, .diskFull, .toolMissing, .refused: false
+        default: session.order.isLast || !failure.code.isTransient
+        }
+    }
+
+    private func savePage(without failure: ToolFailure) async throws -> SavedFiles {
+        session.log.add("the media file is missing: \(failure.message)")
+        guard case .success(let page) = try await result({ try await recordPage() }) else { throw failure }
+        return try await pack(page, lack: "Without its media file: \(Self.sentence(failure.message))")
+    }
+
+    private static func sentence(_ message: String) -> String { message.hasSuffix(".") ? message : message + "." }
+
+    /// Saves what no extractor for a site takes: a document, a page, or what the generic extractor finds.
     private func saveFromUnknownSite(_ url: WebURL, isMedia: Bool) async throws -> SavedFiles {
         let outcome = isMedia ? .other(mediaType: "text/html") : try await DocumentAttempt(session: session).run()
-        if case .document(let files) = outcome { return try pack(files) }
+        if case .document(let files) = outcome { return try await pack(files) }
+        guard case .other(let type) = outcome else { throw ToolFailure(.unsupported, "this can't be saved") }
+        let isPage = Self.pageTypes.contains(type)
+        // The generic extractor also takes what a page only shows beside its text. Without a browser, that's better than
+        // nothing.
+        if isPage, !isMedia, session.order.tools.chromium != nil { return try await savePage(of: type) }
         do {
-            return try pack(try await MediaAttempt(session: session).run(isGeneric: true), url)
+            return try await pack(try await MediaAttempt(session: session).run(isGeneric: true), url)
         } catch let failure as ToolFailure where failure.code == .unsupported {
-            guard case .other(let type) = outcome, Self.pageTypes.contains(type) else { throw failure }
+            guard isPage else { throw failure }
             guard !isMedia else { throw ToolFailure(.page, "this page has no video or audio") }
             return try await savePage(of: type)
         }
@@ -110,24 +168,34 @@ package struct Attempt: Sendable {
             throw ToolFailure(.unsupported, "this is neither a page nor a document")
         }
         do {
-            return try pack(try await PageRecorder(session: session, limits: session.order.limits).run())
+            return try await pack(recordPage())
         } catch let failure as ToolFailure {
             throw PageFailure(failure: failure)
         }
     }
 
-    private func pack(_ page: RecordedPage) throws -> SavedFiles {
+    private func recordPage() async throws -> RecordedPage {
+        try await PageRecorder(session: session, limits: session.order.limits).run()
+    }
+
+    /// Which limit ended the recording of a page; `nil` if it's complete.
+    private func limitSentence(_ page: RecordedPage) -> String? { page.limit.map { session.order.limits.sentence($0) } }
+
+    /// - Parameter lack: What is missing besides; `nil` if nothing is.
+    private func pack(_ page: RecordedPage, lack: String? = nil) async throws -> SavedFiles {
         let title = Self.title(page.title.isEmpty ? WebURL(page.url)?.host ?? "" : page.title)
         session.report(WorkerMessage(stage: .checking, title: title, genre: .unknown))
         let name = FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: "html")
         let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
-        let sentence = page.limit.map { session.order.limits.sentence($0) }
-        if let sentence { session.log.add(sentence) }
-        try pack.pack(page, limit: sentence)
-        return try saved(pack, file: nil, mediaType: "text/html", .unknown, genreDetectionError: nil)
+        let sentences = [lack, limitSentence(page)].compactMap { $0 }
+        let incomplete = sentences.isEmpty ? nil : sentences.joined(separator: " ")
+        try pack.pack(page, incomplete: incomplete)
+        return try await saved(pack, file: nil, mediaType: "text/html", .unknown, incomplete: incomplete)
     }
 
-    private func pack(_ files: MediaAttempt.Files, _ url: WebURL) throws -> SavedFiles {
+    private func pack(
+        _ files: MediaAttempt.Files, _ url: WebURL, _ page: RecordedPage? = nil, incomplete: String? = nil
+    ) async throws -> SavedFiles {
         let known = Genre(of: url)
         let found = files.info.extractor.flatMap { Genre(extractor: $0) }
         let genre = known == .unknown ? found ?? .unknown : known
@@ -136,14 +204,15 @@ package struct Attempt: Sendable {
         let ending = (files.media as NSString).pathExtension.lowercased()
         let name = FileName.make(id: files.info.id, title: files.info.title, extension: ending)
         let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
-        try pack.pack(files)
-        return try saved(
+        try pack.pack(files, page, incomplete: incomplete)
+        return try await saved(
             pack, file: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo), genre,
             genreDetectionError: genre == .unknown
-                ? "no genre for this site (yt-dlp's extractor: \(files.info.extractor ?? "unknown"))" : nil)
+                ? "no genre for this site (yt-dlp's extractor: \(files.info.extractor ?? "unknown"))" : nil,
+            incomplete: incomplete)
     }
 
-    private func pack(_ files: DocumentAttempt.Files) throws -> SavedFiles {
+    private func pack(_ files: DocumentAttempt.Files) async throws -> SavedFiles {
         let last = files.exchanges[files.exchanges.count - 1]
         let component = WebURL(last.url)?.path.split(separator: "/").last.map(String.init) ?? ""
         let name = (last.head.fileName ?? component.removingPercentEncoding ?? component) as NSString
@@ -157,13 +226,14 @@ package struct Attempt: Sendable {
         let pack = try ArchivePack(session: session, title: title, fileName: fileName, time: .now())
         try pack.pack(files)
         let type = Genre(mediaType: files.mediaType) == nil ? MediaType.of(ending) : files.mediaType
-        return try saved(pack, file: files.path, mediaType: type, files.genre, genreDetectionError: nil)
+        return try await saved(pack, file: files.path, mediaType: type, files.genre)
     }
 
-    /// Verifies the archive: its structure and every hash in it.
+    /// Verifies the archive: its structure and every hash in it. Then replays it.
     private func saved(
-        _ pack: ArchivePack, file: String?, mediaType: String, _ genre: Genre, genreDetectionError: String?
-    ) throws -> SavedFiles {
+        _ pack: ArchivePack, file: String?, mediaType: String, _ genre: Genre, genreDetectionError: String? = nil,
+        incomplete: String? = nil
+    ) async throws -> SavedFiles {
         let wacz = try WACZFile.open(FileByteSource(path: pack.path))
         let verification = try ArchiveVerifier(wacz, lookups: FileLookups(wacz)) { _, _ in
             session.report(WorkerMessage())
@@ -174,16 +244,18 @@ package struct Attempt: Sendable {
         let archive = try Descriptor(path: pack.path, flags: O_RDONLY)
         let (size, sha256) = try FileHash.of(archive) { _ in session.report(WorkerMessage()) }
         session.log.add("made an archive of \(size) bytes, SHA-256 \(sha256)")
+        if let incomplete { session.log.add(incomplete) }
+        let check = session.order.assets == nil ? nil : try await ReplayCheck(session: session).run(pack.path)
         func relative(_ path: String) -> String { String(path.dropFirst(session.folder.count + 1)) }
         let media = try file.map { try Descriptor(path: $0, flags: O_RDONLY) }
         return SavedFiles(
             archive: relative(pack.path), archiveSHA256: sha256, file: file.map(relative),
             fileSize: try media?.size(), mediaType: mediaType, fileName: pack.fileName,
             title: pack.title,
-            genre: genre, genreDetectionError: genreDetectionError)
+            genre: genre, genreDetectionError: genreDetectionError, incomplete: incomplete, replayCheck: check)
     }
 
-    private static func title(_ text: String) -> String {
+    static func title(_ text: String) -> String {
         let line = text.unicodeScalars.prefix(2000).map { scalar in
             scalar.properties.generalCategory == .control ? " " : String(scalar)
         }.joined().trimmingCharacters(in: .whitespaces)

@@ -31,13 +31,20 @@ package struct JobOrder: Sendable, Codable {
     package var software: String
     /// When the recording of a page ends.
     package var limits: RecordingLimits
+    /// Whether no other attempt follows, whatever fails.
+    package var isLast: Bool
+    /// The folder `www`, with the replay engine; `nil` if replay isn't checked.
+    package var assets: String?
+    /// The path of an archive to replay; `nil` to save the URL.
+    package var archive: String?
 
     package init(
         downloadID: String, url: String, options: DownloadOptions, tools: Tools, hasCookies: Bool, software: String,
-        limits: RecordingLimits = RecordingLimits()
+        limits: RecordingLimits = RecordingLimits(), isLast: Bool = true, assets: String? = nil
     ) {
         (self.downloadID, self.url, self.options, self.tools) = (downloadID, url, options, tools)
         (self.hasCookies, self.software, self.limits) = (hasCookies, software, limits)
+        (self.isLast, self.assets) = (isLast, assets)
     }
 }
 
@@ -58,6 +65,8 @@ package struct WorkerMessage: Sendable, Codable {
 /// `result.json`: how an attempt ended. A worker writes it last, flushed and renamed.
 package enum WorkerResult: Sendable, Codable {
     case success(SavedFiles)
+    /// What was seen when an archive was replayed; `nil` if it has nothing to compare.
+    case replayed(String?)
     case failure(ToolFailure)
 }
 
@@ -78,14 +87,20 @@ package struct SavedFiles: Sendable, Codable {
     package var genre: Genre
     /// Why the genre couldn't be found out.
     package var genreDetectionError: String?
+    /// What is missing: a limit that was reached, or the half that failed. `nil` if nothing is.
+    package var incomplete: String?
+    /// What was seen when the archive was replayed; `nil` if that wasn't tried.
+    package var replayCheck: String?
 
     package init(
         archive: String, archiveSHA256: String, file: String?, fileSize: UInt64?, mediaType: String, fileName: String,
-        title: String, genre: Genre, genreDetectionError: String?
+        title: String, genre: Genre, genreDetectionError: String?, incomplete: String? = nil,
+        replayCheck: String? = nil
     ) {
         (self.archive, self.archiveSHA256, self.file) = (archive, archiveSHA256, file)
         (self.fileSize, self.mediaType, self.fileName) = (fileSize, mediaType, fileName)
         (self.title, self.genre, self.genreDetectionError) = (title, genre, genreDetectionError)
+        (self.incomplete, self.replayCheck) = (incomplete, replayCheck)
     }
 }
 

@@ -16,11 +16,13 @@ package enum Isolation: Sendable {
 
     /// Tries to build walls around a program.
     ///
-    /// - Parameter program: The absolute path of this program.
-    package static func find(program: String, toolbox: Toolbox) async -> Isolation {
+    /// - Parameters:
+    ///   - program: The absolute path of this program.
+    ///   - readable: Other folders that it reads.
+    package static func find(program: String, toolbox: Toolbox, readable: [String] = []) async -> Isolation {
         #if os(Linux)
         guard let bubblewrap = toolbox.path(of: .bubblewrap) else { return .none(reason: "bubblewrap isn't installed") }
-        let walls = Walls(bubblewrap: bubblewrap, program: program, toolbox: toolbox)
+        let walls = Walls(bubblewrap: bubblewrap, program: program, toolbox: toolbox, readable: readable)
         do {
             try await walls.test()
             return .walls(walls)
@@ -44,10 +46,13 @@ package enum Isolation: Sendable {
     }
 
     /// Returns the command that runs a worker.
-    func command(_ program: String, _ arguments: [String], in folder: String) -> (program: String, arguments: [String])
-    {
+    ///
+    /// - Parameter file: Another file that it reads; `nil` for none.
+    func command(
+        _ program: String, _ arguments: [String], in folder: String, reading file: String?
+    ) -> (program: String, arguments: [String]) {
         switch self {
-        case .walls(let walls): walls.command(arguments, in: folder)
+        case .walls(let walls): walls.command(arguments, in: folder, reading: file)
         case .none: (program, arguments)
         }
     }
@@ -63,19 +68,22 @@ package struct Walls: Sendable {
     private let program: String
     private let arguments: [String]
 
-    fileprivate init(bubblewrap: String, program: String, toolbox: Toolbox) {
+    fileprivate init(bubblewrap: String, program: String, toolbox: Toolbox, readable: [String]) {
         // Libraries that are found from where the program is must be found inside, too.
         let program = Folder.resolved(program)
         (self.bubblewrap, self.program) = (bubblewrap, program)
-        let visible = Self.libraryFolders() + [program] + Self.folders(of: toolbox)
+        let visible = Self.libraryFolders() + [program] + Self.folders(of: toolbox) + readable
         arguments =
             Self.namespaces + Self.system
             + visible.filter { $0 != "/usr" && !$0.hasPrefix("/usr/") }.flatMap { ["--ro-bind", $0, $0] }
     }
 
     /// Returns the command that runs this program inside.
-    func command(_ arguments: [String], in folder: String) -> (program: String, arguments: [String]) {
-        (bubblewrap, self.arguments + ["--bind", folder, folder, "--chdir", folder, "--", program] + arguments)
+    func command(
+        _ arguments: [String], in folder: String, reading file: String?
+    ) -> (program: String, arguments: [String]) {
+        let places = (file.map { ["--ro-bind", $0, $0] } ?? []) + ["--bind", folder, folder, "--chdir", folder]
+        return (bubblewrap, self.arguments + places + ["--", program] + arguments)
     }
 
     /// Starts this program inside.

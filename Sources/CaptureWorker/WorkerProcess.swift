@@ -24,9 +24,14 @@ package struct WorkerProcess: Sendable {
     private let folder: String
     /// A worker that says nothing for longer than this is ended.
     private let silenceMax: Duration
+    private let file: String?
 
-    package init(program: String, isolation: Isolation, folder: String, silenceMax: Duration) {
+    /// - Parameter file: The absolute path of a file that the worker reads besides those in its folder; `nil` for none.
+    package init(
+        program: String, isolation: Isolation, folder: String, silenceMax: Duration, reading file: String? = nil
+    ) {
         (self.program, self.isolation, self.folder, self.silenceMax) = (program, isolation, folder, silenceMax)
+        self.file = file
     }
 
     /// How a worker ended. What it achieved is in `result.json`.
@@ -65,7 +70,7 @@ package struct WorkerProcess: Sendable {
         // Whatever a tool left running ends with the attempt.
         defer { group.withLock { if $0 > 1 { kill(-$0, SIGKILL) } } }
         do {
-            let command = isolation.command(program, ["work"], in: folder)
+            let command = isolation.command(program, ["work"], in: folder, reading: file)
             let result = try await Subprocess.run(
                 .path(FilePath(command.program)), arguments: Arguments(command.arguments),
                 environment: .inherit.updating([Self.mark: folder]), workingDirectory: FilePath(folder),

@@ -182,6 +182,20 @@ public final class ReplayHost: Sendable {
         }
     }
 
+    /// Adds a WACZ file that stays where it is. Its text isn't indexed.
+    ///
+    /// - Returns: The archive's ID.
+    /// - Throws: As `importArchive`.
+    package func linkArchive(_ path: String) throws(ReplayHostError) -> HostedArchive.ID {
+        try ReplayHostError.converting {
+            let result = try store.jobs.importAny(at: path, mode: .link, options: ImportOptions(indexesText: false))
+            guard case .archive(let outcome) = result else {
+                throw StoreError(.refused, "this file has several archives", place: path)
+            }
+            return outcome.archive.id.text
+        }
+    }
+
     /// All archives in the store, newest import first.
     public var archives: [HostedArchive] {
         get async throws(ReplayHostError) {

@@ -27,12 +27,13 @@ struct CaptureClient {
     ///
     /// - Throws: `CommandError` for an error answer, and if the server doesn't respond.
     func call<Value: Decodable>(
-        _ type: Value.Type, _ method: String, _ path: String, body: [UInt8] = [], fields: [(String, String)] = []
+        _ type: Value.Type, _ method: String, _ path: String, body: [UInt8] = [], fields: [(String, String)] = [],
+        secondsMax: Int = secondsMax
     ) throws -> Value {
         let content = body.isEmpty ? [] : [("Content-Type", "application/json")]
         let request = LoopbackRequest(
             method: method, path: path, port: port, fields: (content + fields).map { (name: $0.0, value: $0.1) },
-            body: body, secondsMax: Self.secondsMax)
+            body: body, secondsMax: secondsMax)
         // Only the first address that accepts the connection: a request must not be sent twice.
         guard let response = request.responses().first(where: { _ in true }),
             let end = response.firstRange(of: Array("\r\n\r\n".utf8)), response.starts(with: Array("HTTP/1.1 ".utf8)),

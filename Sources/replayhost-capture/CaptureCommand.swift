@@ -22,7 +22,8 @@ struct CaptureCommand: AsyncParsableCommand {
         version: software,
         subcommands: [
             ServeCommand.self, AddCommand.self, ListCommand.self, ShowCommand.self, LogCommand.self,
-            CancelCommand.self, RetryCommand.self, RemoveCommand.self, StopCommand.self, CookiesCommand.self,
+            CancelCommand.self, RetryCommand.self, CheckCommand.self, RemoveCommand.self, StopCommand.self,
+            CookiesCommand.self,
             ToolsCommand.self, DoctorCommand.self, WorkCommand.self,
         ])
 

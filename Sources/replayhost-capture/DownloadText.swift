@@ -13,11 +13,16 @@ enum DownloadText {
         case .queued: return waiting(download)
         case .started: return "starting"
         case .downloading: return downloading(download)
-        case .completed: return download.qualityFallback ? "completed, in the default quality" : "completed"
+        case .completed: return completed(download)
         case .cancelled: return "cancelled"
         case .failed, .abortedBySystem:
             return "failed: \(download.errorMessage ?? download.errorCode ?? "unknown reason")"
         }
+    }
+
+    private static func completed(_ download: Download) -> String {
+        let state = download.qualityFallback ? "completed, in the default quality" : "completed"
+        return ([state] + [download.incomplete, download.replayCheck].compactMap { $0 }).joined(separator: "; ")
     }
 
     private static func waiting(_ download: Download) -> String {

@@ -152,7 +152,7 @@ own_status = all_keys(
         eta=optional(integer))),
     attempt=integer, not_before=optional(text), waiting_for=optional(one_of(*WAITS)), archive=optional(text),
     replay_url=optional(text), log_id=optional(text), client_id=optional(text), error_code=optional(one_of(*CODES)),
-    quality_fallback=boolean, options=keyed())
+    quality_fallback=boolean, incomplete=optional(text), replay_check=optional(text), options=keyed())
 own_health = keyed(
     status=one_of("healthy"), timestamp=date, version=one_of("2.0.0"),
     database=keyed(connected=boolean, total_downloads=integer), software=text,

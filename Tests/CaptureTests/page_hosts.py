@@ -11,10 +11,11 @@ from capture_host import FAST_RETRIES, CaptureHost
 from fake_tools import FakeTools
 
 
-def make_host(folder, *options, has_walls=False):
+def make_host(folder, *options, has_walls=False, checks=False):
+    """Without `checks`, archives aren't replayed, which takes seconds."""
     tools = FakeTools(folder / "tools")
     pages.give_chromium(tools, has_walls)
-    return CaptureHost(folder, tools, *FAST_RETRIES, *options)
+    return CaptureHost(folder, tools, *FAST_RETRIES, *([] if checks else ["--no-check"]), *options)
 
 
 class Saved:

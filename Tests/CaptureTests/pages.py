@@ -173,6 +173,10 @@ class _Page(website._Answer):
         self.server.site.stopped.wait()
         self.close_connection = True
 
+    def answer_fake(self):
+        """The page of something that the fake yt-dlp downloads."""
+        self.send(website.PAGE, "text/html; charset=utf-8", int(self.query.get("status", 200)))
+
     def answer_made(self):
         """A page that the test wrote."""
         self.send(self.server.site.made[self.parts.path.rsplit("/", 1)[1]], "text/html; charset=utf-8")

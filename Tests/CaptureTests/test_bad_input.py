@@ -80,7 +80,7 @@ def test_keys_of_a_wrong_type(shared, body, place):
 
 @pytest.mark.parametrize("options", [
     {"height": 143}, {"height": 4321}, {"height": -720}, {"height": 1e308}, {"height": "720"}, {"height": 720.5}, {"form": "picture"},
-    {"container": "exe"}, {"container": "../mp4"}, {"audio_quality": "320k"}, {"form": "audio", "container": "mp4"}, {"mode": "page"},
+    {"container": "exe"}, {"container": "../mp4"}, {"audio_quality": "320k"}, {"form": "audio", "container": "mp4"}, {"mode": "pages"},
     "best", [], 7,
 ])
 def test_invalid_options(shared, options):

@@ -64,7 +64,7 @@ struct TidyTests {
 
     /// What each target of the capture server may import besides those of `capture` before it.
     static let belowCapture: [String: Set<String>] = [
-        "CaptureAPI": [], "EgressGuard": [], "CaptureWorker": ["WebArchive", "ArchiveStore"],
+        "CaptureAPI": [], "EgressGuard": [], "CaptureWorker": ["WebArchive", "ArchiveStore", "ReplayHostKit"],
         "CaptureServer": ["CZstd", "WebArchive", "ArchiveStore", "ReplayServer"],
         "replayhost-capture": ["ArchiveStore", "ReplayServer", "ReplayHostKit", "CommandSupport"],
     ]

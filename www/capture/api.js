@@ -10,11 +10,12 @@ import { duration } from "./state-texts.js";
  *   state: "queued"|"started"|"downloading"|"completed"|"failed"|"cancelled"|"aborted_by_system",
  *   stage: "analysing"|"fetching"|"merging"|"checking"|"storing"|null, title: string|null, service: string|null,
  *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|null,
- *   archive: string|null, replay_url: string|null, quality_fallback: boolean}} Download
+ *   archive: string|null, replay_url: string|null, quality_fallback: boolean, incomplete: string|null,
+ *   replay_check: string|null}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
  * @typedef {{name: string, version: string|null, path: string|null}} Tool `path`: `null` if it isn't installed
  * @typedef {{software?: string, library?: string|null, tools?: Tool[],
  *   queue?: {queued: number, running: number, waiting_for: "tool"|"disk"|null}}} Health
- * @typedef {{url: string, username?: string, options?: {form?: "audio", height?: number, container?: string,
+ * @typedef {{url: string, username?: string, options?: {mode?: "media"|"page", form?: "audio", height?: number, container?: string,
  *   audio_quality?: string}}} Order
  */
 

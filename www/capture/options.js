@@ -15,11 +15,12 @@ const userKey = "replayhost-capture-user";
 export function createOptions() {
     const element = document.getElementById("options");
     const summary = element.querySelector("summary");
-    const [form, height, quality, container, user] = ["form", "height", "audio-quality", "container", "user"]
+    const [mode, form, height, quality, container, user] = ["mode", "form", "height", "audio-quality", "container", "user"]
         .map((id) => document.getElementById(id));
     const hint = document.getElementById("user-hint");
 
-    const isAudio = () => form.value === "audio";
+    const isPage = () => mode.value === "page";
+    const isAudio = () => !isPage() && form.value === "audio";
     const isUserValid = () => /^[a-z0-9]*$/i.test(user.value.trim());
 
     function showContainers() {
@@ -33,11 +34,13 @@ export function createOptions() {
 
     function show() {
         for (const field of element.querySelectorAll("[data-for]")) {
-            field.hidden = (field.dataset.for === "audio") !== isAudio();
+            const { for: kind } = field.dataset;
+            field.hidden = isPage() || kind !== "media" && (kind === "audio") !== isAudio();
         }
         showContainers();
         const textOf = (list) => list.value && list.selectedOptions[0].text;
-        const choices = [isAudio() && "audio only", isAudio() ? textOf(quality) : textOf(height), textOf(container),
+        const media = isPage() ? [] : [isAudio() && "audio only", isAudio() ? textOf(quality) : textOf(height), textOf(container)];
+        const choices = [mode.value && textOf(mode).toLowerCase(), ...media,
             user.value.trim() && `for ${user.value.trim()}`].filter(Boolean);
         // The closed options don't hide what is chosen.
         summary.textContent = choices.length > 0 ? `Options: ${choices.join(", ")}` : "Options";
@@ -60,12 +63,13 @@ export function createOptions() {
                 user.focus();
                 return null;
             }
-            const options = Object.entries({
+            const media = isPage() ? {} : {
                 form: isAudio() && "audio",
                 height: !isAudio() && Number(height.value),
                 container: container.value,
                 audio_quality: isAudio() && quality.value,
-            }).filter(([, value]) => value);
+            };
+            const options = Object.entries({ mode: mode.value, ...media }).filter(([, value]) => value);
             const username = user.value.trim();
             return {
                 ...(username ? { username } : {}),

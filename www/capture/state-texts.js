@@ -64,13 +64,13 @@ export function stateText(download, missing) {
     if (state === "queued") return reason ? waitingText(download, missing) : { text: "Queued", kind: "" };
     if (state === "started") return { text: "Starting…", kind: "" };
     if (state === "downloading") return { text: stages[stage] ?? "Downloading…", kind: "" };
-    if (state === "completed") return { text: completedText(download), kind: "" };
+    if (state === "completed") return { text: completedText(download), kind: download.incomplete ? "warning" : "" };
     return { text: endings[state] ?? plain(state, 40), kind: state === "cancelled" ? "" : "error" };
 }
 
-function completedText({ file_size: bytes, quality_fallback: isFallback }) {
+function completedText({ file_size: bytes, quality_fallback: isFallback, incomplete }) {
     const amount = bytes > 0 ? ` · ${size(bytes)}` : "";
-    return `Completed${amount}${isFallback ? " · in default quality, because the one you chose isn't available" : ""}`;
+    return `${incomplete ? "Partly saved" : "Completed"}${amount}${isFallback ? " · in default quality, because the one you chose isn't available" : ""}`;
 }
 
 function waitingText({ waiting_for: reason, not_before: time, url, genre }, missing) {

@@ -23,8 +23,14 @@ package struct LibraryEntry: Sendable, Hashable, Codable {
 package struct SavedURL: Sendable, Hashable, Codable {
     package var url: String
     package var user: String
+    /// What is missing; `nil` if nothing is.
+    package var incomplete: String?
+    /// What was seen when the archive was replayed; `nil` if that wasn't tried.
+    package var replayCheck: String?
 
-    package init(url: String, user: String) { (self.url, self.user) = (url, user) }
+    package init(url: String, user: String, incomplete: String? = nil, replayCheck: String? = nil) {
+        (self.url, self.user, self.incomplete, self.replayCheck) = (url, user, incomplete, replayCheck)
+    }
 }
 
 extension LibraryEntry {

@@ -30,6 +30,15 @@ struct Committer {
         }
     }
 
+    /// Records what was seen when a saved archive was replayed. Does nothing for other archives.
+    func setReplayCheck(_ id: ArchiveID, _ sentence: String?) throws {
+        try layout.withCommitLock {
+            guard var current = try catalog.archive(id: id), current.saved != nil else { return }
+            current.saved?.replayCheck = sentence
+            try save(current)
+        }
+    }
+
     /// Removes an archive: file, index files, sidecar, memberships and row. A linked file isn't deleted. Does nothing
     /// if no archive has the id.
     func remove(_ id: ArchiveID) throws {

@@ -93,7 +93,9 @@ struct HandOver: Sendable {
         let path = "\(session)/\(files.archive)"
         let genre = files.genre == .unknown ? [] : [files.genre.rawValue]
         let options = ImportOptions(
-            title: files.title, tags: [row.username] + genre, saved: SavedURL(url: row.url, user: row.username))
+            title: files.title, tags: [row.username] + genre,
+            saved: SavedURL(
+                url: row.url, user: row.username, incomplete: files.incomplete, replayCheck: files.replayCheck))
         let result: ImportResult
         do {
             result = try store.jobs.importAny(at: path, mode: .move, options: options)

@@ -93,7 +93,16 @@ enum CaptureMigrations {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 users, downloads, attempts", migrate: usersDownloadsAttempts)
+        migrator.registerMigration("2 incomplete, replay check", migrate: incompleteReplayCheck)
         return migrator
+    }
+
+    private static func incompleteReplayCheck(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE downloads ADD COLUMN incomplete TEXT;
+                ALTER TABLE downloads ADD COLUMN replay_check TEXT;
+                """)
     }
 
     /// `key_id` is whose limit a download counts for; empty for programs on this computer. `request` is what makes two requests

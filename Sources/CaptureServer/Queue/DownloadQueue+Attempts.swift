@@ -95,13 +95,21 @@ extension DownloadQueue {
                 database, id,
                 set: """
                     archive_id = :archive, archive_sha256 = :sha256, title = :title, genre = :genre,
-                    media_type = :type, file_size = :size, genre_detection_error = :problem, stage = 'storing'
+                    media_type = :type, file_size = :size, genre_detection_error = :problem,
+                    incomplete = :incomplete, replay_check = :check, stage = 'storing'
                     """,
                 [
                     "archive": archive, "sha256": sha256, "title": files.title, "genre": files.genre.rawValue,
                     "type": files.mediaType, "size": files.fileSize.map { Int64(clamping: $0) },
-                    "problem": files.genreDetectionError,
+                    "problem": files.genreDetectionError, "incomplete": files.incomplete, "check": files.replayCheck,
                 ])
+        }
+    }
+
+    /// Records what was seen when the archive of a download was replayed.
+    func setReplayCheck(_ id: String, _ sentence: String?) async throws {
+        _ = try await database.write { database in
+            try Self.update(database, id, set: "replay_check = :sentence", ["sentence": sentence])
         }
     }
 
@@ -154,6 +162,9 @@ extension DownloadQueue {
         case again
         case ended(DownloadState)
     }
+
+    /// Whether no other attempt follows that of a row, if it fails for a reason that can pass.
+    package func isLast(_ row: DownloadRow) -> Bool { row.attempt > rules.retryDelays.count }
 
     /// Records a failure. Decides whether another attempt follows, and when.
     package func fail(_ id: String, _ failure: ToolFailure, now: Date = Date()) async throws -> Consequence {
@@ -296,7 +307,7 @@ extension DownloadQueue {
                 set: """
                     state = 'queued', attempt = 0, stage = NULL, waiting_for = (SELECT 'site' \(hold)),
                     not_before = (SELECT until \(hold)), error_code = NULL, error_message = NULL, completed_at = NULL,
-                    started_at = NULL, quality_fallback = 0, options = :options, request = :request
+                    incomplete = NULL, replay_check = NULL, started_at = NULL, quality_fallback = 0, options = :options, request = :request
                     """,
                 if: "status = 'failed'",
                 [

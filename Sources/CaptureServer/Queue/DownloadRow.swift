@@ -38,9 +38,12 @@ package struct DownloadRow: Codable, Sendable, Hashable, FetchableRecord {
     package let archiveSHA256: String?
     package let logID: String?
     package let sessionID: String
+    package let incomplete: String?
+    package let replayCheck: String?
 
     package enum CodingKeys: String, CodingKey {
         case id, url, host, username, request, genre, service, title, options, state, stage, progress, attempt
+        case incomplete
         case downloadID = "download_id"
         case clientID = "client_id"
         case waitingFor = "waiting_for"
@@ -61,6 +64,7 @@ package struct DownloadRow: Codable, Sendable, Hashable, FetchableRecord {
         case archiveSHA256 = "archive_sha256"
         case logID = "log_id"
         case sessionID = "session_id"
+        case replayCheck = "replay_check"
     }
 
     package var downloadState: DownloadState { DownloadState(rawValue: state) ?? .failed }
@@ -87,6 +91,7 @@ package struct DownloadRow: Codable, Sendable, Hashable, FetchableRecord {
         download.waitingFor = downloadState == .queued ? waitingFor.flatMap(WaitReason.init) : nil
         (download.archive, download.logID, download.clientID) = (archiveID, logID, clientID)
         (download.qualityFallback, download.options) = (qualityFallback, downloadOptions)
+        (download.incomplete, download.replayCheck) = (incomplete, replayCheck)
         return download
     }
 }

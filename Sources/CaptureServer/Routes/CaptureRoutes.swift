@@ -64,7 +64,7 @@ struct CaptureRoutes: Sendable {
         case (3, "download", "log"): return try await downloads.log(call)
         case (3, "download", "file"): return try await FileRoutes(service: service).file(call)
         case (3, "download", "archive"): return try await FileRoutes(service: service).archive(call)
-        case (1, "download", _), (3, "download", "cancel"), (3, "download", "retry"):
+        case (1, "download", _), (3, "download", "cancel"), (3, "download", "retry"), (3, "download", "check"):
             throw RequestFailure.method("POST")
         case (2, "history", _): throw RequestFailure.method("DELETE")
         default: throw RequestFailure.nothingHere
@@ -77,8 +77,10 @@ struct CaptureRoutes: Sendable {
         case (.post, 1, "download", _): return try await downloads.add(call)
         case (.post, 3, "download", "cancel"): return try await downloads.cancel(call)
         case (.post, 3, "download", "retry"): return try await downloads.retry(call)
+        case (.post, 3, "download", "check"): return try await downloads.check(call)
         case (.delete, 2, "history", _): return try await downloads.delete(call)
-        case (_, 1, "download", _), (_, 3, "download", "cancel"), (_, 3, "download", "retry"):
+        case (_, 1, "download", _), (_, 3, "download", "cancel"), (_, 3, "download", "retry"),
+            (_, 3, "download", "check"):
             throw RequestFailure.method("POST")
         case (_, 1, "health", _), (_, 1, "history", _), (_, 2, "status", _), (_, 3, "download", _):
             throw RequestFailure.method("GET, HEAD")

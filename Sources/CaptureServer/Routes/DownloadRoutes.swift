@@ -116,6 +116,28 @@ struct DownloadRoutes: Sendable {
         return try await status(id)
     }
 
+    /// `POST /download/{id}/check`: replays the archive once more. The response comes when that is done.
+    func check(_ call: CaptureRoutes.Call) async throws -> Response {
+        let row = try await row(call.path[1])
+        let file = try await BlockingWork().long { [service] in
+            try row.archiveSHA256.flatMap { try service.store.storedArchive(sha256: $0) }.flatMap { archive in
+                archive.sha256.map { (id: archive.id, path: service.store.layout.file($0)) }
+            }
+        }
+        guard row.downloadState == .completed, let file else {
+            throw RequestFailure(.conflict, "not_possible", "the download has no archive in the library")
+        }
+        guard service.settings.assets != nil else {
+            throw RequestFailure(.conflict, "not_possible", "this server doesn't replay archives")
+        }
+        let sentence = try await service.checks.run { [service] in
+            try await service.runner.replay(row, file.path)
+        }
+        try await queue.setReplayCheck(row.downloadID, sentence)
+        try await BlockingWork().long { [service] in try service.store.setReplayCheck(file.id, sentence) }
+        return try await status(row.downloadID)
+    }
+
     /// `DELETE /history/{id}`: removes a download from the list; with `archive` and `file` also what was saved.
     func delete(_ call: CaptureRoutes.Call) async throws -> Response {
         let id = try await row(call.path[1]).downloadID

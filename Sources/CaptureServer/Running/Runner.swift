@@ -112,7 +112,9 @@ final class Runner: Sendable {
             guard try checkSpace() else { return }
             while state.withLock({ $0.stops.count }) < settings.concurrentMax {
                 let toolbox = toolbox
-                let row = try await queue.claim { toolbox.missing(for: $0.url).isEmpty ? nil : .tool }
+                let row = try await queue.claim {
+                    toolbox.missing(for: $0.url, $0.downloadOptions.mode).isEmpty ? nil : .tool
+                }
                 guard let row else { return }
                 let (stops, stop) = AsyncStream<Void>.makeStream()
                 state.withLock { $0.stops[row.downloadID] = stop }
@@ -175,8 +177,8 @@ final class Runner: Sendable {
                 }
                 try await handOver.run(row, files)
                 logger.info("Download completed", metadata: ["download": "\(id)"])
-            case .failure(let failure):
-                try await fail(row, failure)
+            case .failure(let failure): try await fail(row, failure)
+            case .replayed: throw StoreError(.failed, "the worker did something else")
             }
         } catch let error as StoreError where Self.temporary.contains(error.code) {
             // The store or the folder can't be used now; what was made waits for it.
@@ -208,7 +210,8 @@ final class Runner: Sendable {
             downloadID: row.downloadID, url: row.url,
             options: row.qualityFallback ? row.downloadOptions.withoutLimits : row.downloadOptions,
             tools: toolbox.forWorker, hasCookies: try giveCookies(of: row.username, to: session),
-            software: settings.software, limits: settings.pageLimits)
+            software: settings.software, limits: settings.pageLimits, isLast: queue.isLast(row),
+            assets: settings.assets)
         try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
         let worker = WorkerProcess(
             program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax)
@@ -227,6 +230,34 @@ final class Runner: Sendable {
             return .failure(ToolFailure(.aborted, "the download's process ended unexpectedly (\(how))"))
         case .exited: return .failure(ToolFailure(.aborted, "the download's process ended without a result"))
         }
+    }
+
+    /// Replays the archive of a completed download once more.
+    ///
+    /// - Parameter archive: The path of the archive.
+    /// - Returns: What was seen; `nil` if it has nothing to compare.
+    /// - Throws: `ToolFailure`.
+    func replay(_ row: DownloadRow, _ archive: String) async throws -> String? {
+        let session = layout.session("check-\(row.downloadID)")
+        handOver.removeSession("check-\(row.downloadID)")
+        try Folder.create(session)
+        defer { handOver.removeSession("check-\(row.downloadID)") }
+        var order = JobOrder(
+            downloadID: row.downloadID, url: row.url, options: row.downloadOptions, tools: toolbox.forWorker,
+            hasCookies: false, software: settings.software, assets: settings.assets)
+        order.archive = archive
+        try JSONEncoder().encode(order).write(to: URL(fileURLWithPath: "\(session)/\(SessionFile.order)"))
+        let worker = WorkerProcess(
+            program: settings.program, isolation: settings.isolation, folder: session, silenceMax: settings.silenceMax,
+            reading: archive)
+        _ = try await worker.run { _ in
+        } onError: { _ in
+        }
+        WorkerProcess.endLeftovers(of: session)
+        guard case .replayed(let sentence)? = try readResult(session) else {
+            throw ToolFailure(.aborted, "the check ended without a result")
+        }
+        return sentence
     }
 
     /// Copies a user's cookies into a session folder: a worker can't read the store.
@@ -368,6 +399,8 @@ package struct CaptureSettings: Sendable {
     package var freeBytesMin: UInt64 = 200_000_000
     package var silenceMax = Duration.seconds(60)
     package var pageLimits = RecordingLimits()
+    /// The folder `www`, with which archives are seen to replay; `nil` if that isn't tried.
+    package var assets: String?
     package var pollInterval = Duration.seconds(1)
     /// Whether media files and documents are kept beside their archives.
     package var keepsFiles = true

@@ -1,4 +1,5 @@
 import ArchiveStore
+import CaptureAPI
 import Foundation
 import WebArchive
 
@@ -11,19 +12,24 @@ import Darwin
 extension ArchivePack {
     /// Writes the archive of a page: all requests and responses, its text and its images.
     ///
-    /// - Parameter limit: A sentence about the limit that the recording reached; `nil` if it's complete.
-    func pack(_ page: RecordedPage, limit: String?) throws {
-        let pageID = WACZWriter.pageID(url: page.url, time: page.time)
+    /// - Parameter incomplete: What is missing; `nil` if nothing is.
+    func pack(_ page: RecordedPage, incomplete: String?) throws {
         let writer = try WACZWriter(path: path, modified: time)
-        try addRecords(to: writer) { warc in
-            var records = PageRecords(pack: self, warc: warc, pageID: pageID)
-            for exchange in page.exchanges { try records.write(exchange) }
-            try records.write(page)
-        }
+        try addRecords(to: writer) { try write(page, to: $0) }
+        try add(page, to: writer)
+        try finish(writer, mainPage: page.url, at: page.time, incomplete: incomplete)
+    }
+
+    func write(_ page: RecordedPage, to warc: WARCWriter) throws {
+        var records = PageRecords(pack: self, warc: warc, pageID: WACZWriter.pageID(url: page.url, time: page.time))
+        for exchange in page.exchanges { try records.write(exchange) }
+        try records.write(page)
+    }
+
+    /// Lists a page that was recorded.
+    func add(_ page: RecordedPage, to writer: WACZWriter) throws {
+        let title = Attempt.title(page.title.isEmpty ? WebURL(page.url)?.host ?? "" : page.title)
         try writer.addPage(url: page.url, time: page.time, title: title, text: page.text)
-        let notes =
-            [limit] + [!order.hasCookies ? nil : "Saved with a log-in. Cookies and log-in data are left out."]
-        try finish(writer, mainPage: page.url, at: page.time, notes: notes.compactMap { $0 })
     }
 }
 

@@ -17,10 +17,15 @@ struct ArchivePack {
     var order: JobOrder { session.order }
 
     /// The URL below which everything is that no site sent. RFC 6761 §6.4: `.invalid` never resolves.
-    private var base: String { "https://replayhost.invalid/\(order.downloadID)/" }
+    private var base: String { "\(Self.ownPrefix)\(order.downloadID)/" }
+    static let ownPrefix = "https://replayhost.invalid/"
 
     /// Writes the archive of a medium: its file, uncompressed, and a page that plays it.
-    func pack(_ files: MediaAttempt.Files) throws {
+    ///
+    /// - Parameters:
+    ///   - recorded: The page on which the medium is; `nil` if it's missing.
+    ///   - incomplete: What is missing; `nil` if nothing is.
+    func pack(_ files: MediaAttempt.Files, _ recorded: RecordedPage? = nil, incomplete: String? = nil) throws {
         let page = ViewerPage(files: files, url: order.url, time: time)
         let writer = try WACZWriter(path: path, modified: time)
         try addRecords(to: writer) { warc in
@@ -37,6 +42,7 @@ struct ArchivePack {
                 ("extractor", files.info.extractor ?? "unknown"),
             ]
             try warc.write(origin, block: Self.fields(lines), payloadStart: nil)
+            if let recorded { try write(recorded, to: warc) }
         }
         let source = try FileByteSource(path: files.media)
         let media = record("resource", base + page.mediaName, page.mediaType)
@@ -45,7 +51,8 @@ struct ArchivePack {
             name: Self.media, detectsPages: false
         ) { _ in session.report(WorkerMessage()) }
         try writer.addPage(url: base, time: time, title: title, text: page.text)
-        try finish(writer, mainPage: base)
+        if let recorded { try add(recorded, to: writer) }
+        try finish(writer, mainPage: base, incomplete: incomplete)
     }
 
     /// Writes the archive of a document: all requests and responses.
@@ -60,10 +67,12 @@ struct ArchivePack {
 
     var path: String { "\(session.folder)/\((fileName as NSString).deletingPathExtension).wacz" }
 
-    /// - Parameter notes: Further sentences of the description.
+    /// - Parameter incomplete: What is missing; `nil` if nothing is.
     func finish(
-        _ writer: WACZWriter, mainPage: String, at pageTime: CaptureTimestamp? = nil, notes: [String] = []
+        _ writer: WACZWriter, mainPage: String, at pageTime: CaptureTimestamp? = nil, incomplete: String? = nil
     ) throws {
+        let login = order.hasCookies ? "Saved with a log-in. Cookies and log-in data are left out." : nil
+        let notes = [incomplete, login].compactMap { $0 }
         var description = PackageDescription()
         description.title = title
         description.description = (["Saved from \(order.url)\(notes.isEmpty ? "" : ".")"] + notes).joined(

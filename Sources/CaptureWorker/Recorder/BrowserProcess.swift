@@ -18,15 +18,59 @@ final class BrowserProcess: Sendable {
     private let log: AttemptLog
     private let errors: ErrorOutput
 
+    /// What the browser can connect to.
+    enum Way {
+        /// The hosts that the guard lets through.
+        case guarded
+        /// A server on this port of this computer, and nothing else.
+        case server(port: Int)
+    }
+
+    /// Runs Chromium for as long as the body uses it.
+    ///
+    /// - Throws: `ToolFailure`; `CancellationError`.
+    static func run<Result>(
+        _ session: WorkerSession, _ way: Way, _ body: (BrowserProcess) async throws -> Result
+    ) async throws -> Result {
+        guard let program = session.order.tools.chromium else {
+            throw ToolFailure(.page, "this is a page, and Chromium isn't installed; run `make setup-capture`")
+        }
+        guard !Toolbox.isSnap(program) else {
+            throw ToolFailure(
+                .page,
+                "\(program) is a snap, which can't save pages; install another Chromium and name it with CHROMIUM")
+        }
+        let browser = try BrowserProcess(program: program, session: session, way)
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(browser))
+        } catch let end as BrowserEnd {
+            result = .failure(ToolFailure(.aborted, end.reason))
+        } catch let refusal as BrowserRefusal {
+            result = .failure(ToolFailure(.toolFailed, "Chromium: \(refusal.reason)"))
+        } catch is DecodingError {
+            result = .failure(ToolFailure(.toolFailed, "Chromium sent something of an unknown form"))
+        } catch {
+            result = .failure(error)
+        }
+        await browser.end()
+        return try result.get()
+    }
+
     /// Starts Chromium.
     ///
     /// - Throws: `ToolFailure` if it can't be started.
-    init(program: String, session: WorkerSession) throws {
+    private init(program: String, session: WorkerSession, _ way: Way) throws {
         log = session.log
         profile = "\(session.folder)/browser"
         if Folder.exists(profile) { try FileManager.default.removeItem(atPath: profile) }
         try Folder.create(profile)
-        let arguments = Self.arguments(profile: profile, proxy: session.proxy)
+        let network =
+            switch way {
+            case .guarded: Self.network(proxy: session.proxy)
+            case .server(let port): Self.network(serverPort: port)
+            }
+        let arguments = Self.arguments(profile: profile) + network
         session.log.add("\(program) " + arguments.joined(separator: " "))
         let (commands, answers, messages) = (try Pipe(), try Pipe(), try Pipe())
         // Relative, to the session folder: Chromium makes a socket there, whose path must be shorter than 108 bytes.
@@ -58,7 +102,7 @@ final class BrowserProcess: Sendable {
     )
 
     /// Ends Chromium and deletes the profile.
-    func end() async {
+    private func end() async {
         // So that its processes end in order; what is left of them ends with the pipe and the signal.
         _ = await Deadline.run(seconds: 3) { [connection] in
             try? await connection.call("Browser.close")
@@ -74,13 +118,28 @@ final class BrowserProcess: Sendable {
         }
     }
 
-    private static func arguments(profile: String, proxy: String) -> [String] {
+    /// The guard is the only way out, also to this computer. It resolves names.
+    private static func network(proxy: String) -> [String] {
+        [
+            "--proxy-server=\(proxy)", "--proxy-bypass-list=<-loopback>",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        ]
+    }
+
+    /// Everything but the server goes to a proxy that isn't there.
+    private static func network(serverPort: Int) -> [String] {
+        [
+            "--proxy-server=http://127.0.0.1:9",
+            "--proxy-bypass-list=<-loopback>;localhost:\(serverPort);*.localhost:\(serverPort)",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost",
+        ]
+    }
+
+    private static func arguments(profile: String) -> [String] {
         [
             "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)", "--no-startup-window",
-            // The guard is the only way out, also to this computer. It resolves names.
-            "--proxy-server=\(proxy)", "--proxy-bypass-list=<-loopback>", "--disable-quic",
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+            // No way around the proxy
+            "--disable-quic", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
             // What Chromium requests for itself
             "--no-first-run", "--no-default-browser-check", "--disable-background-networking", "--disable-sync",
             "--disable-component-update", "--disable-domain-reliability", "--disable-default-apps",

@@ -13,6 +13,7 @@ enum BrowserEventName: String {
     case requestedExtra = "Network.requestWillBeSentExtraInfo"
     case responded = "Network.responseReceived"
     case respondedExtra = "Network.responseReceivedExtraInfo"
+    case received = "Network.dataReceived"
     case finished = "Network.loadingFinished"
     case failed = "Network.loadingFailed"
     case loaded = "Page.loadEventFired"
@@ -164,6 +165,8 @@ enum Network {
 
     struct Requested: Decodable, Sendable {
         let requestId: String
+        /// The page that requests it.
+        let documentURL: String
         let request: Request
         let type: String?
     }
@@ -208,6 +211,7 @@ enum Network {
     struct Failed: Decodable, Sendable {
         let requestId: String
         let errorText: String
+        let canceled: Bool?
     }
 
     struct CacheDisabled: Encodable, Sendable {
@@ -267,6 +271,7 @@ enum Page {
 
     struct Frame: Decodable, Sendable {
         let id: String
+        let name: String?
         let url: String
     }
 
@@ -275,6 +280,11 @@ enum Page {
         let childFrames: [FrameTree]?
 
         var frames: [Frame] { [frame] + (childFrames ?? []).flatMap(\.frames) }
+
+        /// Returns the frame of a name, with those in it.
+        func below(_ name: String) -> FrameTree? {
+            frame.name == name ? self : (childFrames ?? []).lazy.compactMap { $0.below(name) }.first
+        }
     }
 
     struct Frames: Decodable, Sendable {

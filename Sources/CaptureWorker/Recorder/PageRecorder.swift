@@ -26,29 +26,7 @@ struct PageRecorder: Sendable {
     ///
     /// - Throws: `ToolFailure`.
     func run() async throws -> RecordedPage {
-        guard let program = session.order.tools.chromium else {
-            throw ToolFailure(.page, "this is a page, and Chromium isn't installed; run `make setup-capture`")
-        }
-        guard !Toolbox.isSnap(program) else {
-            throw ToolFailure(
-                .page,
-                "\(program) is a snap, which can't save pages; install another Chromium and name it with CHROMIUM")
-        }
-        let browser = try BrowserProcess(program: program, session: session)
-        let result: Result<RecordedPage, any Error>
-        do {
-            result = .success(try await record(with: browser))
-        } catch let end as BrowserEnd {
-            result = .failure(ToolFailure(.aborted, end.reason))
-        } catch let refusal as BrowserRefusal {
-            result = .failure(ToolFailure(.toolFailed, "Chromium: \(refusal.reason)"))
-        } catch is DecodingError {
-            result = .failure(ToolFailure(.toolFailed, "Chromium sent something of an unknown form"))
-        } catch {
-            result = .failure(error)
-        }
-        await browser.end()
-        return try result.get()
+        try await BrowserProcess.run(session, .guarded) { try await record(with: $0) }
     }
 
     private func record(with browser: BrowserProcess) async throws -> RecordedPage {
@@ -181,6 +159,7 @@ struct PageRecorder: Sendable {
                 case .requestedExtra: book.add(try event.parameters() as Network.RequestedExtra)
                 case .responded: book.add(try event.parameters() as Network.Responded)
                 case .respondedExtra: book.add(try event.parameters() as Network.RespondedExtra)
+                case .received: book.noteActivity()
                 case .finished: book.end((try event.parameters() as Network.Finished).requestId)
                 case .failed:
                     let failed: Network.Failed = try event.parameters()

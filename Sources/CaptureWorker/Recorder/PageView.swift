@@ -16,6 +16,8 @@ struct PageView: Sendable {
     let connection: BrowserConnection
     let targets: Targets
     let page: String
+    /// The name of the frame that has the page; `nil` for a page that isn't in a frame.
+    var frameName: String?
 
     struct Text: Sendable {
         var url: String?
@@ -38,7 +40,7 @@ struct PageView: Sendable {
     ///
     /// - Returns: `true` when it's done.
     func behave() async -> Bool {
-        _ = await evaluate(PageScripts.scroll, in: page, as: Bool.self)
+        _ = await evaluate(PageScripts.scroll, as: Bool.self)
         for world in await worlds() { _ = await evaluate(PageScripts.media, world, as: Int.self) }
         return true
     }
@@ -105,7 +107,9 @@ struct PageView: Sendable {
             let frames = await Deadline.run(seconds: 5) {
                 try? await connection.call("Page.getFrameTree", session: target, as: Page.Frames.self)
             }
-            for (number, frame) in ((frames ?? nil)?.frameTree.frames ?? []).enumerated() {
+            let whole = (frames ?? nil)?.frameTree
+            let tree = frameName.map { whole?.below($0) } ?? whole
+            for (number, frame) in (tree?.frames ?? []).enumerated() {
                 guard worlds.count < Self.framesMax, ContinuousClock.now < end else { return worlds }
                 session.report(WorkerMessage())
                 let context = await Deadline.run(seconds: 5) {
@@ -116,15 +120,15 @@ struct PageView: Sendable {
                 guard let context = context ?? nil else { continue }
                 worlds.append(
                     World(
-                        context: context.executionContextId, session: target, isMain: target == page && number == 0))
+                        context: context.executionContextId, session: target,
+                        isMain: (frameName != nil || target == page) && number == 0))
             }
         }
         return worlds
     }
 
-    private func evaluate<Value: Decodable & Sendable>(
-        _ script: String, in target: String, as type: Value.Type
-    ) async -> Value? {
+    /// Returns the value of a script in the page itself; `nil` if it's gone or the script fails.
+    func evaluate<Value: Decodable & Sendable>(_ script: String, as type: Value.Type) async -> Value? {
         guard let world = await worlds().first(where: \.isMain) else { return nil }
         return await evaluate(script, world, as: type)
     }

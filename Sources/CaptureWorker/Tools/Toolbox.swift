@@ -77,9 +77,10 @@ package struct Toolbox: Sendable {
     }
 
     /// Returns the tools that a URL needs and that aren't installed.
-    package func missing(for url: String) -> [Tool] {
+    package func missing(for url: String, _ mode: DownloadOptions.Mode? = nil) -> [Tool] {
         let isDocument = WebURL(url).map { Genre(of: $0).isDocument } ?? false
-        let needed: [Tool] = isDocument ? [.curl] : [.ytdlp, .ffmpeg, .ffprobe, .curl]
+        let needed: [Tool] =
+            mode == .page ? [.curl, .chromium] : isDocument ? [.curl] : [.ytdlp, .ffmpeg, .ffprobe, .curl]
         return needed.filter { path(of: $0) == nil }
     }
 

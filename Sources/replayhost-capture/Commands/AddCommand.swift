@@ -24,6 +24,9 @@ struct AddCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The user to save for: letters and digits.", valueName: "name"))
     var user: String?
 
+    @Option(name: .long, help: "What to save: auto decides by the URL, media saves no page, page saves only the page.")
+    var mode: DownloadOptions.Mode?
+
     @Option(name: .long, help: "What to keep of a video.")
     var form: DownloadOptions.Form?
 
@@ -101,7 +104,8 @@ struct AddCommand: AsyncParsableCommand {
             let username: String?
             let options: DownloadOptions
         }
-        let options = DownloadOptions(form: form, height: height, container: container, audioQuality: audioQuality)
+        let options = DownloadOptions(
+            mode: mode, form: form, height: height, container: container, audioQuality: audioQuality)
         return Array(try JSONEncoder().encode(Body(url: url, username: user, options: options)))
     }
 
@@ -125,6 +129,7 @@ struct AddCommand: AsyncParsableCommand {
     }
 }
 
+extension DownloadOptions.Mode: ExpressibleByArgument {}
 extension DownloadOptions.Form: ExpressibleByArgument {}
 extension DownloadOptions.Container: ExpressibleByArgument {}
 extension DownloadOptions.AudioQuality: ExpressibleByArgument {}

@@ -49,6 +49,30 @@ struct RetryCommand: ParsableCommand {
     }
 }
 
+/// `replayhost-capture check ID…`
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Replay saved archives once more, and say what was seen.",
+        discussion: """
+            Example:
+              replayhost-capture check 3f2a9c1b
+            """)
+
+    @Argument(help: "IDs of downloads, or unique prefixes of them.")
+    var ids: [String]
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try Changes(common).each(ids) { client, id in
+            let download = try client.call(Download.self, "POST", "/download/\(id)/check", secondsMax: 600)
+            common.tell(
+                download, "\(id): \(download.replayCheck ?? "nothing to compare: this isn't a page or a medium")")
+        }
+    }
+}
+
 /// `replayhost-capture remove ID…`
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

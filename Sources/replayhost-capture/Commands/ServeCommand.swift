@@ -59,6 +59,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("page-limits"), help: .hidden)
     var pageLimits: String?
 
+    @Flag(name: .customLong("no-check"), help: .hidden)
+    var noCheck = false
+
     @OptionGroup var users: UserOptions
     @OptionGroup var common: CommonOptions
 
@@ -95,7 +98,9 @@ struct ServeCommand: AsyncParsableCommand {
         let layout = CaptureLayout(store: store.layout, downloads: downloadsFolder(environment))
         try layout.makeFolders()
         var settings = try settings()
-        settings.isolation = await .find(program: settings.program, toolbox: toolbox)
+        let assets = Folder.resolved(folder)
+        settings.assets = noCheck ? nil : assets
+        settings.isolation = await .find(program: settings.program, toolbox: toolbox, readable: [assets])
         let service = try CaptureService(
             store: store, downloads: layout.downloads, assets: Assets(folder: folder), port: listening.number,
             toolbox: toolbox, settings: settings, logger: try logger(layout))

@@ -29,6 +29,7 @@ struct ShowCommand: ParsableCommand {
             ("completed", download.completedAt), ("file", download.filePath),
             ("size", download.fileSize.map { Terminal.size($0) }), ("archive", download.archive),
             ("quality", download.qualityFallback ? "default, because the chosen one isn't available" : nil),
+            ("missing", download.incomplete), ("replay", download.replayCheck),
             ("genre problem", download.genreDetectionError),
             ("log", "`replayhost-capture log \(download.downloadID.prefix(8))`"),
         ]

@@ -40,6 +40,7 @@ struct InfoCommand: ParsableCommand {
             ("verification", verification(details)),
             ("added", "\(RFC3339.text(of: archive.importedAt)) from \(archive.source)"),
             ("saved from", archive.saved.map { "\($0.url), for \($0.user)" }),
+            ("missing", archive.saved?.incomplete), ("replay", archive.saved?.replayCheck),
             ("created", archive.createdAt.map(RFC3339.text)), ("software", archive.software),
             ("WACZ version", archive.waczVersion),
             ("pages", "\(archive.pageCount)"), ("captures", "\(archive.captureCount)"),

@@ -121,6 +121,8 @@ function archiveFacts(archive) {
         ["Created", created.join(", with ")],
         ["Saved from", archive.saved && [make("span", { dir: "ltr", text: plainURL(archive.saved.url, 400) }),
             archive.saved.user !== "defaultuser" && ` for ${plain(archive.saved.user, 100)}`]],
+        ["Missing", plain(archive.saved?.incomplete, 1000)],
+        ["Replay", plain(archive.saved?.replayCheck, 1000)],
         ["Added", [archive.importedAt && moment(archive.importedAt),
             archive.originalName && `from ${plain(archive.originalName)}`].filter(Boolean).join(" ")],
         ["File", version + size(archive.size)],

@@ -15,7 +15,8 @@ import { encoded } from "./routes.js";
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
- *   verificationReport?: Report, saved?: {url: string, user: string}}} Archive `saved`: the URL that the capture server saved
+ *   verificationReport?: Report, saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`:
+ *   the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
  * @typedef {{outcome: string, contents: "verified"|"incomplete"|"failed", signer?: string, verifiedAt: string,
  *   signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary

@@ -1,0 +1,217 @@
+import ArchiveStore
+import CaptureAPI
+import Foundation
+import Logging
+import ReplayHostKit
+import Synchronization
+import WebArchive
+
+/// Replays an archive in the browser, which has no way to the network, and compares it with what was recorded.
+struct ReplayCheck: Sendable {
+    let session: WorkerSession
+
+    /// The frame of the viewer in which archived pages are.
+    private static let frameName = "___wb_replay_top_frame"
+    private static let secondsMax = 90.0
+
+    /// Replays the pages of an archive that this program made.
+    ///
+    /// - Returns: A sentence that begins with `Replays`, `Differs` or `Not checked`; `nil` for an archive without pages that can
+    ///   be compared.
+    /// - Throws: `CancellationError`.
+    func run(_ archive: String) async throws -> String? {
+        session.report(WorkerMessage(stage: .checking))
+        let sentence: String
+        do {
+            let recorded = try RecordedPages(archive)
+            if recorded.pages.isEmpty { return nil }
+            sentence =
+                try await verdict(recorded, archive)?.sentence
+                ?? "Not checked: it took more than \(Int(Self.secondsMax)) s"
+        } catch let failure as ToolFailure {
+            sentence = "Not checked: \(failure.message)"
+        } catch let error as ReplayHostError {
+            sentence = "Not checked: \(error.what)"
+        } catch let error as StoreError {
+            sentence = "Not checked: \(error.what)"
+        } catch let error as WebArchiveError {
+            sentence = "Not checked: \(error.problem)"
+        }
+        try Task.checkCancellation()
+        session.log.add(sentence)
+        return sentence
+    }
+
+    private func verdict(_ recorded: RecordedPages, _ archive: String) async throws -> ReplayVerdict? {
+        guard let assets = session.order.assets else { throw ToolFailure(.toolFailed, "the web app isn't installed") }
+        guard session.order.tools.chromium != nil else { throw ToolFailure(.toolMissing, "Chromium isn't installed") }
+        let store = "\(session.folder)/check"
+        if Folder.exists(store) { try FileManager.default.removeItem(atPath: store) }
+        defer { try? FileManager.default.removeItem(atPath: store) }
+        let host = try ReplayHost(
+            configuration: .init(
+                storeFolder: URL(fileURLWithPath: store), assetsFolder: URL(fileURLWithPath: assets), origins: .names,
+                logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() }))
+        guard host.hasEngine else {
+            throw ToolFailure(.toolFailed, "the replay engine isn't installed; run `make setup`")
+        }
+        let id = try host.linkArchive(archive)
+        let port = try await host.start().port
+        let result = await Deadline.run(seconds: Self.secondsMax) { () -> Result<ReplayVerdict, any Error> in
+            do {
+                var verdict = ReplayVerdict()
+                for page in recorded.pages {
+                    let address = try host.replayURL(for: id, page: page.url, timestamp: page.timestamp).absoluteString
+                    verdict.add(try await replay(page, address, port))
+                }
+                return .success(verdict)
+            } catch {
+                return .failure(error)
+            }
+        }
+        await host.stop(within: .zero)
+        return try result?.get()
+    }
+
+    /// Replays one page with a browser of its own.
+    private func replay(_ page: RecordedPages.Page, _ address: String, _ port: Int) async throws -> ReplayVerdict {
+        try await BrowserProcess.run(session, .server(port: port)) { browser in
+            _ = try await browser.version()
+            let connection = browser.connection
+            let watch = ReplayWatch(refused: page.refused)
+            let targets = Targets()
+            return try await withThrowingTaskGroup(of: ReplayVerdict?.self) { group in
+                group.addTask {
+                    try await handleEvents(of: connection, targets, watch)
+                    throw connection.endReason ?? BrowserEnd("the browser ended unexpectedly")
+                }
+                group.addTask { try await look(at: page, address, over: connection, targets, watch) }
+                defer { group.cancelAll() }
+                while let verdict = try await group.next() {
+                    if let verdict { return verdict }
+                }
+                throw CancellationError()
+            }
+        }
+    }
+
+    private func look(
+        at page: RecordedPages.Page, _ address: String, over connection: BrowserConnection, _ targets: Targets,
+        _ watch: ReplayWatch
+    ) async throws -> ReplayVerdict {
+        try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
+        try await connection.call("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attached))
+        let target = try await connection.call(
+            "Target.createTarget", Target.Create(url: "about:blank"), as: Target.ID.self)
+        guard let tab = try await targets.main(target.targetId, within: 20) else {
+            throw ToolFailure(.toolFailed, "Chromium doesn't open a page")
+        }
+        // The viewer's toolbar is above the page, which had the whole height.
+        try await connection.call(
+            "Emulation.setDeviceMetricsOverride",
+            Emulation.Metrics(width: PageRecorder.view.width, height: PageRecorder.view.height), session: tab)
+        _ = try await connection.call(
+            "Page.navigate", Page.Navigate(url: address), session: tab, as: Page.Navigated.self)
+        let view = PageView(
+            session: session, connection: connection, targets: targets, page: tab, frameName: Self.frameName)
+        let script = "document.readyState === 'complete' && /[0-9][a-z]+_\\/https?:/.test(location.href)"
+        guard try await wait(seconds: 40, { await view.evaluate(script, as: Bool.self) == true }) else {
+            var verdict = ReplayVerdict()
+            verdict.isShown = false
+            return verdict
+        }
+        if page.isOurs { return try await lookAtMedia(view) }
+        _ = await view.behave()
+        _ = try await wait(seconds: 15) { watch.isQuiet }
+        let text = await view.text().text
+        for url in watch.missing.prefix(Self.loggedMax) { session.log.add("not in the archive: \(url)") }
+        return ReplayVerdict(
+            sameWords: ReplayVerdict.sameWords(page.text, text), requested: watch.requested.count,
+            missing: watch.missing.count)
+    }
+
+    private static let loggedMax = 100
+
+    private func lookAtMedia(_ view: PageView) async throws -> ReplayVerdict {
+        let plays = await Deadline.run(seconds: 30) { await view.evaluate(Self.playScript, as: String.self) } ?? nil
+        var verdict = ReplayVerdict()
+        if plays != "none" { verdict.plays = plays == "plays" }
+        if let plays, plays != "plays", plays != "none" { session.log.add("the media file doesn't play: \(plays)") }
+        return verdict
+    }
+
+    /// Seeks to the middle of the medium.
+    private static let playScript = """
+        (async () => {
+            const media = document.querySelector('video, audio')
+            if (!media) return 'none'
+            const reach = name => new Promise((done, failed) => {
+                media.addEventListener(name, done, { once: true })
+                media.addEventListener('error', () => failed(new Error(media.error?.message || 'error')), { once: true })
+                setTimeout(() => failed(new Error('no answer in time')), 20000)
+            })
+            try {
+                if (media.error) return media.error.message || 'error'
+                if (media.readyState < 1) { const known = reach('loadedmetadata'); media.load(); await known }
+                const middle = Number.isFinite(media.duration) ? media.duration / 2 : 0
+                const sought = reach('seeked')
+                media.currentTime = middle
+                await sought
+                return 'plays'
+            } catch (error) { return String(error.message) }
+        })()
+        """
+
+    /// Waits until something is so.
+    ///
+    /// - Returns: Whether it was in time.
+    private func wait(seconds: Double, _ isSo: @escaping @Sendable () async -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < end {
+            if await isSo() { return true }
+            session.report(WorkerMessage())
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return false
+    }
+
+    private func handleEvents(
+        of connection: BrowserConnection, _ targets: Targets, _ watch: ReplayWatch
+    ) async throws {
+        for await event in connection.events {
+            guard let name = BrowserEventName(rawValue: event.method) else { continue }
+            switch name {
+            case .attached: try attach(event.parameters(), in: event.session, over: connection, targets)
+            case .detached: targets.remove((try event.parameters() as Target.Detached).sessionId)
+            case .crashed where targets.isMain(event.session):
+                throw ToolFailure(.aborted, "the page's process ended unexpectedly")
+            case .requested: watch.begin(try event.parameters())
+            case .responded: watch.add(try event.parameters())
+            case .finished: watch.end((try event.parameters() as Network.Finished).requestId, hasFailed: false)
+            case .failed:
+                let failed: Network.Failed = try event.parameters()
+                watch.end(failed.requestId, hasFailed: true, isCanceled: failed.canceled ?? false)
+            case .dialog:
+                try connection.send(
+                    "Page.handleJavaScriptDialog", Page.HandleDialog(accept: true), session: event.session)
+            default: break
+            }
+        }
+    }
+
+    /// Prepares a new page, frame or worker, which waits for it.
+    private func attach(
+        _ event: Target.Attached, in parent: String?, over connection: BrowserConnection, _ targets: Targets
+    ) throws {
+        let (id, info) = (event.sessionId, event.targetInfo)
+        guard targets.add(info, session: id, parent: parent) else {
+            return try connection.send("Target.closeTarget", Target.ID(targetId: info.targetId), session: nil)
+        }
+        // The replay engine is a service worker: what it requests isn't what the page requests.
+        if info.type != "service_worker" { try connection.send("Network.enable", session: id) }
+        try connection.send("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attachedByPages), session: id)
+        if info.type == "page" || info.type == "iframe" { try connection.send("Page.enable", session: id) }
+        try connection.send("Runtime.runIfWaitingForDebugger", session: id)
+        targets.ready(id)
+    }
+}

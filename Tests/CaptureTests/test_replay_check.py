@@ -1,0 +1,98 @@
+"""Archives are seen to replay: what their rows say, and media with their pages."""
+
+import pages
+import pytest
+import website
+from page_hosts import expect_valid, make_host, save
+
+pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+
+
+@pytest.fixture(scope="module")
+def host(site, tmp_path_factory):
+    host = make_host(tmp_path_factory.mktemp("checked"), checks=True)
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+@pytest.fixture(scope="module")
+def quick(site, tmp_path_factory):
+    """Archives aren't replayed."""
+    host = make_host(tmp_path_factory.mktemp("unchecked"))
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+def test_page_replays(host, site):
+    saved = save(host, site.make("lamps", "<h1>Two lamps</h1><img src=/img/lamp.png><img src=/gone-image/lamp.png>"))
+    assert (saved.row["incomplete"], saved.row["replay_check"]) == (None, "Replays: same text, 3 of 3 resources")
+    assert "replay:        Replays: same text, 3 of 3 resources\n" in host.command("show", saved.row["download_id"]).stdout
+    # Once more
+    assert host.command("check", saved.row["download_id"]).stdout.endswith(": Replays: same text, 3 of 3 resources\n")
+    assert host.replayhost("info", saved.row["archive"])[0]["saved"]["replayCheck"] == "Replays: same text, 3 of 3 resources"
+    host.expect_no_leftovers()
+
+
+def test_page_differs(host, site):
+    """Each load has other words and other URLs. The site isn't asked for those."""
+    body = """<h1>Dice</h1><img src=/img/dice.png><script>
+        const number = () => crypto.getRandomValues(new Uint32Array(1))[0]
+        for (let count = 0; count < 7; count++) fetch('/text/' + number())
+        document.body.append(Array.from({length: 39}, number).join(' '))
+        </script>"""
+    saved = save(host, site.make("dice", body))
+    # One word of forty; page and image of nine.
+    assert saved.row["replay_check"] == "Differs: 2 % of the words are the same, 2 of 9 resources"
+    with site.lock:
+        assert sum(count for (_, path), count in site.asked.items() if path.startswith("/text/")) == 7
+    missing = [line for line in host.lines(saved.row["download_id"]) if "not in the archive: " in line]
+    assert len(missing) == 7 and all(f"not in the archive: {site.address}/text/" in line for line in missing)
+
+
+def test_medium_that_does_not_play(host, site):
+    """The film is none."""
+    row = host.wait_for(host.add(site.fake("ok", title="Film"), options={"mode": "media"}), "completed")
+    assert row["replay_check"] == "Differs: the media file doesn't play"
+
+
+def test_medium_with_its_page(quick, site):
+    url = site.fake("ok", title="A film of the harbour")
+    saved = save(quick, url)
+    assert (saved.row["incomplete"], saved.row["replay_check"]) == (None, None)
+    assert quick.file(saved.row).stat().st_size == saved.row["file_size"]
+    # The film is on a page of ours, and the page is as the site sent it.
+    assert saved.of(f"https://replayhost.invalid/{saved.row['download_id']}/", "resource").status is None
+    assert saved.of(url).body == website.PAGE
+    listed = quick.replayhost("info", saved.row["archive"])[0]
+    assert listed["pageCount"] == 2 and listed["mainPage"]["url"].startswith("https://replayhost.invalid/")
+    expect_valid(quick, saved)
+
+
+def test_medium_without_its_page(quick, site):
+    url = site.fake("ok", title="Only a film", status=500)
+    row = quick.wait_for(quick.add(url), "completed")
+    assert row["incomplete"].startswith("Without its page: ") and row["file_path"]
+    assert row["incomplete"] in quick.replayhost("info", row["archive"])[0]["description"]
+
+
+def test_page_without_its_medium(quick, site):
+    row = quick.wait_for(quick.add(site.fake("drm")), "completed")
+    assert row["incomplete"].startswith("Without its media file: ") and "DRM" in row["incomplete"]
+    assert (row["file_path"], row["genre"]) == (None, "unknown")
+
+
+@pytest.mark.parametrize("script, code", [("private", "private"), ("removed", "removed")])
+def test_no_page_of_what_is_not_there(quick, site, script, code):
+    row = quick.wait_for(quick.add(site.fake(script)), "failed")
+    assert row["error_code"] == code
+
+
+def test_page_only(quick, site):
+    url = site.fake("ok", title="Unwanted")
+    row = quick.wait_for(quick.add(url, options={"mode": "page"}), "completed")
+    assert (row["file_path"], row["options"]) == (None, {"mode": "page"})
+    assert quick.tools.calls(url) == []
