@@ -20,7 +20,7 @@ package final class CaptureService: Sendable {
     let logger: Logger
     private let file: ServerFile
     /// One check after the other.
-    let checks = OneAtATime()
+    let checks = SerialQueue()
     private let running = Running()
 
     /// Opens the queue of a store.
@@ -128,25 +128,6 @@ package final class CaptureService: Sendable {
 
     /// The URL of the running library; `nil` if it doesn't run.
     var libraryAddress: String? { ServerFile.running(layout: store.layout)?.address }
-
-    /// Runs work in the order in which it comes.
-    actor OneAtATime {
-        private var last: Task<Void, Never>?
-
-        func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-            let former = last
-            let work = Task {
-                await former?.value
-                return try await body()
-            }
-            last = Task { _ = try? await work.value }
-            return try await withTaskCancellationHandler {
-                try await work.value
-            } onCancel: {
-                work.cancel()
-            }
-        }
-    }
 
     private actor Running {
         private var listener: LoopbackListener?
