@@ -97,9 +97,11 @@ package struct Attempt: Sendable {
         case .success(let medium): return try await save(medium, url)
         case .failure(let failure) where failure.code == .unsupported:
             return try await saveFromUnknownSite(url, isMedia: mode == .media)
+        case .failure(let failure) where failure.code == .noVideo:
+            return try await savePhotos(url, or: failure)
         case .failure(let failure):
             guard mode == .auto, keepsPage(without: failure) else { throw failure }
-            return try await savePage(without: failure)
+            return try await savePage(lack: "Without its media file: \(Self.sentence(failure.message))", or: failure)
         }
     }
 
@@ -113,17 +115,41 @@ package struct Attempt: Sendable {
         }
     }
 
-    /// Saves a medium of a site that an extractor knows; in the mode `auto` and with a browser, with its page.
+    /// Saves a medium of a site that an extractor knows.
     private func save(_ medium: MediaAttempt.Files, _ url: WebURL) async throws -> SavedFiles {
-        guard session.order.options.mode != .media, session.order.tools.chromium != nil else {
-            return try await pack(medium, url)
-        }
         session.report(WorkerMessage(title: Self.title(medium.info.title)))
+        let (page, lack) = try await pageBeside()
+        return try await pack(medium, url, page, incomplete: lack)
+    }
+
+    /// Saves the images of a post without a video; if gallery-dl finds none, its page.
+    private func savePhotos(_ url: WebURL, or failure: ToolFailure) async throws -> SavedFiles {
+        let attempt = PhotoAttempt(session: session)
+        let isAuto = session.order.options.mode != .media
+        switch try await result({ try await attempt.run() }) {
+        case .success(let photos?):
+            session.report(WorkerMessage(title: Self.title(photos.title)))
+            let (page, lack) = try await pageBeside()
+            return try await pack(photos, attempt, url, page, [photos.lack, lack])
+        case .success(nil):
+            guard isAuto else { throw failure }
+            return try await savePage(lack: nil, or: failure)
+        case .failure(let photoFailure):
+            guard isAuto, keepsPage(without: photoFailure) else { throw photoFailure }
+            let lack = "Without its photos: \(Self.sentence(photoFailure.message))"
+            return try await savePage(lack: lack, or: photoFailure)
+        }
+    }
+
+    /// Records the page around a medium: in the mode `auto`, and with a browser.
+    ///
+    /// - Returns: The page, and what is missing.
+    private func pageBeside() async throws -> (page: RecordedPage?, lack: String?) {
+        guard session.order.options.mode != .media, session.order.tools.chromium != nil else { return (nil, nil) }
         switch try await result({ try await recordPage() }) {
-        case .success(let page): return try await pack(medium, url, page, incomplete: limitSentence(page))
+        case .success(let page): return (page, limitSentence(page))
         case .failure(let failure) where failure.code == .diskFull: throw failure
-        case .failure(let failure):
-            return try await pack(medium, url, incomplete: "Without its page: \(Self.sentence(failure.message))")
+        case .failure(let failure): return (nil, "Without its page: \(Self.sentence(failure.message))")
         }
     }
 
@@ -135,10 +161,11 @@ package struct Attempt: Sendable {
         }
     }
 
-    private func savePage(without failure: ToolFailure) async throws -> SavedFiles {
-        session.log.add("the media file is missing: \(failure.message)")
+    /// Saves the page of a medium that can't be saved; if the page can't either, fails because of the medium.
+    private func savePage(lack: String?, or failure: ToolFailure) async throws -> SavedFiles {
+        if let lack { session.log.add(lack) }
         guard case .success(let page) = try await result({ try await recordPage() }) else { throw failure }
-        return try await pack(page, lack: "Without its media file: \(Self.sentence(failure.message))")
+        return try await pack(page, lack: lack)
     }
 
     private static func sentence(_ message: String) -> String { message.hasSuffix(".") ? message : message + "." }
@@ -209,6 +236,29 @@ package struct Attempt: Sendable {
             pack, file: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo), genre,
             genreDetectionError: genre == .unknown
                 ? "no genre for this site (yt-dlp's extractor: \(files.info.extractor ?? "unknown"))" : nil,
+            incomplete: incomplete)
+    }
+
+    private func pack(
+        _ files: PhotoAttempt.Files, _ attempt: PhotoAttempt, _ url: WebURL, _ page: RecordedPage?, _ lacks: [String?]
+    ) async throws -> SavedFiles {
+        let known = Genre(of: url)
+        let genre = known == .unknown ? files.extractor.flatMap { Genre(extractor: $0) } ?? .unknown : known
+        let title = Self.title(files.title)
+        session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
+        let time = try CaptureTimestamp.now()
+        let file = try attempt.file(files, time: time)
+        let ending = (file as NSString).pathExtension.lowercased()
+        let id = files.id.isEmpty ? String(session.order.downloadID.prefix(8)) : files.id
+        let name = FileName.make(id: id, title: files.title, extension: ending)
+        let sentences = lacks.compactMap { $0 }
+        let incomplete = sentences.isEmpty ? nil : sentences.joined(separator: " ")
+        let pack = ArchivePack(session: session, title: title, fileName: name, time: time)
+        try pack.pack(files, page, incomplete: incomplete)
+        return try await saved(
+            pack, file: file, mediaType: MediaType.of(ending), genre,
+            genreDetectionError: genre == .unknown
+                ? "no genre for this site (gallery-dl's extractor: \(files.extractor ?? "unknown"))" : nil,
             incomplete: incomplete)
     }
 

@@ -6,6 +6,7 @@ package struct JobOrder: Sendable, Codable {
     /// The paths of the programs; `nil` for those that aren't installed.
     package struct Tools: Sendable, Codable {
         package var ytdlp: String?
+        package var gallerydl: String?
         package var ffmpeg: String?
         package var ffprobe: String?
         package var curl: String?
@@ -14,10 +15,11 @@ package struct JobOrder: Sendable, Codable {
         package var path: String
 
         package init(
-            ytdlp: String?, ffmpeg: String?, ffprobe: String?, curl: String?, chromium: String? = nil, path: String
+            ytdlp: String?, gallerydl: String? = nil, ffmpeg: String?, ffprobe: String?, curl: String?,
+            chromium: String? = nil, path: String
         ) {
             (self.ytdlp, self.ffmpeg, self.ffprobe, self.curl) = (ytdlp, ffmpeg, ffprobe, curl)
-            (self.chromium, self.path) = (chromium, path)
+            (self.gallerydl, self.chromium, self.path) = (gallerydl, chromium, path)
         }
     }
 

@@ -9,6 +9,8 @@ package struct ToolFailure: Error, Sendable, Hashable, Codable {
         case geoBlocked = "geo_blocked"
         /// No tool knows the site.
         case unsupported
+        /// It's a post without a video, such as one of photos.
+        case noVideo = "no_video"
         /// It's a page, without a medium.
         case page = "page_unsupported"
         case live

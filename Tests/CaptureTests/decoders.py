@@ -15,7 +15,7 @@ GENRES = ("tiktok", "instagram", "youtube", "pdf", "ebook", "unknown")
 WAITS = ("tool", "disk", "retry", "site")
 CODES = ("not_found", "private", "removed", "login_required", "geo_blocked", "unsupported", "page_unsupported", "live", "playlist",
     "too_large", "drm", "rate_limited", "network", "tool_failed", "tool_missing", "no_file", "disk_full", "timeout", "damaged",
-    "aborted", "quality", "host_refused", "sandbox_unavailable")
+    "aborted", "quality", "no_video", "host_refused", "sandbox_unavailable")
 
 
 class DecodingError(AssertionError):

@@ -42,6 +42,9 @@ class FakeTools:
         if curl:
             self.write("curl", CURL.format(curl=curl))
 
+    def give_gallery_dl(self):
+        self.write("gallery-dl", PYTHON.format(python=sys.executable, script=FAKES / "gallery_dl.py", folder=self.notes))
+
     def write(self, name, text):
         path = self.bin / name
         path.write_text(text, encoding="utf-8")

@@ -132,13 +132,28 @@ struct ReplayCheck: Sendable {
 
     private static let loggedMax = 100
 
+    /// Looks at a page of ours, which shows a medium or photos.
     private func lookAtMedia(_ view: PageView) async throws -> ReplayVerdict {
         let plays = await Deadline.run(seconds: 30) { await view.evaluate(Self.playScript, as: String.self) } ?? nil
         var verdict = ReplayVerdict()
-        if plays != "none" { verdict.plays = plays == "plays" }
+        if plays == "none" {
+            verdict.photos = await Deadline.run(seconds: 30) {
+                await view.evaluate(Self.photoScript, as: ReplayVerdict.Photos.self)
+            } ?? nil
+            return verdict
+        }
+        verdict.plays = plays == "plays"
         if let plays, plays != "plays", plays != "none" { session.log.add("the media file doesn't play: \(plays)") }
         return verdict
     }
+
+    private static let photoScript = """
+        (async () => {
+            const images = [...document.images]
+            const shown = await Promise.all(images.map(image => image.decode().then(() => true, () => false)))
+            return { shown: shown.filter(Boolean).length, all: images.length }
+        })()
+        """
 
     /// Seeks to the middle of the medium.
     private static let playScript = """

@@ -42,6 +42,7 @@ extension ToolFailure {
     /// What the messages of yt-dlp's extractors have in common. The first match counts.
     private static let causes: [(code: Code, parts: [String])] = [
         (.unsupported, ["unsupported url", "no suitable extractor"]),
+        (.noVideo, ["no video could be found", "there is no video", "is not a video", "no media found"]),
         (.quality, ["requested format is not available"]),
         (.rateLimited, ["http error 429", "too many requests", "http error 503"]),
         (.diskFull, ["no space left on device", "disk quota exceeded"]),

@@ -35,13 +35,7 @@ struct ArchivePack {
             }
             if let poster = files.poster { try write(file: poster, "image/jpeg", as: ViewerPage.posterName, to: warc) }
             try write(files.info.json, "application/json", as: "info.json", to: warc)
-            var origin = record("metadata", base, "application/warc-fields")
-            origin.fields = []
-            let lines = [
-                ("via", order.url), ("software", order.software), ("tool", "yt-dlp"),
-                ("extractor", files.info.extractor ?? "unknown"),
-            ]
-            try warc.write(origin, block: Self.fields(lines), payloadStart: nil)
+            try writeOrigin("yt-dlp", files.info.extractor, to: warc)
             if let recorded { try write(recorded, to: warc) }
         }
         let source = try FileByteSource(path: files.media)
@@ -53,6 +47,35 @@ struct ArchivePack {
         try writer.addPage(url: base, time: time, title: title, text: page.text)
         if let recorded { try add(recorded, to: writer) }
         try finish(writer, mainPage: base, incomplete: incomplete)
+    }
+
+    /// Writes the archive of a photo post: its images and a page that shows them.
+    ///
+    /// - Parameters:
+    ///   - recorded: The page of the post; `nil` if it's missing.
+    ///   - incomplete: What is missing; `nil` if nothing is.
+    func pack(_ files: PhotoAttempt.Files, _ recorded: RecordedPage?, incomplete: String?) throws {
+        let page = PhotoPage(files: files, url: order.url, time: time)
+        let writer = try WACZWriter(path: path, modified: time)
+        try addRecords(to: writer) { warc in
+            try write(page.html, "text/html; charset=utf-8", as: "", to: warc)
+            for photo in page.photos { try write(file: photo.path, photo.type, as: photo.name, to: warc) }
+            try writeOrigin("gallery-dl", files.extractor, to: warc)
+            if let recorded { try write(recorded, to: warc) }
+        }
+        try writer.addPage(url: base, time: time, title: title, text: page.text)
+        if let recorded { try add(recorded, to: writer) }
+        try finish(writer, mainPage: base, incomplete: incomplete)
+    }
+
+    /// Says where the records came from that no site sent.
+    private func writeOrigin(_ tool: String, _ extractor: String?, to warc: WARCWriter) throws {
+        var origin = record("metadata", base, "application/warc-fields")
+        origin.fields = []
+        let lines = [
+            ("via", order.url), ("software", order.software), ("tool", tool), ("extractor", extractor ?? "unknown"),
+        ]
+        try warc.write(origin, block: Self.fields(lines), payloadStart: nil)
     }
 
     /// Writes the archive of a document: all requests and responses.

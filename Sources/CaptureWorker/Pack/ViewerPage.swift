@@ -47,8 +47,6 @@ struct ViewerPage {
             ? "<video controls preload=\"metadata\" src=\"\(mediaName)\"\(poster)>\(trackElements)</video>"
             : (files.poster == nil ? "" : "<img src=\"\(Self.posterName)\" alt=\"\">")
                 + "<audio controls preload=\"metadata\" src=\"\(mediaName)\"></audio>"
-        let description = (info.description ?? "").split(separator: "\n", omittingEmptySubsequences: false)
-            .map { Self.escaped(String($0)) }.joined(separator: "<br>")
         let page = """
             <!doctype html>
             <html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -58,7 +56,7 @@ struct ViewerPage {
             \(player)
             <h1>\(Self.escaped(info.title))</h1>
             <p class="quiet">\(Self.escaped(info.uploader.map { "\($0) · " } ?? ""))Saved from \(Self.escaped(url)) on \(time.rfc3339.prefix(10))</p>
-            <p>\(description)</p>
+            <p>\(Self.lines(info.description ?? ""))</p>
             </body></html>
 
             """
@@ -98,7 +96,13 @@ struct ViewerPage {
         return lines.joined(separator: "\n")
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// Returns the lines of a text as HTML.
+    static func lines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { escaped(String($0)) }.joined(
+            separator: "<br>")
+    }
+
+    static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -130,6 +134,9 @@ enum MediaType {
         case "pdf": "application/pdf"
         case "epub": "application/epub+zip"
         case "mobi": "application/x-mobipocket-ebook"
+        case "zip": "application/zip"
+        case "jpg", "jpeg": "image/jpeg"
+        case "png", "gif", "webp", "avif", "heic", "bmp", "jxl": "image/\(ending)"
         default: "application/octet-stream"
         }
     }

@@ -20,6 +20,7 @@ import SystemPackage
 package struct Toolbox: Sendable {
     package enum Tool: String, Sendable, CaseIterable {
         case ytdlp = "yt-dlp"
+        case gallerydl = "gallery-dl"
         case deno, ffmpeg, ffprobe, curl, chromium
         case bubblewrap = "bwrap"
 
@@ -29,6 +30,7 @@ package struct Toolbox: Sendable {
         /// What doesn't work without it; `nil` if nothing does.
         package var isOnlyFor: String? {
             switch self {
+            case .gallerydl: "posts of photos need it"
             case .deno: "YouTube needs it"
             case .chromium: "pages need it"
             case .bubblewrap: "it confines the others"
@@ -72,8 +74,8 @@ package struct Toolbox: Sendable {
     /// The tools for a worker.
     package var forWorker: JobOrder.Tools {
         JobOrder.Tools(
-            ytdlp: path(of: .ytdlp), ffmpeg: path(of: .ffmpeg), ffprobe: path(of: .ffprobe), curl: path(of: .curl),
-            chromium: path(of: .chromium), path: searchPath)
+            ytdlp: path(of: .ytdlp), gallerydl: path(of: .gallerydl), ffmpeg: path(of: .ffmpeg),
+            ffprobe: path(of: .ffprobe), curl: path(of: .curl), chromium: path(of: .chromium), path: searchPath)
     }
 
     /// Returns the tools that a URL needs and that aren't installed.

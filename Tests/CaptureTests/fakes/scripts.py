@@ -285,6 +285,7 @@ SCRIPTS = {
     "drm": error("[DRM] The requested site is known to use DRM protection. It will NOT be supported.\n"
         "       Please DO NOT open an issue, unless you have evidence that the video is not DRM protected"),
     "unsupported": error("Unsupported URL: {url}"),
+    "photos": error("{prefix}There is no video in this post"),
     "network": error("{prefix}Unable to download webpage: [Errno -3] Temporary failure in name resolution "
         "(caused by TransportError(\"[Errno -3] Temporary failure in name resolution\"))"),
     "disk-full": error("unable to write data: [Errno 28] No space left on device"),

@@ -1,0 +1,88 @@
+"""Posts of photos: their images, a file for the person, and their page."""
+
+import sys
+import zipfile
+
+import pages
+import pytest
+from fake_tools import FAKES
+from page_hosts import Saved, expect_valid, make_host
+
+sys.path.insert(0, str(FAKES))
+from gallery_dl import image
+
+pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+
+
+@pytest.fixture(scope="module")
+def host(site, tmp_path_factory):
+    host = make_host(tmp_path_factory.mktemp("photos"), checks=True)
+    host.tools.give_gallery_dl()
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+def save(host, site, **query):
+    return Saved(host, host.wait_for(host.add(site.fake("photos", **query)), "completed"))
+
+
+def test_photos_are_saved_with_their_page(host, site):
+    saved = save(host, site, count=3)
+    row = saved.row
+    assert (row["title"], row["genre"], row["incomplete"]) == ("Boats at low tide", "instagram", None)
+    assert row["file_path"] == "Cx1_Boats_at_low_tide.zip" and row["file_size"] == host.file(row).stat().st_size
+    with zipfile.ZipFile(host.file(row)) as package:
+        assert package.testzip() is None
+        assert {name: package.read(name) for name in package.namelist()} == {
+            f"photo-0{number}.png": image(number) for number in (1, 2, 3)}
+    base = f"https://replayhost.invalid/{row['download_id']}/"
+    for number in (1, 2, 3):
+        assert saved.of(f"{base}photo-0{number}.png", "resource").body == image(number)
+    assert saved.of(site.fake("photos", count=3)).status == "200"
+    # The page of the fake site has a text, and nothing else.
+    assert row["replay_check"] == "Replays: 3 of 3 photos, same text, 1 of 1 resources"
+    expect_valid(host, saved)
+    assert host.search("seen from the quay") == {row["archive"]}
+
+
+def test_one_photo_is_the_file_itself(host, site):
+    row = save(host, site, count=1).row
+    assert row["file_path"] == "Cx1_Boats_at_low_tide.png" and host.file(row).read_bytes() == image(1)
+
+
+def test_only_images_in_the_folder_are_taken(host, site):
+    row = save(host, site, count=2, bad=1).row
+    with zipfile.ZipFile(host.file(row)) as package:
+        assert [package.read(name) for name in sorted(package.namelist())] == [image(1), image(2)]
+
+
+def test_profile_is_limited(host, site):
+    saved = save(host, site, count=300)
+    assert saved.row["incomplete"] == "Only the first 100 images are saved."
+    assert len([record for record in saved.records if (record.uri or "").endswith(".png")]) == 100
+
+
+def test_some_photos_are_missing(host, site):
+    assert save(host, site, count=2, exit=4).row["incomplete"] == "Some of the images couldn't be fetched."
+
+
+@pytest.mark.parametrize("query, incomplete", [
+    ({"exit": 64}, None), ({"count": 0}, None),
+    ({"exit": 1}, "Without its photos: [instagram][error] HttpError: something went wrong.")])
+def test_without_photos_the_page_is_saved(host, site, query, incomplete):
+    row = save(host, site, **query).row
+    assert (row["file_path"], row["incomplete"]) == (None, incomplete)
+
+
+def test_log_in_is_required(host, site):
+    row = host.wait_for(host.add(site.fake("photos", exit=16)), "failed")
+    assert row["error_code"] == "login_required"
+
+
+def test_only_the_photos(host, site):
+    row = host.wait_for(host.add(site.fake("photos", count=1, only=1), options={"mode": "media"}), "completed")
+    assert row["file_path"] and row["replay_check"] == "Replays: 1 of 1 photos"
+    row = host.wait_for(host.add(site.fake("photos", count=0, only=1), options={"mode": "media"}), "failed")
+    assert row["error_code"] == "no_video"
