@@ -11,8 +11,8 @@ from fake_tools import FakeTools
 from pages import PageSite
 from website import Website
 
-# `real` has its own pytest.ini, and needs yt-dlp and ffmpeg.
-collect_ignore = ["fakes", "real"]
+# Both have a pytest.ini of their own. `real` needs yt-dlp and ffmpeg, `soak` ffmpeg and minutes.
+collect_ignore = ["fakes", "real", "soak"]
 
 
 @pytest.fixture(scope="session", autouse=True)

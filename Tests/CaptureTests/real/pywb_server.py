@@ -19,10 +19,10 @@ def is_installed():
 
 
 class PywbServer:
-    """Serves the WARC files of one WACZ until `close()`. It has no proxy, and loads nothing from the network."""
+    """Serves the WARC files of WACZ files until `close()`. It has no proxy, and loads nothing from the network."""
 
-    def __init__(self, folder, wacz):
-        for arguments in (["init", "saved"], ["add", "--unpack-wacz", "saved", str(wacz)]):
+    def __init__(self, folder, *packages):
+        for arguments in (["init", "saved"], *(["add", "--unpack-wacz", "saved", str(package)] for package in packages)):
             subprocess.run([PROGRAMS / "wb-manager", *arguments], cwd=folder, check=True, capture_output=True)
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
