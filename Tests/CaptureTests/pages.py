@@ -28,9 +28,10 @@ exit 1
 """
 
 
-def give_chromium(tools, has_walls=False):
+def give_chromium(tools, has_walls=False, arguments=""):
     """Puts Chromium where the capture server looks for tools, also bubblewrap if workers should be confined."""
-    tools.write("chromium", (ROOT if os.geteuid() == 0 and not has_walls else USER).format(chromium=CHROMIUM))
+    script = ROOT if os.geteuid() == 0 and not has_walls else USER
+    tools.write("chromium", script.format(chromium=f"{CHROMIUM} {arguments}".strip()))
     if has_walls:
         tools.write("bwrap", USER.format(chromium=shutil.which("bwrap")))
         # The fake needs files that aren't there inside.

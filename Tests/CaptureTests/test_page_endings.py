@@ -1,0 +1,172 @@
+"""What a page's own URL can answer instead of a page. Each ends with an archive or with a message, and nothing is left.
+
+A URL is first requested by curl, which finds out whether it's a document. Then Chromium opens it. Some sites of these tests answer
+the two differently, as sites do for which curl isn't a browser.
+"""
+
+import threading
+
+import contents
+import decoders
+import pages
+import pytest
+import tls_site
+import website
+from page_hosts import make_host, save
+
+pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
+
+SECONDS = 3
+# Without a second attempt
+ONCE = ("--retry-delays", "none")
+POPUPS = """<h1>Windows</h1><img src=/held/image><script>
+    const opened = []
+    for (let n = 0; n < 1000; n++) opened.push(open('/text/window?' + n))
+    const timer = setInterval(() => {
+        if (!opened.every(window => !window || window.closed)) return
+        clearInterval(timer)
+        document.title = 'All windows are closed'
+        fetch('/release/held')
+    }, 50)
+</script>"""
+
+
+class _Answer(pages._Page):
+    """Below `/browser-only/`, curl gets an ordinary page. Chromium gets what the rest of the path names."""
+
+    def is_chromium(self):
+        return "Chrome/" in self.headers.get("User-Agent", "")
+
+    def answer_browser_only(self):
+        if self.is_chromium():
+            getattr(self, "answer_" + self.parts.path.split("/")[2])()
+        else:
+            self.answer_page()
+
+    def answer_held(self):
+        """Not answered before it's released, so that the page goes on loading until then."""
+        self.server.site.released.wait(60)
+        self.send(pages.image_at(self.path), "image/png")
+
+    def answer_release(self):
+        self.server.site.released.set()
+        self.send(b"released", "text/plain")
+
+
+@pytest.fixture(scope="module")
+def site():
+    site = pages.PageSite()
+    site.server.RequestHandlerClass, site.released = _Answer, threading.Event()
+    yield site
+    site.released.set()
+    site.close()
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return tls_site.Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def secure_site(authority):
+    """A website with TLS, whose certificate is of an authority that isn't known."""
+    site = tls_site.use_tls(pages.PageSite(), authority)
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="module")
+def broken_tls():
+    site = tls_site.BrokenTLS()
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="module")
+def host(site, secure_site, broken_tls, tmp_path_factory):
+    host = make_host(tmp_path_factory.mktemp("endings"), *ONCE)
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+@pytest.fixture(scope="module")
+def hasty_host(site, tmp_path_factory):
+    """With a short limit for a page."""
+    host = make_host(tmp_path_factory.mktemp("hasty"), *ONCE, "--page-limits", f"{SECONDS},1000000,100")
+    try:
+        yield host.start()
+    finally:
+        host.stop()
+
+
+def failed(host, url, code, message):
+    row = host.wait_for(host.add(url), "failed")
+    decoders.own_status(row)
+    assert (row["error_code"], row["archive"], row["attempt"]) == (code, None, 1), row
+    assert message in row["error_message"], row
+    host.expect_no_leftovers()
+
+
+@pytest.mark.parametrize(("path", "code", "message"), [
+    ("/nothing", "no_file", "the site answered 204, without content"),
+    ("/private", "login_required", "the site answered 401"),
+    ("/loop", "network", "the site redirects more than 10 times"),
+])
+def test_no_page_for_anyone(host, site, path, code, message):
+    failed(host, site(path), code, message)
+
+
+@pytest.mark.parametrize(("answer", "code", "message"), [
+    ("nothing", "no_file", "the site answered 204, without content"),
+    ("private", "login_required", "the site answered 401"),
+    ("loop", "network", "the site redirects in a circle"),
+])
+def test_no_page_for_the_browser(host, site, answer, code, message):
+    failed(host, site(f"/browser-only/{answer}"), code, message)
+
+
+def test_page_that_never_answers(hasty_host, site):
+    failed(hasty_host, site("/browser-only/silent"), "network", "the page didn't answer in time")
+
+
+def test_pdf_without_an_ending(host, site):
+    """It's a document because of its type, not because of its URL."""
+    row = host.wait_for(host.add(site("/document")), "completed")
+    assert row["genre"] == "pdf" and row["file_path"].endswith(".pdf")
+    assert host.file(row).read_bytes() == website.PDF
+    records = contents.warc_records(host.request("GET", f"/download/{row['download_id']}/archive")[2])
+    assert [record.body for record in records if record.rec_type == "response" and record.uri == site("/document")] == [website.PDF]
+    host.expect_no_leftovers()
+
+
+def test_page_that_opens_1000_windows(host, site):
+    """Each is closed, and the page is saved."""
+    saved = save(host, site.make("popups", POPUPS))
+    assert saved.row["title"] == "All windows are closed"
+    assert saved.of(site("/held/image")).body == pages.image_at("/held/image")
+    host.expect_no_leftovers()
+
+
+def test_broken_tls(host, broken_tls):
+    failed(host, f"https://127.0.0.1:{broken_tls.port}/page", "network", "(35) ")
+    assert broken_tls.asked > 0
+
+
+def test_unknown_certificate(host, secure_site):
+    """curl refuses it."""
+    failed(host, secure_site("/images"), "tool_failed", "certificate")
+    assert secure_site.asked.total() == 0
+
+
+def test_certificate_that_only_curl_trusts(secure_site, authority, tmp_path):
+    """A root that is named in SSL_CERT_FILE is for curl. Chromium has its own roots, and refuses the page."""
+    host = make_host(tmp_path, *ONCE)
+    try:
+        host.start(SSL_CERT_FILE=str(authority.root))
+        failed(host, secure_site("/images"), "tool_failed",
+            "the site's certificate or TLS isn't valid (net::ERR_CERT_AUTHORITY_INVALID)")
+        assert secure_site.asked["GET", "/images"] == 1
+    finally:
+        host.stop()
