@@ -203,7 +203,7 @@ def routes(site, folder):
         "/shared/words.txt": Route("words for a shared worker", TEXT),
         # Modules
         "/modules/": Route(page("<p id=static></p><p id=dynamic></p><script type=module src=main.js></script>"), HTML),
-        "/modules/main.js": Route(SHOW + "import { word } from './one.js'\nshow('static', word)\n"
+        "/modules/main.js": Route("import { word } from './one.js'\n" + SHOW + "show('static', word)\n"
             "const name = ['t', 'w', 'o'].join('')\nimport(`./${name}.js`).then(m => show('dynamic', m.default))", SCRIPT),
         "/modules/one.js": Route("export const word = 'a static import'", SCRIPT),
         "/modules/two.js": Route("export default 'a dynamic import, ' + new URL(import.meta.url).pathname.split('/').pop()", SCRIPT),
@@ -257,8 +257,10 @@ def routes(site, folder):
         "/latin/": Route(f"<!doctype html><title>Café</title><p id=words>{latin}</p>".encode("latin-1"), "text/html; charset=iso-8859-1"),
         "/japanese/": Route(f"<!doctype html><html><head><meta charset=shift_jis><title>{japanese}</title></head><body><p id=words>{japanese}"
             "</p><script src=words.js></script><p id=script></p><script>script.textContent = word</script>".encode("shift_jis"), "text/html"),
-        "/japanese/words.js": Route(f"const word = '{japanese}'".encode("shift_jis"), "text/javascript"),
+        "/japanese/words.js": Route(f"var word = '{japanese}'".encode("shift_jis"), "text/javascript"),
         "/utf16/": Route(f"<!doctype html><html><head><title>{japanese}</title></head><body><p id=words>{latin}, {japanese}".encode("utf-16"),
+            "text/html"),
+        "/bom/": Route(f"<!doctype html><html><head><title>{japanese}</title></head><body><p id=words>{latin}, {japanese}".encode("utf-8-sig"),
             "text/html"),
         # Statuses
         "/gone/": Route(page(f"<img id=image src=gone.png><p id=words></p><script>{SHOW}{gone}</script>"), HTML),
@@ -283,10 +285,12 @@ def routes(site, folder):
         "/base/": Route(page(f"<img src=blue.png><p id=words></p><script>{SHOW}" + fetched.format("words.txt", "words") + "</script>",
             "<base href='/base/else/where/'>"), HTML),
         "/base/else/where/blue.png": picture("blue"), "/base/else/where/words.txt": Route("words from elsewhere", TEXT),
-        "/policy/": Route(page("<p id=inline>the inline script is stopped</p><p id=words></p>"
-            "<script>document.getElementById('inline').textContent = 'an inline script has run'</script><script src=own.js></script>"), HTML,
-            Content_Security_Policy="default-src 'self'"),
+        "/policy/": Route(page("<p id=words></p><script src=own.js></script>"), HTML, Content_Security_Policy="default-src 'self'"),
         "/policy/own.js": Route("document.getElementById('words').textContent = 'the script of the site has run'", SCRIPT),
+        "/scopes/": Route(page("<p id=words></p><script src=const.js></script><script>document.getElementById('words').textContent = tide</script>"), HTML),
+        "/scopes/const.js": Route("const tide = 'a constant of another script'", SCRIPT),
+        "/inline/": Route(page("<p id=words>the inline script is stopped</p><script>words.textContent = 'an inline script has run'</script>"),
+            HTML, Content_Security_Policy="default-src 'self'"),
         # State
         "/cookie/": cookie_page, "/cookie/theme": cookie_theme,
         "/store/": Route(page(f"<img id=first src=red.png><img id=second src=blue.png><p id=again></p><script>{SHOW}"

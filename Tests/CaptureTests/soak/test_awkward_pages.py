@@ -126,13 +126,27 @@ class Case(NamedTuple):
         return self.path or f"/{self.name}/"
 
 
+def replay_limits(reason, *further):
+    """The same limit in both replay modes, and in further steps."""
+    return dict.fromkeys(("lookups", "ranges", *further), reason)
+
+
+BOM = ("The replay engine takes away a byte order mark and sends UTF-8, but leaves Content-Type without a charset. The browser then reads "
+    "the page as windows-1252.")
+POLICY = "Replay takes away the site's Content-Security-Policy, since it adds scripts of its own. Inline scripts run, which the site forbade."
+MODULE = "pywb puts the code of a module into a block, where it can't import anything."
+SCOPE = "pywb puts the code of each script into a block. Other scripts don't see its constants."
+COOKIE = "In pywb, a script doesn't see a cookie that it has set with a path."
+SERVICE = "Replay doesn't run the service workers of sites. What one answers by itself isn't shown."
+
 CASES = [
     Case("cross", cross_site_frame, "words.txt lime.png frame"),
     Case("nested", nested_frames, "outer words.txt blue.png"),
     Case("worker", showing(file="imported: words for a worker", blob="words for a worker"), "worker.js part.js words.txt?file words.txt?blob"),
     Case("shared", showing(words="words for a shared worker"), "shared.js words.txt"),
-    Case("modules", showing(static="a static import", dynamic="a dynamic import, two.js"), "main.js one.js two.js"),
-    Case("map", showing(words="from the import map"), "library/tide-1.js"),
+    Case("modules", showing(static="a static import", dynamic="a dynamic import, two.js"), "main.js one.js two.js",
+        limits={"pywb": MODULE}),
+    Case("map", showing(words="from the import map"), "library/tide-1.js", limits={"pywb": MODULE}),
     # The window is 800 pixels wide. The recorder's is 1920.
     Case("sizes", showing({"#set": "lime", "#picture": "yellow"}), "lime.png blue.png yellow.png"),
     Case("shadow", shadow_styles, "fonts.css wide.ttf first.css parts/second.css parts/lime.png"),
@@ -147,7 +161,8 @@ CASES = [
     Case("coded", showing(brotli="from brotli: é", zstd="from zstd: é"), "brotli.js zstd.js"),
     Case("latin", showing(words=LATIN)),
     Case("japanese", showing(words=JAPANESE, script=JAPANESE), "words.js"),
-    Case("utf16", showing(words=f"{LATIN}, {JAPANESE}")),
+    Case("utf16", showing(words=f"{LATIN}, {JAPANESE}"), limits=replay_limits(BOM)),
+    Case("bom", showing(words=f"{LATIN}, {JAPANESE}"), limits=replay_limits(BOM)),
     Case("gone", showing({"#image": "lime"}, words="404 words of an error page"), "gone.png gone.txt"),
     Case("error", showing(words="500 words of a broken site"), "gone.txt"),
     Case("chain", chain, "end/ end/lime.png", "/chain/start"),
@@ -155,13 +170,15 @@ CASES = [
     Case("push", showing({"img": "lime"}, words="words of the new place", place="/push/deep/er"), "deep/words.txt deep/lime.png"),
     Case("write", showing(words="from a written script", more="and more", after="written after it"), "written.js"),
     Case("base", showing({"img": "blue"}, words="words from elsewhere"), "else/where/blue.png else/where/words.txt"),
-    Case("policy", showing(words="the script of the site has run", inline="the inline script is stopped"), "own.js"),
-    Case("cookie", showing(theme="dark", script="the script sees its cookie")),
+    Case("policy", showing(words="the script of the site has run"), "own.js"),
+    Case("scopes", showing(words="a constant of another script"), "const.js", limits={"pywb": SCOPE}),
+    Case("inline", showing(words="the inline script is stopped"), limits=replay_limits(POLICY, "pywb")),
+    Case("cookie", showing(theme="dark", script="the script sees its cookie"), limits={"pywb": COOKIE}),
     Case("store", showing({"#first": "red", "#second": "blue"}, again="image/png"), "red.png"),
     Case("straße", showing(query="Übung", hash="#größe", words="Wörter der Straße"), "wörter.txt?name=groß",
         "/straße/?wort=Übung#größe"),
     Case("offline", showing(words="words that a service worker passes on"), "words.txt service.js"),
-    Case("invented", showing(words="words of the service worker"), "service.js"),
+    Case("invented", showing(words="words of the service worker"), "service.js", limits=replay_limits(SERVICE, "pywb")),
 ]
 
 
