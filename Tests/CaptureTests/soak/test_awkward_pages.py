@@ -1,6 +1,5 @@
 """Awkward pages show the same live, in the viewer in both replay modes, and in pywb; and the archive has what they need."""
 
-import re
 import subprocess
 from typing import Callable, NamedTuple
 from urllib.parse import quote
@@ -131,8 +130,6 @@ def replay_limits(reason, *further):
     return dict.fromkeys(("lookups", "ranges", *further), reason)
 
 
-BOM = ("The replay engine takes away a byte order mark and sends UTF-8, but leaves Content-Type without a charset. The browser then reads "
-    "the page as windows-1252.")
 POLICY = "Replay takes away the site's Content-Security-Policy, since it adds scripts of its own. Inline scripts run, which the site forbade."
 MODULE = "pywb puts the code of a module into a block, where it can't import anything."
 SCOPE = "pywb puts the code of each script into a block. Other scripts don't see its constants."
@@ -161,8 +158,8 @@ CASES = [
     Case("coded", showing(brotli="from brotli: é", zstd="from zstd: é"), "brotli.js zstd.js"),
     Case("latin", showing(words=LATIN)),
     Case("japanese", showing(words=JAPANESE, script=JAPANESE), "words.js"),
-    Case("utf16", showing(words=f"{LATIN}, {JAPANESE}"), limits=replay_limits(BOM)),
-    Case("bom", showing(words=f"{LATIN}, {JAPANESE}"), limits=replay_limits(BOM)),
+    Case("utf16", showing(words=f"{LATIN}, {JAPANESE}")),
+    Case("bom", showing(words=f"{LATIN}, {JAPANESE}")),
     Case("gone", showing({"#image": "lime"}, words="404 words of an error page"), "gone.png gone.txt"),
     Case("error", showing(words="500 words of a broken site"), "gone.txt"),
     Case("chain", chain, "end/ end/lime.png", "/chain/start"),
