@@ -46,7 +46,8 @@ package struct ToolRun {
     ) async throws -> End {
         var options = PlatformOptions()
         options.teardownSequence = [.send(signal: .interrupt, allowedDurationToNextStep: .seconds(2))]
-        let variables = environment.map { Array("\($0.key)=\($0.value)".utf8) }
+        // As C strings: the library takes them as they are.
+        let variables = environment.map { Array("\($0.key)=\($0.value)\0".utf8) }
         let result = try await Subprocess.run(
             .path(FilePath(program)), arguments: Arguments(arguments), environment: .custom(variables),
             workingDirectory: FilePath(folder), platformOptions: options, input: .none, output: .sequence,

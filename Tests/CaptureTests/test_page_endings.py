@@ -107,7 +107,7 @@ def hasty_host(site, tmp_path_factory):
 def failed(host, url, code, message):
     row = host.wait_for(host.add(url), "failed")
     decoders.own_status(row)
-    assert (row["error_code"], row["archive"], row["attempt"]) == (code, None, 1), row
+    assert (row["error_code"], row["archive"], row["attempt"]) == (code, None, 1), (row["error_message"], host.lines(row["download_id"]))
     assert message in row["error_message"], row
     host.expect_no_leftovers()
 

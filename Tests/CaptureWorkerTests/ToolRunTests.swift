@@ -34,6 +34,18 @@ struct ToolRunTests {
         #expect(Set(lines) == ["output a", "errors b", "output c"])
     }
 
+    /// Of every length: strings end at their end, whatever is behind them in memory.
+    @Test func programsGetTheVariables() async throws {
+        let variables = Dictionary(
+            uniqueKeysWithValues: (0..<300).map { ("VARIABLE_\($0)", String(repeating: "x", count: $0)) })
+        let folder = try TemporaryFolder()
+        let lines = Lines()
+        let run = ToolRun(program: "/usr/bin/env", arguments: [], folder: folder.path, environment: variables)
+        let end = try await run.run(onLine: { _, line in lines.add(line) }, onTick: {})
+        #expect(end == .exited(0))
+        #expect(Set(lines.found) == Set(variables.map { "\($0.key)=\($0.value)" }))
+    }
+
     /// A program can end while what it wrote is still in the pipe.
     @Test func nothingIsLostWhenAProgramEndsAtOnce() async throws {
         for _ in 0..<20 {
