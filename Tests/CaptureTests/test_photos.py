@@ -14,22 +14,28 @@ from gallery_dl import image
 pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
 
 
+def with_gallery_dl(folder, **options):
+    host = make_host(folder, **options)
+    host.tools.give_gallery_dl()
+    return host
+
+
 @pytest.fixture(scope="module")
 def host(site, tmp_path_factory):
-    host = make_host(tmp_path_factory.mktemp("photos"), checks=True)
-    host.tools.give_gallery_dl()
-    try:
-        yield host.start()
-    finally:
-        host.stop()
+    with with_gallery_dl(tmp_path_factory.mktemp("photos")) as host:
+        yield host
 
 
-def save(host, site, **query):
-    return Saved(host, host.wait_for(host.add(site.fake("photos", **query)), "completed"))
+def save(host, site, options=None, **query):
+    return Saved(host, host.wait_for(host.add(site.fake("photos", **query), options=options or {}), "completed"))
 
 
-def test_photos_are_saved_with_their_page(host, site):
-    saved = save(host, site, count=3)
+def test_photos_are_saved_with_their_page(site, tmp_path):
+    with with_gallery_dl(tmp_path, checks=True) as host:
+        expect_photos(host, site, save(host, site, count=3))
+
+
+def expect_photos(host, site, saved):
     row = saved.row
     assert (row["title"], row["genre"], row["incomplete"]) == ("Boats at low tide", "instagram", None)
     assert row["file_path"] == "Cx1_Boats_at_low_tide.zip" and row["file_size"] == host.file(row).stat().st_size
@@ -48,24 +54,24 @@ def test_photos_are_saved_with_their_page(host, site):
 
 
 def test_one_photo_is_the_file_itself(host, site):
-    row = save(host, site, count=1).row
+    row = save(host, site, count=1, options={"mode": "media"}).row
     assert row["file_path"] == "Cx1_Boats_at_low_tide.png" and host.file(row).read_bytes() == image(1)
 
 
 def test_only_images_in_the_folder_are_taken(host, site):
-    row = save(host, site, count=2, bad=1).row
+    row = save(host, site, count=2, bad=1, options={"mode": "media"}).row
     with zipfile.ZipFile(host.file(row)) as package:
         assert [package.read(name) for name in sorted(package.namelist())] == [image(1), image(2)]
 
 
 def test_profile_is_limited(host, site):
-    saved = save(host, site, count=300)
+    saved = save(host, site, count=300, options={"mode": "media"})
     assert saved.row["incomplete"] == "Only the first 100 images are saved."
     assert len([record for record in saved.records if (record.uri or "").endswith(".png")]) == 100
 
 
 def test_some_photos_are_missing(host, site):
-    assert save(host, site, count=2, exit=4).row["incomplete"] == "Some of the images couldn't be fetched."
+    assert save(host, site, count=2, exit=4, options={"mode": "media"}).row["incomplete"] == "Some of the images couldn't be fetched."
 
 
 @pytest.mark.parametrize("query, incomplete", [
@@ -81,8 +87,6 @@ def test_log_in_is_required(host, site):
     assert row["error_code"] == "login_required"
 
 
-def test_only_the_photos(host, site):
-    row = host.wait_for(host.add(site.fake("photos", count=1, only=1), options={"mode": "media"}), "completed")
-    assert row["file_path"] and row["replay_check"] == "Replays: 1 of 1 photos"
+def test_neither_photos_nor_page_are_wanted(host, site):
     row = host.wait_for(host.add(site.fake("photos", count=0, only=1), options={"mode": "media"}), "failed")
     assert row["error_code"] == "no_video"

@@ -59,12 +59,10 @@ struct ReplayCheck: Sendable {
         let port = try await host.start().port
         let result = await Deadline.run(seconds: Self.secondsMax) { () -> Result<ReplayVerdict, any Error> in
             do {
-                var verdict = ReplayVerdict()
-                for page in recorded.pages {
-                    let address = try host.replayURL(for: id, page: page.url, timestamp: page.timestamp).absoluteString
-                    verdict.add(try await replay(page, address, port))
+                let pages = try recorded.pages.map { page in
+                    (page, try host.replayURL(for: id, page: page.url, timestamp: page.timestamp).absoluteString)
                 }
-                return .success(verdict)
+                return .success(try await replay(pages, port))
             } catch {
                 return .failure(error)
             }
@@ -73,19 +71,21 @@ struct ReplayCheck: Sendable {
         return try result?.get()
     }
 
-    /// Replays one page with a browser of its own.
-    private func replay(_ page: RecordedPages.Page, _ address: String, _ port: Int) async throws -> ReplayVerdict {
+    private typealias Address = (page: RecordedPages.Page, url: String)
+
+    /// Replays pages, one after the other.
+    private func replay(_ pages: [Address], _ port: Int) async throws -> ReplayVerdict {
         try await BrowserProcess.run(session, .server(port: port)) { browser in
             _ = try await browser.version()
             let connection = browser.connection
-            let watch = ReplayWatch(refused: page.refused)
+            let watch = ReplayWatch()
             let targets = Targets()
             return try await withThrowingTaskGroup(of: ReplayVerdict?.self) { group in
                 group.addTask {
                     try await handleEvents(of: connection, targets, watch)
                     throw connection.endReason ?? BrowserEnd("the browser ended unexpectedly")
                 }
-                group.addTask { try await look(at: page, address, over: connection, targets, watch) }
+                group.addTask { try await look(at: pages, over: connection, targets, watch) }
                 defer { group.cancelAll() }
                 while let verdict = try await group.next() {
                     if let verdict { return verdict }
@@ -96,8 +96,7 @@ struct ReplayCheck: Sendable {
     }
 
     private func look(
-        at page: RecordedPages.Page, _ address: String, over connection: BrowserConnection, _ targets: Targets,
-        _ watch: ReplayWatch
+        at pages: [Address], over connection: BrowserConnection, _ targets: Targets, _ watch: ReplayWatch
     ) async throws -> ReplayVerdict {
         try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
         try await connection.call("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attached))
@@ -110,10 +109,27 @@ struct ReplayCheck: Sendable {
         try await connection.call(
             "Emulation.setDeviceMetricsOverride",
             Emulation.Metrics(width: PageRecorder.view.width, height: PageRecorder.view.height), session: tab)
-        _ = try await connection.call(
-            "Page.navigate", Page.Navigate(url: address), session: tab, as: Page.Navigated.self)
         let view = PageView(
             session: session, connection: connection, targets: targets, page: tab, frameName: Self.frameName)
+        var verdict = ReplayVerdict()
+        for (page, url) in pages {
+            // The viewer would show another page of the same archive without being loaded again.
+            try await navigate(to: "about:blank", connection, tab)
+            watch.begin(refused: page.refused)
+            try await navigate(to: url, connection, tab)
+            verdict.add(try await look(at: page, in: view, watch))
+        }
+        return verdict
+    }
+
+    private func navigate(to url: String, _ connection: BrowserConnection, _ tab: String) async throws {
+        _ = try await connection.call(
+            "Page.navigate", Page.Navigate(url: url), session: tab, as: Page.Navigated.self)
+    }
+
+    private func look(
+        at page: RecordedPages.Page, in view: PageView, _ watch: ReplayWatch
+    ) async throws -> ReplayVerdict {
         let script = "document.readyState === 'complete' && /[0-9][a-z]+_\\/https?:/.test(location.href)"
         guard try await wait(seconds: 40, { await view.evaluate(script, as: Bool.self) == true }) else {
             var verdict = ReplayVerdict()
@@ -137,9 +153,10 @@ struct ReplayCheck: Sendable {
         let plays = await Deadline.run(seconds: 30) { await view.evaluate(Self.playScript, as: String.self) } ?? nil
         var verdict = ReplayVerdict()
         if plays == "none" {
-            verdict.photos = await Deadline.run(seconds: 30) {
-                await view.evaluate(Self.photoScript, as: ReplayVerdict.Photos.self)
-            } ?? nil
+            verdict.photos =
+                await Deadline.run(seconds: 30) {
+                    await view.evaluate(Self.photoScript, as: ReplayVerdict.Photos.self)
+                } ?? nil
             return verdict
         }
         verdict.plays = plays == "plays"

@@ -9,13 +9,14 @@ final class ReplayWatch: Sendable {
         /// Whether the archive has a captured URL. One that is found once counts as found.
         var isFound: [String: Bool] = [:]
         var lastActivity = ContinuousClock.now
+        var refused: Set<String> = []
     }
     private let state = Mutex(State())
 
-    /// Captured URLs with the status with which the site refused them. They are expected to be missing, or to fail.
-    private let refused: Set<String>
-
-    init(refused: Set<String>) { self.refused = refused }
+    /// Begins with another page.
+    ///
+    /// - Parameter refused: The URLs that the site refused. They are expected to be missing, or to fail.
+    func begin(refused: Set<String>) { state.withLock { $0 = State(refused: refused) } }
 
     /// Whether nothing has happened for a while. Requests that never end don't count for ever.
     var isQuiet: Bool {
@@ -43,7 +44,7 @@ final class ReplayWatch: Sendable {
             state.lastActivity = .now
             guard let url = state.open[event.requestId] else { return }
             // Inside the archive, the status that the site sent.
-            let isFound = event.response.status < 400 || refused.contains(url)
+            let isFound = event.response.status < 400 || state.refused.contains(url)
             state.isFound[url] = isFound || state.isFound[url] ?? false
         }
     }
@@ -53,7 +54,7 @@ final class ReplayWatch: Sendable {
         state.withLock { state in
             state.lastActivity = .now
             guard let url = state.open.removeValue(forKey: id), hasFailed, !isCanceled else { return }
-            if state.isFound[url] == nil { state.isFound[url] = refused.contains(url) }
+            if state.isFound[url] == nil { state.isFound[url] = state.refused.contains(url) }
         }
     }
 

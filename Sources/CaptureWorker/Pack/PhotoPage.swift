@@ -38,5 +38,7 @@ struct PhotoPage {
         return Array(page.utf8)
     }
 
-    var text: String { [files.title, files.uploader, url, files.description].compactMap { $0 }.joined(separator: "\n") }
+    var text: String {
+        [files.title, files.uploader, url, files.description].compactMap { $0 }.joined(separator: "\n")
+    }
 }

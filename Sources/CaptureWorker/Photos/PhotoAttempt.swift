@@ -124,7 +124,9 @@ struct PhotoAttempt {
         if files.photos.count == 1 { return files.photos[0] }
         let path = "\(session.output)/photos.zip"
         try Folder.delete(path)
-        let names = files.photos.enumerated().map { "\(Self.name($0.offset)).\(($0.element as NSString).pathExtension)" }
+        let names = files.photos.enumerated().map {
+            "\(Self.name($0.offset)).\(($0.element as NSString).pathExtension)"
+        }
         try ZIPFile.write(to: path, files: Array(zip(names, files.photos)), modified: time) {
             session.report(WorkerMessage())
         }

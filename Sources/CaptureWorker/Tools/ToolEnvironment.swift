@@ -88,7 +88,8 @@ package struct ToolEnvironment {
     private func arguments(_ source: Source) -> [String] {
         switch source {
         case .pinned(let file): ["--require-hashes", "--requirement", file]
-        case .latest(let nightly): ["--upgrade"] + (nightly ? ["--pre"] : []) + ["yt-dlp[default,deno,curl-cffi]", "gallery-dl"]
+        case .latest(let nightly):
+            ["--upgrade"] + (nightly ? ["--pre"] : []) + ["yt-dlp[default,deno,curl-cffi]", "gallery-dl"]
         }
     }
 

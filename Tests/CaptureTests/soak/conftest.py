@@ -41,11 +41,13 @@ class Archives:
     """The archives of all cases, made on first use, and the library that has them."""
 
     def __init__(self, folder, site, cases):
-        self.capture, self.library = make_host(folder), Host(folder)
+        self.capture, self.library = make_host(folder, checks=True), Host(folder)
         try:
             self.capture.start()
             ids = {case.name: self.capture.add(site(case.start)) for case in cases}
             self.rows = {name: self.capture.wait_for(identifier, seconds=1800) for name, identifier in ids.items()}
+            for name, row in self.rows.items():
+                print(f"{name}: {row['replay_check'] or row['error_message']}")
             self.made = {row["archive"] for row in self.rows.values()} - {None}
             self.saved = {name: Saved(self.capture, row) for name, row in self.rows.items() if row["archive"]}
             self.library.start()
