@@ -79,7 +79,9 @@ package struct Attempt: Sendable {
     }
 
     private func save() async throws -> SavedFiles {
-        guard let url = WebURL(session.order.url) else { throw ToolFailure(.unsupported, "this isn't a web address") }
+        guard let url = WebURL(session.order.url) else {
+            throw ToolFailure(.unsupported, "this isn't a URL that can be saved")
+        }
         // Of an earlier attempt, which didn't finish it.
         for name in try Folder.names(in: session.folder) where name.hasSuffix(".wacz") {
             try Folder.delete("\(session.folder)/\(name)")
@@ -101,7 +103,7 @@ package struct Attempt: Sendable {
             return try await savePhotos(url, or: failure)
         case .failure(let failure):
             guard mode == .auto, keepsPage(without: failure) else { throw failure }
-            return try await savePage(lack: "Without its media file: \(Self.sentence(failure.message))", or: failure)
+            return try await savePage(lack: "The media isn't saved: \(Self.sentence(failure.message))", or: failure)
         }
     }
 
@@ -136,7 +138,7 @@ package struct Attempt: Sendable {
             return try await savePage(lack: nil, or: failure)
         case .failure(let photoFailure):
             guard isAuto, keepsPage(without: photoFailure) else { throw photoFailure }
-            let lack = "Without its photos: \(Self.sentence(photoFailure.message))"
+            let lack = "The photos aren't saved: \(Self.sentence(photoFailure.message))"
             return try await savePage(lack: lack, or: photoFailure)
         }
     }
@@ -149,7 +151,7 @@ package struct Attempt: Sendable {
         switch try await result({ try await recordPage() }) {
         case .success(let page): return (page, limitSentence(page))
         case .failure(let failure) where failure.code == .diskFull: throw failure
-        case .failure(let failure): return (nil, "Without its page: \(Self.sentence(failure.message))")
+        case .failure(let failure): return (nil, "The page isn't saved: \(Self.sentence(failure.message))")
         }
     }
 
@@ -183,7 +185,7 @@ package struct Attempt: Sendable {
             return try await pack(try await MediaAttempt(session: session).run(isGeneric: true), url)
         } catch let failure as ToolFailure where failure.code == .unsupported {
             guard isPage else { throw failure }
-            guard !isMedia else { throw ToolFailure(.page, "this page has no video or audio") }
+            guard !isMedia else { throw ToolFailure(.page, "no video or audio was found at this URL") }
             return try await savePage(of: type)
         }
     }
@@ -192,7 +194,8 @@ package struct Attempt: Sendable {
 
     private func savePage(of type: String) async throws -> SavedFiles {
         guard Self.pageTypes.contains(type) else {
-            throw ToolFailure(.unsupported, "this is neither a page nor a document")
+            throw ToolFailure(
+                .unsupported, "this can't be saved: it's \(type), not a page, video, audio file, PDF or e-book")
         }
         do {
             return try await pack(recordPage())

@@ -35,7 +35,8 @@ package enum Isolation: Sendable {
     }
 
     /// The promise that doesn't hold without walls.
-    package static let lack = "the tools aren't confined: a flaw in one of them opens your files and your network"
+    package static let lack =
+        "the tools aren't confined: a site that exploits a flaw in one can read your files and reach your network"
 
     /// Why tools aren't confined; `nil` if they are.
     package var reason: String? {

@@ -7,9 +7,9 @@ import ReplayHostKit
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replayhost-capture",
-        abstract: "Save videos, recordings, PDFs and e-books from the web into your replayhost library.",
+        abstract: "Save pages, videos, audio, photos, PDFs and e-books from the web into your replayhost library.",
         discussion: """
-            Each URL becomes a file in your folder and an archive in your library, which plays offline.
+            Each URL becomes an archive in your library, which opens offline, and a file in your folder, except for pages.
 
             Example:
               replayhost-capture serve

@@ -44,7 +44,7 @@ def test_page_without_an_end(host, site):
     site.make("slow", "<h1>Slow tide</h1><img src=/silent/1.png><img src=/img/1.png><iframe src='/endless?drip=html'></iframe>"
         "<script>setTimeout(() => { for (;;) alert('again') }, 3000)</script>")
     saved = save(host, site("/made/slow"))
-    assert f"Partial: the limit of {SECONDS} seconds was reached." in description(host, saved)
+    assert f"The page isn't complete: it reached the limit of {SECONDS} seconds." in description(host, saved)
     assert saved.of(site("/img/1.png")).body == pages.image_at("/img/1.png")
     dripped = saved.of(site("/endless?drip=html"))
     assert dripped.rec_headers.get_header("WARC-Truncated") == "time" and dripped.body.startswith(b"<p>A drop of water</p>")
@@ -58,7 +58,7 @@ def test_page_that_sends_too_much(host, site):
     site.make("flood", "<h1>Flood</h1><script>for (let n = 0; n < 1000; n++) open('/text/window?' + n)\n"
         "fetch('/bomb').then(r => r.text()); fetch('/endless').then(r => r.text())</script>")
     saved = save(host, site("/made/flood"))
-    assert "Partial: the limit of" in description(host, saved)
+    assert "it reached the limit of" in description(host, saved)
     assert "Flood" in saved.of(f"urn:text:{site('/made/flood')}", "resource").body.decode()
     assert saved.path.stat().st_size < BYTES
     host.expect_no_processes()
@@ -67,7 +67,7 @@ def test_page_that_sends_too_much(host, site):
 def test_page_that_requests_too_much(host, site):
     site.make("many", "<script>for (let n = 0; n < 500; n++) new Image().src = '/img/' + n + '.png'</script>")
     saved = save(host, site("/made/many"))
-    assert f"Partial: the limit of {EXCHANGES} requests was reached." in description(host, saved)
+    assert f"The page isn't complete: it reached the limit of {EXCHANGES} requests." in description(host, saved)
     assert len([record for record in saved.records if record.rec_type == "request"]) == EXCHANGES
 
 
@@ -99,7 +99,7 @@ def test_sandbox_that_does_not_work(site, tmp_path):
         "echo '[1:1:FATAL:zygote_host_impl_linux.cc(128)] No usable sandbox! If you are running on Ubuntu' >&2\nexit 1\n")
     with host:
         row = failed(host, site("/images"), "sandbox_unavailable")
-        assert "pages can't be saved here" in row["error_message"] and row["attempt"] == 1
+        assert "Chromium's sandbox doesn't work here" in row["error_message"] and row["attempt"] == 1
     assert "--no-sandbox" not in calls.read_text()
 
 
@@ -118,7 +118,7 @@ def test_page_that_scrolls_for_ever(site, tmp_path):
         "d.style.height = '2000px'; d.textContent = 'more'; document.body.append(d) }</script>")
     with host:
         saved = save(host, site("/made/scroll"))
-        assert "Partial" not in description(host, saved)
+        assert "complete" not in description(host, saved)
 
 
 @soak

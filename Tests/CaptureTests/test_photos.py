@@ -48,7 +48,7 @@ def expect_photos(host, site, saved):
         assert saved.of(f"{base}photo-0{number}.png", "resource").body == image(number)
     assert saved.of(site.fake("photos", count=3)).status == "200"
     # The page of the fake site has a text, and nothing else.
-    assert row["replay_check"] == "Replays: 3 of 3 photos, same text, 1 of 1 resources"
+    assert row["replay_check"] == "Replays: 3 of 3 photos, same text, 1 of 1 files"
     expect_valid(host, saved)
     assert host.search("seen from the quay") == {row["archive"]}
 
@@ -66,17 +66,17 @@ def test_only_images_in_the_folder_are_taken(host, site):
 
 def test_profile_is_limited(host, site):
     saved = save(host, site, count=300, options={"mode": "media"})
-    assert saved.row["incomplete"] == "Only the first 100 images are saved."
+    assert saved.row["incomplete"] == "Only the first 100 photos are saved."
     assert len([record for record in saved.records if (record.uri or "").endswith(".png")]) == 100
 
 
 def test_some_photos_are_missing(host, site):
-    assert save(host, site, count=2, exit=4, options={"mode": "media"}).row["incomplete"] == "Some of the images couldn't be fetched."
+    assert save(host, site, count=2, exit=4, options={"mode": "media"}).row["incomplete"] == "Some photos couldn't be fetched."
 
 
 @pytest.mark.parametrize("query, incomplete", [
     ({"exit": 64}, None), ({"count": 0}, None),
-    ({"exit": 1}, "Without its photos: [instagram][error] HttpError: something went wrong.")])
+    ({"exit": 1}, "The photos aren't saved: [instagram][error] HttpError: something went wrong.")])
 def test_without_photos_the_page_is_saved(host, site, query, incomplete):
     row = save(host, site, **query).row
     assert (row["file_path"], row["incomplete"]) == (None, incomplete)

@@ -29,11 +29,11 @@ def quick(site, tmp_path_factory):
 
 def test_page_replays(host, site):
     saved = save(host, site.make("lamps", "<h1>Two lamps</h1><img src=/img/lamp.png><img src=/gone-image/lamp.png>"))
-    assert (saved.row["incomplete"], saved.row["replay_check"]) == (None, "Replays: same text, 3 of 3 resources")
-    assert "replay:        Replays: same text, 3 of 3 resources\n" in host.command("show", saved.row["download_id"]).stdout
+    assert (saved.row["incomplete"], saved.row["replay_check"]) == (None, "Replays: same text, 3 of 3 files")
+    assert "replay:        Replays: same text, 3 of 3 files\n" in host.command("show", saved.row["download_id"]).stdout
     # Once more
-    assert host.command("check", saved.row["download_id"]).stdout.endswith(": Replays: same text, 3 of 3 resources\n")
-    assert host.replayhost("info", saved.row["archive"])[0]["saved"]["replayCheck"] == "Replays: same text, 3 of 3 resources"
+    assert host.command("check", saved.row["download_id"]).stdout.endswith(": Replays: same text, 3 of 3 files\n")
+    assert host.replayhost("info", saved.row["archive"])[0]["saved"]["replayCheck"] == "Replays: same text, 3 of 3 files"
     host.expect_no_leftovers()
 
 
@@ -46,7 +46,7 @@ def test_page_differs(host, site):
         </script>"""
     saved = save(host, site.make("dice", body))
     # One word of forty; page and image of nine.
-    assert saved.row["replay_check"] == "Differs: 2 % of the words are the same, 2 of 9 resources"
+    assert saved.row["replay_check"] == "Differs: 2% of the words are the same, 2 of 9 files"
     with site.lock:
         assert sum(count for (_, path), count in site.asked.items() if path.startswith("/text/")) == 7
     missing = [line for line in host.lines(saved.row["download_id"]) if "not in the archive: " in line]
@@ -75,13 +75,13 @@ def test_medium_with_its_page(quick, site):
 def test_medium_without_its_page(quick, site):
     url = site.fake("ok", title="Only a film", status=500)
     row = quick.wait_for(quick.add(url), "completed")
-    assert row["incomplete"].startswith("Without its page: ") and row["file_path"]
+    assert row["incomplete"].startswith("The page isn't saved: ") and row["file_path"]
     assert row["incomplete"] in quick.replayhost("info", row["archive"])[0]["description"]
 
 
 def test_page_without_its_medium(quick, site):
     row = quick.wait_for(quick.add(site.fake("drm")), "completed")
-    assert row["incomplete"].startswith("Without its media file: ") and "DRM" in row["incomplete"]
+    assert row["incomplete"].startswith("The media isn't saved: ") and "DRM" in row["incomplete"]
     assert (row["file_path"], row["genre"]) == (None, "unknown")
 
 

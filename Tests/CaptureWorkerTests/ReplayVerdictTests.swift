@@ -14,18 +14,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (ReplayVerdict(sameWords: 1, requested: 150, missing: 2), "Replays: same text, 148 of 150 resources"),
-        (ReplayVerdict(sameWords: 0.999, requested: 1), "Replays: same text, 1 of 1 resources"),
+        (ReplayVerdict(sameWords: 1, requested: 150, missing: 2), "Replays: same text, 148 of 150 files"),
+        (ReplayVerdict(sameWords: 0.999, requested: 1), "Replays: same text, 1 of 1 files"),
         (
             ReplayVerdict(sameWords: 0.97, requested: 10, missing: 1),
-            "Replays: 97 % of the words are the same, 9 of 10 resources"
+            "Replays: 97% of the words are the same, 9 of 10 files"
         ),
         (
             ReplayVerdict(sameWords: 0.5, requested: 10),
-            "Differs: 50 % of the words are the same, 10 of 10 resources"
+            "Differs: 50% of the words are the same, 10 of 10 files"
         ),
-        (ReplayVerdict(sameWords: 1, requested: 10, missing: 2), "Differs: same text, 8 of 10 resources"),
-        (ReplayVerdict(requested: 4), "Replays: 4 of 4 resources"),
+        (ReplayVerdict(sameWords: 1, requested: 10, missing: 2), "Differs: same text, 8 of 10 files"),
+        (ReplayVerdict(requested: 4), "Replays: 4 of 4 files"),
         (ReplayVerdict(plays: true), "Replays: the media file plays"),
         (ReplayVerdict(plays: false), "Differs: the media file doesn't play"),
     ])
@@ -36,9 +36,9 @@ import Testing
     @Test func mediumAndPageTogether() {
         var verdict = ReplayVerdict(plays: true)
         verdict.add(ReplayVerdict(sameWords: 1, requested: 3))
-        #expect(verdict.sentence == "Replays: the media file plays, same text, 3 of 3 resources")
+        #expect(verdict.sentence == "Replays: the media file plays, same text, 3 of 3 files")
         verdict.isShown = false
-        #expect(verdict.sentence.hasPrefix("Differs: the page doesn't appear, "))
+        #expect(verdict.sentence.hasPrefix("Differs: the page isn't shown, "))
     }
 
     @Test(

@@ -11,7 +11,7 @@ import { duration } from "./state-texts.js";
  *   stage: "analysing"|"fetching"|"merging"|"checking"|"storing"|null, title: string|null, service: string|null,
  *   progress: Progress|null, attempt: number, not_before: string|null, waiting_for: "tool"|"disk"|"retry"|"site"|null,
  *   archive: string|null, replay_url: string|null, quality_fallback: boolean, incomplete: string|null,
- *   replay_check: string|null}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
+ *   replay_check: string|null, options?: {mode?: "media"|"page"}}} Download `incomplete`: what is missing; `replay_check`: what was seen when the archive was replayed
  * @typedef {{name: string, version: string|null, path: string|null}} Tool `path`: `null` if it isn't installed
  * @typedef {{software?: string, library?: string|null, tools?: Tool[],
  *   queue?: {queued: number, running: number, waiting_for: "tool"|"disk"|null}}} Health

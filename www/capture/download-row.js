@@ -56,7 +56,7 @@ export function createRow(first, { onChanged, onRemoved }) {
         pdf: link("Open PDF", { href: path, ...newTab }),
         file: link("Download", { href: path, download: true }),
         library: link("Open in library", {}),
-        log: button("Log", toggleLog, "quiet-button"),
+        log: button("Details", toggleLog, "quiet-button"),
         remove: button("Remove…", remove, "quiet-button"),
     };
     controls.log.setAttribute("aria-expanded", "false");

@@ -73,10 +73,10 @@ function completedText({ file_size: bytes, quality_fallback: isFallback, incompl
     return `${incomplete ? "Partly saved" : "Completed"}${amount}${isFallback ? " · in default quality, because the one you chose isn't available" : ""}`;
 }
 
-function waitingText({ waiting_for: reason, not_before: time, url, genre }, missing) {
+function waitingText({ waiting_for: reason, not_before: time, url, genre, options }, missing) {
     const seconds = (Date.parse(time ?? "") - Date.now()) / 1000;
     const later = seconds > 0 ? `Tries again in ${duration(seconds)}.` : "Tries again soon.";
-    if (reason === "tool") return { text: toolText(missing, genre), kind: "warning" };
+    if (reason === "tool") return { text: toolText(missing, genre, options?.mode), kind: "warning" };
     if (reason === "disk") return { text: "Waits: the disk is full. Free some space, and it continues by itself.", kind: "warning" };
     if (reason === "site") {
         return { text: `Waits: ${siteOf(url) || "the site"} limits how much you can download. ${later}`, kind: "warning" };
@@ -84,8 +84,10 @@ function waitingText({ waiting_for: reason, not_before: time, url, genre }, miss
     return { text: later, kind: "warning" };
 }
 
-function toolText(missing, genre) {
-    const needed = missing.filter(({ name }) => (name === "curl") === fileGenres.includes(genre));
+function toolText(missing, genre, mode) {
+    const names = mode === "page" ? ["curl", "chromium"] : fileGenres.includes(genre) ? ["curl"]
+        : ["yt-dlp", "ffmpeg", "ffprobe", "curl"];
+    const needed = missing.filter(({ name }) => names.includes(name));
     const cause = needed.length === 0 ? "Waits for a tool"
         : `Waits for ${needed.length === 1 ? "a tool" : "tools"}: ${missingText(needed)}`;
     return `${cause}. Run \`make setup-capture\`.`;

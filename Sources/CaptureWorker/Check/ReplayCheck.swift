@@ -27,7 +27,7 @@ struct ReplayCheck: Sendable {
             if recorded.pages.isEmpty { return nil }
             sentence =
                 try await verdict(recorded, archive)?.sentence
-                ?? "Not checked: it took more than \(Int(Self.secondsMax)) s"
+                ?? "Not checked: replay took longer than \(Int(Self.secondsMax)) s"
         } catch let failure as ToolFailure {
             sentence = "Not checked: \(failure.message)"
         } catch let error as ReplayHostError {

@@ -36,7 +36,7 @@ package struct ReplayVerdict: Sendable, Hashable {
         photos = photos ?? other.photos
     }
 
-    /// With fewer words or resources than this, an archive doesn't count as replaying.
+    /// With fewer words or files than this, an archive doesn't count as replaying.
     private static let shareMin = 0.9
     /// A clock or a counter in the page is no difference.
     private static let sameTextMin = 0.995
@@ -47,16 +47,16 @@ package struct ReplayVerdict: Sendable, Hashable {
             && Double(requested - missing) >= Double(requested) * Self.shareMin
     }
 
-    /// A sentence for people: `Replays: same text, 148 of 150 resources`.
+    /// A sentence for people: `Replays: same text, 148 of 150 files`.
     package var sentence: String {
-        var parts = isShown ? [] : ["the page doesn't appear"]
+        var parts = isShown ? [] : ["the page isn't shown"]
         if let plays { parts.append(plays ? "the media file plays" : "the media file doesn't play") }
         if let photos { parts.append("\(photos.shown) of \(photos.all) photos") }
         if let sameWords {
             parts.append(
-                sameWords >= Self.sameTextMin ? "same text" : "\(Int(sameWords * 100)) % of the words are the same")
+                sameWords >= Self.sameTextMin ? "same text" : "\(Int(sameWords * 100))% of the words are the same")
         }
-        if requested > 0 { parts.append("\(requested - missing) of \(requested) resources") }
+        if requested > 0 { parts.append("\(requested - missing) of \(requested) files") }
         return (isSame ? "Replays" : "Differs") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
     }
 

@@ -105,12 +105,12 @@ struct PhotoAttempt {
         let firstLine = description?.split(separator: "\n").first.map { String($0.prefix(100)) }
         let lack =
             photos.count > kept.count
-            ? "Only the first \(Self.photosMax) images are saved."
-            : end == .exited(0) ? nil : "Some of the images couldn't be fetched."
+            ? "Only the first \(Self.photosMax) photos are saved."
+            : end == .exited(0) ? nil : "Some photos couldn't be fetched."
         let uploader = text(["username", "author", "uploader", "user", "artist", "owner"])
         return Files(
             id: text(["post_shortcode", "shortcode", "post_id", "tweet_id", "id"]) ?? "",
-            title: text(["title"]) ?? firstLine ?? uploader.map { "Photos of \($0)" } ?? "Photos",
+            title: text(["title"]) ?? firstLine ?? uploader.map { "Photos by \($0)" } ?? "Photos",
             uploader: uploader, description: description, extractor: text(["category"]), photos: kept, lack: lack)
     }
 

@@ -98,7 +98,7 @@ final class BrowserProcess: Sendable {
     /// Pages can't be saved on this computer, whatever their URL.
     static let noSandbox = ToolFailure(
         .sandbox,
-        "pages can't be saved here: Chromium's sandbox doesn't work, as for root or where user namespaces are forbidden"
+        "Chromium's sandbox doesn't work here; don't run the server as root, or install bubblewrap with `make setup-capture`"
     )
 
     /// Ends Chromium and deletes the profile.

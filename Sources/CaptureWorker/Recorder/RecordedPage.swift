@@ -26,7 +26,7 @@ package struct RecordingLimits: Sendable, Hashable, Codable {
             case .bytes: "\(bytes / 1_000_000) MB"
             case .exchanges: "\(exchanges) requests"
             }
-        return "Partial: the limit of \(what) was reached."
+        return "The page isn't complete: it reached the limit of \(what)."
     }
 }
 

@@ -68,7 +68,7 @@ struct CheckCommand: ParsableCommand {
         try Changes(common).each(ids) { client, id in
             let download = try client.call(Download.self, "POST", "/download/\(id)/check", secondsMax: 600)
             common.tell(
-                download, "\(id): \(download.replayCheck ?? "nothing to compare: this isn't a page or a medium")")
+                download, "\(id): \(download.replayCheck ?? "not replayed: PDFs and e-books are only verified")")
         }
     }
 }

@@ -16,7 +16,8 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the server that saves URLs.",
         discussion: """
             Listens on 127.0.0.1 and ::1 only. Starts the library too, if it isn't running. Press Ctrl-C to stop; \
-            running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect.
+            running downloads continue at the next start. On Linux, only you, root and the user who ran sudo can connect, unless you \
+            add --allow-user or --allow-other-users.
 
             Example:
               replayhost-capture serve
@@ -32,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "folder"))
     var downloads: String?
 
-    @Flag(name: .customLong("no-media-file"), help: "Keep only the archive, not the media file beside it.")
+    @Flag(name: .customLong("no-media-file"), help: "Keep only archives; save no files to the downloads folder.")
     var noMediaFile = false
 
     @Flag(name: .customLong("no-library"), help: "Don't start the library.")

@@ -50,7 +50,8 @@ struct ToolsCommand: AsyncParsableCommand {
     struct InstallTools: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "install",
-            abstract: "Install yt-dlp, deno and curl-cffi in an environment of their own, each by its hash.",
+            abstract:
+                "Install yt-dlp, gallery-dl, deno and curl-cffi in an environment of their own, each by its hash.",
             discussion: """
                 Example:
                   replayhost-capture tools install --requirements Packaging/capture-requirements.txt

@@ -18,7 +18,7 @@ from website import EPUB, PDF, SITES
 TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".m3u8": "application/vnd.apple.mpegurl", ".mpd": "application/dash+xml",
     ".ts": "video/mp2t", ".m4s": "video/iso.segment", ".mp3": "audio/mpeg", ".m4a": "audio/mp4", ".vtt": "text/vtt; charset=utf-8",
     ".jpg": "image/jpeg", ".pdf": "application/pdf", ".epub": "application/epub+zip", ".html": "text/html; charset=utf-8",
-    ".json": "application/json", ".xml": "application/rss+xml"}
+    ".css": "text/css", ".png": "image/png", ".json": "application/json", ".xml": "application/rss+xml"}
 
 
 def page(title, head="", body=""):
@@ -94,7 +94,7 @@ class _Answer(BaseHTTPRequestHandler):
         content = site.contents.get(path)
         if content is None:
             return self.send(b"not found", "text/plain", 404)
-        return self.send(content, TYPES[Path(path).suffix])
+        return self.send(content, TYPES.get(Path(path).suffix, TYPES[".html"]))
 
     do_HEAD = do_GET
 

@@ -16,6 +16,11 @@ exec {ytdlp} --plugin-dirs {plugins} "${{arguments[@]}}"
 """
 
 
+GALLERYDL = """#!/bin/sh
+exec {gallerydl} --extractors {plugins} "$@"
+"""
+
+
 def installed_ytdlp():
     tools = Path(os.environ.get("REPLAYHOST_TOOLS") or Path(
         os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share", "replayhost-tools"))
@@ -41,6 +46,9 @@ class RealTools(FakeTools):
     def __init__(self, root, ytdlp, site):
         super().__init__(root)
         self.write("yt-dlp", YTDLP.format(ytdlp=ytdlp, plugins=PLUGINS, site=site.address))
+        gallerydl = Path(ytdlp).with_name("gallery-dl")
+        if gallerydl.exists():
+            self.write("gallery-dl", GALLERYDL.format(gallerydl=gallerydl, plugins=PLUGINS / "gallery"))
         for name in ("ffmpeg", "ffprobe"):
             (self.bin / name).unlink()
             (self.bin / name).symlink_to(shutil.which(name))

@@ -5,6 +5,7 @@ The real extractors decide which URLs are theirs, and name the results. Only the
 
 import os
 
+from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.extractor.instagram import InstagramIE
 from yt_dlp.extractor.tiktok import TikTokIE
 from yt_dlp.extractor.youtube import YoutubeIE, YoutubeTabIE
@@ -29,6 +30,13 @@ def initialize(extractor):
 
 
 # yt-dlp replaces the class that comes first among those that a plugin inherits from.
+
+class HarbourIE(InfoExtractor):
+    """Films and posts of the tests' site."""
+
+    _VALID_URL = r"http://127\.0\.0\.1:\d+/(?:watch|post)/(?P<id>\w+)"
+    _real_extract = extract
+
 
 class LocalTikTokIE(TikTokIE, plugin_name="local"):
     _real_initialize = initialize
