@@ -298,7 +298,8 @@ package struct Attempt: Sendable {
         let (size, sha256) = try FileHash.of(archive) { _ in session.report(WorkerMessage()) }
         session.log.add("made an archive of \(size) bytes, SHA-256 \(sha256)")
         if let incomplete { session.log.add(incomplete) }
-        let check = session.order.assets == nil ? nil : try await ReplayCheck(session: session).run(pack.path)
+        let canReplay = session.order.assets != nil && session.order.tools.chromium != nil
+        let check = canReplay ? try await ReplayCheck(session: session).run(pack.path) : nil
         func relative(_ path: String) -> String { String(path.dropFirst(session.folder.count + 1)) }
         let media = try file.map { try Descriptor(path: $0, flags: O_RDONLY) }
         return SavedFiles(

@@ -222,6 +222,24 @@ def test_failed_download_shows_the_tools_line_and_is_retried(site, page):
     expect(button(page, "Retry", "Fog")).to_have_count(0)
 
 
+def test_row_says_what_is_missing_and_what_was_seen(site, page):
+    seen = {"incomplete": "The page isn't saved: it didn't answer", "replay_check": "Differs: the media file doesn't play"}
+
+    def with_check(route):
+        rows = route.fetch().json()
+        route.fulfill(json=[{**row, **seen} for row in rows])
+
+    save(page, site.fake("ok", title="Half a film"))
+    expect(state(page, "Half a film")).to_contain_text("Completed")
+    page.route("**/history?*", with_check)
+    expect(state(page, "Half a film")).to_contain_text("Partly saved")
+    expect(row(page, "Half a film").locator(".message p")).to_have_text([
+        "The page isn't saved: it didn't answer.", "Differs: the media file doesn't play."])
+    seen.update(incomplete=None, replay_check="Replays: same text, 3 of 3 files")
+    expect(state(page, "Half a film")).to_contain_text("Completed")
+    expect(row(page, "Half a film").locator(".message p")).to_have_text(["Replays: same text, 3 of 3 files."])
+
+
 def test_running_download_is_cancelled(capture, site, page):
     save(page, site.fake("busy", title="Endless"))
     expect(state(page, "Endless")).to_have_text(re.compile("^Fetching…"))

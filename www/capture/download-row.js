@@ -131,18 +131,18 @@ export function createRow(first, { onChanged, onRemoved }) {
         const { error_message: text, state: now, waiting_for: reason } = download;
         // A queued download has the message of its last attempt.
         const isShown = now === "queued" ? reason === "retry" || reason === "site" : canRetry(download) && now !== "cancelled";
-        const lack = now === "completed" ? download.incomplete : null;
+        const seen = now === "completed" ? [download.incomplete, download.replay_check] : [];
         const shown = isShown ? [text && sentence(plain(text, 1000)), adviceText(download)].filter(Boolean)
-            : [lack && sentence(plain(lack, 1000))].filter(Boolean);
+            : seen.map((line) => line && sentence(plain(line, 1000))).filter(Boolean);
         if (message.dataset.shown === shown.join("\n")) return;
         message.dataset.shown = shown.join("\n");
         message.replaceChildren(...shown.map((line) => make("p", {}, ...withCode(line))));
     }
 
     function showDetails() {
-        const { url, file_path: file, submitted_at: added, completed_at: ended, replay_check: check } = download;
+        const { url, file_path: file, submitted_at: added, completed_at: ended } = download;
         const rows = [["URL", plainURL(url)], ["File", plain(file)], ["Added", added && moment(added)],
-            ["Ended", ended && moment(ended)], ["Replay", plain(check, 1000)]].filter(([, value]) => value);
+            ["Ended", ended && moment(ended)]].filter(([, value]) => value);
         if (detailList.dataset.shown === JSON.stringify(rows)) return;
         detailList.dataset.shown = JSON.stringify(rows);
         detailList.replaceChildren(...rows.map(([name, value]) =>

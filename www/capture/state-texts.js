@@ -64,9 +64,12 @@ export function stateText(download, missing) {
     if (state === "queued") return reason ? waitingText(download, missing) : { text: "Queued", kind: "" };
     if (state === "started") return { text: "Starting…", kind: "" };
     if (state === "downloading") return { text: stages[stage] ?? "Downloading…", kind: "" };
-    if (state === "completed") return { text: completedText(download), kind: download.incomplete ? "warning" : "" };
+    if (state === "completed") return { text: completedText(download), kind: isDoubtful(download) ? "warning" : "" };
     return { text: endings[state] ?? plain(state, 40), kind: state === "cancelled" ? "" : "error" };
 }
+
+/** Whether a completed download isn't what a person expects. */
+const isDoubtful = ({ incomplete, replay_check: check }) => Boolean(incomplete) || String(check ?? "").startsWith("Differs");
 
 function completedText({ file_size: bytes, quality_fallback: isFallback, incomplete }) {
     const amount = bytes > 0 ? ` · ${size(bytes)}` : "";
