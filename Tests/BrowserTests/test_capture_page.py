@@ -383,7 +383,7 @@ def test_page_is_accessible(capture, site, gate, browser, page):
         f"{site('/guide.pdf?' + 'long' * 60)}")
     expect(state(page, "Mole")).to_have_text(re.compile("^Fetching…"))
     failed = page.get_by_role("listitem").filter(has_text="Private video")
-    failed.get_by_role("button", name=re.compile("^Log ")).click()
+    failed.get_by_role("button", name=re.compile("^Details ")).click()
     expect(failed.locator(".lines li").first).to_be_visible()
     save(page, "no URL")
     found += problems(page, "list")
