@@ -1,6 +1,7 @@
 """Awkward pages show the same live, in the viewer in both replay modes, and in pywb; and the archive has what they need."""
 
 import subprocess
+from hashlib import sha256
 from typing import Callable, NamedTuple
 from urllib.parse import quote
 
@@ -131,6 +132,7 @@ def replay_limits(reason, *further):
 
 
 POLICY = "Replay takes away the site's Content-Security-Policy, since it adds scripts of its own. Inline scripts run, which the site forbade."
+MARK = "The replay engine removes the byte order mark, and doesn't name the charset that it said."
 MODULE = "pywb puts the code of a module into a block, where it can't import anything."
 SCOPE = "pywb puts the code of each script into a block. Other scripts don't see its constants."
 COOKIE = "In pywb, a script doesn't see a cookie that it has set with a path."
@@ -158,8 +160,8 @@ CASES = [
     Case("coded", showing(brotli="from brotli: é", zstd="from zstd: é"), "brotli.js zstd.js"),
     Case("latin", showing(words=LATIN)),
     Case("japanese", showing(words=JAPANESE, script=JAPANESE), "words.js"),
-    Case("utf16", showing(words=f"{LATIN}, {JAPANESE}")),
-    Case("bom", showing(words=f"{LATIN}, {JAPANESE}")),
+    Case("utf16", showing(words=f"{LATIN}, {JAPANESE}"), limits=replay_limits(MARK)),
+    Case("bom", showing(words=f"{LATIN}, {JAPANESE}"), limits=replay_limits(MARK)),
     Case("gone", showing({"#image": "lime"}, words="404 words of an error page"), "gone.png gone.txt"),
     Case("error", showing(words="500 words of a broken site"), "gone.txt"),
     Case("chain", chain, "end/ end/lime.png", "/chain/start"),
@@ -174,8 +176,8 @@ CASES = [
     Case("store", showing({"#first": "red", "#second": "blue"}, again="image/png"), "red.png"),
     Case("straße", showing(query="Übung", hash="#größe", words="Wörter der Straße"), "wörter.txt?name=groß",
         "/straße/?wort=Übung#größe"),
-    Case("offline", showing(words="words that a service worker passes on"), "words.txt service.js"),
-    Case("invented", showing(words="words of the service worker"), "service.js", limits=replay_limits(SERVICE, "pywb")),
+    Case("offline", showing(words="words that a service worker passes on"), "words.txt"),
+    Case("invented", showing(words="words of the service worker"), limits=replay_limits(SERVICE, "pywb")),
 ]
 
 
@@ -205,10 +207,17 @@ def test_recorded(site, archives, case):
     for path in case.needs.split():
         url = as_sent(site, case, path)
         route = site.routes[f"/{case.name}/{path}".partition("?")[0]]
-        found = [record for record in saved.records if record.rec_type == "response" and record.uri == url]
-        assert [(record.status, record.body) for record in found] == [(str(route.status), route.body)], url
+        found = [record for record in saved.records if record.rec_type in ("response", "revisit") and record.uri == url]
+        assert [(record.status, digest_of(record)) for record in found] == [(str(route.status), sha256(route.body).hexdigest())], url
     assert saved.row["error_code"] is None
     expect_valid(archives.capture, saved)
+
+
+def digest_of(record):
+    """Of the body. A body that is in the archive already, under another URL, isn't there again."""
+    if record.rec_type == "revisit":
+        return record.rec_headers.get_header("WARC-Payload-Digest").removeprefix("sha256:")
+    return sha256(record.body).hexdigest()
 
 
 def exchanges(saved, url, kind):
