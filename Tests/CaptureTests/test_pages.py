@@ -166,13 +166,15 @@ def test_equal_payloads_are_stored_once(host, site):
 
 
 def test_page_behind_walls(site, tmp_path):
-    """Chromium keeps its own sandbox there, also when root started the server."""
-    host = make_host(tmp_path, has_walls=True)
+    """Chromium keeps its own sandbox there, also when root started the server. The archive is replayed there, too."""
+    host = make_host(tmp_path, has_walls=True, checks=True)
     with host:
         assert host.call("GET", "/health")[1]["isolation"]["confined"]
         site.make("walls", "<h1>Behind walls</h1><img src=/img/1.png>")
         saved = save(host, site("/made/walls"))
         assert saved.of(site("/img/1.png")).body == pages.image_at("/img/1.png")
+        assert saved.row["replay_check"] == "Replays: same text, 2 of 2 files"
+        assert host.command("check", saved.row["download_id"]).stdout.endswith(": Replays: same text, 2 of 2 files\n")
         host.expect_no_processes()
 
 

@@ -1,15 +1,11 @@
 """Posts of photos: their images, a file for the person, and their page."""
 
-import sys
 import zipfile
 
 import pages
 import pytest
-from fake_tools import FAKES
+from fakes.gallery_dl import image
 from page_hosts import Saved, expect_valid, make_host
-
-sys.path.insert(0, str(FAKES))
-from gallery_dl import image
 
 pytestmark = pytest.mark.skipif(not pages.CHROMIUM, reason="pages need Chromium")
 

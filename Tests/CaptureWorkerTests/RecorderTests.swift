@@ -153,8 +153,8 @@ struct RecorderTests {
 
     @Test func limitsMakeASentence() {
         let limits = RecordingLimits()
-        #expect(limits.sentence(.time) == "Partial: the limit of 90 seconds was reached.")
-        #expect(limits.sentence(.bytes) == "Partial: the limit of 1000 MB was reached.")
-        #expect(limits.sentence(.exchanges) == "Partial: the limit of 5000 requests was reached.")
+        #expect(limits.sentence(.time) == "The page isn\'t complete: it reached the limit of 90 seconds.")
+        #expect(limits.sentence(.bytes) == "The page isn\'t complete: it reached the limit of 1000 MB.")
+        #expect(limits.sentence(.exchanges) == "The page isn\'t complete: it reached the limit of 5000 requests.")
     }
 }
