@@ -41,7 +41,7 @@ package struct Attempt: Sendable {
             if let archive = session.order.archive {
                 result = .replayed(try await ReplayCheck(session: session).run(archive))
             } else {
-                result = .success(try await explained { try await save() })
+                result = .success(try await save())
             }
         } catch let failure as ToolFailure {
             session.log.add("failed: \(failure.code.rawValue): \(failure.message)")
@@ -59,17 +59,19 @@ package struct Attempt: Sendable {
         try Self.write(result, to: "\(session.folder)/\(SessionFile.result)")
     }
 
-    /// A failure of the browser, which also connects for itself.
-    private struct PageFailure: Error {
-        let failure: ToolFailure
+    private func medium(isGeneric: Bool) async throws -> MediaAttempt.Files {
+        try await explained { try await MediaAttempt(session: session).run(isGeneric: isGeneric) }
     }
 
-    /// If the last connection of a tool was refused, says why: tools only see that their proxy sent an error.
-    private func explained(_ body: () async throws -> SavedFiles) async throws -> SavedFiles {
+    private func document() async throws -> DocumentAttempt.Outcome {
+        try await explained { try await DocumentAttempt(session: session).run() }
+    }
+
+    /// If the last connection of a tool was refused, says why: tools only see that their proxy sent an error. Chromium also
+    /// connects for itself, so this isn't for pages.
+    private func explained<Success>(_ body: () async throws -> Success) async throws -> Success {
         do {
             return try await body()
-        } catch let page as PageFailure {
-            throw page.failure
         } catch let failure as ToolFailure {
             guard [.network, .toolFailed, .loginRequired, .unsupported, .noFile].contains(failure.code) else {
                 throw failure
@@ -90,12 +92,12 @@ package struct Attempt: Sendable {
         let mode = session.order.options.mode ?? .auto
         if mode == .page { return try await pack(recordPage()) }
         if Genre(of: url).isDocument, mode == .auto {
-            switch try await DocumentAttempt(session: session).run() {
+            switch try await document() {
             case .document(let files): return try await pack(files)
             case .other(let type): return try await savePage(of: type)
             }
         }
-        switch try await result({ try await MediaAttempt(session: session).run(isGeneric: false) }) {
+        switch try await result({ try await medium(isGeneric: false) }) {
         case .success(let medium): return try await save(medium, url)
         case .failure(let failure) where failure.code == .unsupported:
             return try await saveFromUnknownSite(url, isMedia: mode == .media)
@@ -128,7 +130,7 @@ package struct Attempt: Sendable {
     private func savePhotos(_ url: WebURL, or failure: ToolFailure) async throws -> SavedFiles {
         let attempt = PhotoAttempt(session: session)
         let isAuto = session.order.options.mode != .media
-        switch try await result({ try await attempt.run() }) {
+        switch try await result({ try await explained { try await attempt.run() } }) {
         case .success(let photos?):
             session.report(WorkerMessage(title: Self.title(photos.title)))
             let (page, lack) = try await pageBeside()
@@ -174,7 +176,7 @@ package struct Attempt: Sendable {
 
     /// Saves what no extractor for a site takes: a document, a page, or what the generic extractor finds.
     private func saveFromUnknownSite(_ url: WebURL, isMedia: Bool) async throws -> SavedFiles {
-        let outcome = isMedia ? .other(mediaType: "text/html") : try await DocumentAttempt(session: session).run()
+        let outcome = isMedia ? .other(mediaType: "text/html") : try await document()
         if case .document(let files) = outcome { return try await pack(files) }
         guard case .other(let type) = outcome else { throw ToolFailure(.unsupported, "this can't be saved") }
         let isPage = Self.pageTypes.contains(type)
@@ -182,7 +184,7 @@ package struct Attempt: Sendable {
         // nothing.
         if isPage, !isMedia, session.order.tools.chromium != nil { return try await savePage(of: type) }
         do {
-            return try await pack(try await MediaAttempt(session: session).run(isGeneric: true), url)
+            return try await pack(try await medium(isGeneric: true), url)
         } catch let failure as ToolFailure where failure.code == .unsupported {
             guard isPage else { throw failure }
             guard !isMedia else { throw ToolFailure(.page, "no video or audio was found at this URL") }
@@ -197,11 +199,7 @@ package struct Attempt: Sendable {
             throw ToolFailure(
                 .unsupported, "this can't be saved: it's \(type), not a page, video, audio file, PDF or e-book")
         }
-        do {
-            return try await pack(recordPage())
-        } catch let failure as ToolFailure {
-            throw PageFailure(failure: failure)
-        }
+        return try await pack(recordPage())
     }
 
     private func recordPage() async throws -> RecordedPage {

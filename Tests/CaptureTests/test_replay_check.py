@@ -85,6 +85,12 @@ def test_page_without_its_medium(quick, site):
     assert (row["file_path"], row["genre"]) == (None, "unknown")
 
 
+def test_neither_medium_nor_page(quick, site):
+    """The cause is that of the medium."""
+    row = quick.wait_for(quick.add(site.fake("drm", status=500)), "failed")
+    assert row["error_code"] == "drm"
+
+
 @pytest.mark.parametrize("script, code", [("private", "private"), ("removed", "removed")])
 def test_no_page_of_what_is_not_there(quick, site, script, code):
     row = quick.wait_for(quick.add(site.fake(script)), "failed")
