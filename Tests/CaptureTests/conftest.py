@@ -11,8 +11,8 @@ from fake_tools import FakeTools
 from pages import PageSite
 from website import Website
 
-# Both have a pytest.ini of their own. `real` needs yt-dlp and ffmpeg, `soak` ffmpeg and minutes.
-collect_ignore = ["fakes", "real", "soak"]
+# The others have a pytest.ini of their own. `real` needs yt-dlp and ffmpeg, `soak` ffmpeg and minutes, `live` published archives.
+collect_ignore = ["fakes", "live", "real", "soak"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -53,6 +53,20 @@ def test_page_differs(host, site):
     assert len(missing) == 7 and all(f"not in the archive: {site.address}/text/" in line for line in missing)
 
 
+@pytest.mark.parametrize("code", [
+    # Without a response: the engine's error page isn't a style sheet.
+    "const link = document.createElement('link'); link.rel = 'stylesheet'; link.href = '/text/' + number(); document.head.append(link)",
+    "fetch('//' + location.host + '/text/' + number())",
+], ids=["style sheets", "URLs without a scheme"])
+def test_missing_files_are_counted(host, site, code):
+    """Each load has other URLs, but the same words."""
+    saved = save(host, site.make("others", f"""<h1>Others</h1><img src=/img/others.png><script>
+        const number = () => crypto.getRandomValues(new Uint32Array(1))[0]
+        for (let count = 0; count < 7; count++) {{ {code} }}
+        </script>"""), options={"mode": "page"})
+    assert saved.row["replay_check"] == "Differs: same text, 2 of 9 files"
+
+
 def test_medium_that_does_not_play(host, site):
     """The film is none."""
     row = host.wait_for(host.add(site.fake("ok", title="Film"), options={"mode": "media"}), "completed")

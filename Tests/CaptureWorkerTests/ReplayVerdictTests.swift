@@ -48,6 +48,7 @@ import Testing
                 "https://a.example/b?c"
             ),
             ("http://localhost:13949/sample-0123456789ab/:x-1/im_/http://a.example/", "http://a.example/"),
+            ("http://localhost:13949/sample-0123456789ab/20240503101500js_///a.example/b", "https://a.example/b"),
             ("http://localhost:8080/app/main.js", nil), ("http://sample.replayhost.localhost:8080/?replay=ranges", nil),
             ("https://a.example/", nil), ("http://localhost/sample-0123456789ab/mp_/javascript:void(0)", nil),
         ] as [(String, String?)])

@@ -12,6 +12,10 @@ struct RecordedPages: Sendable {
         let text: String
         /// The URLs for which the site sent an error.
         let refused: Set<String>
+        /// The URLs for which no response came.
+        let failed: Set<String>
+
+        static let none = Page(url: "", timestamp: "", isOurs: true, text: "", refused: [], failed: [])
     }
 
     let pages: [Page]
@@ -39,13 +43,15 @@ struct RecordedPages: Sendable {
             let text = try Self.content("urn:text:\(page.url)", time, wacz, Self.textBytesMax)
             let info = try Self.content("urn:pageinfo:\(page.url)", time, wacz, Self.infoBytesMax)
             let urls = info.flatMap { try? JSONDecoder().decode(Info.self, from: Data($0)).urls } ?? [:]
-            let refused = urls.filter { $0.value.error != nil || ($0.value.status ?? 0) >= 400 }
+            let refused = urls.filter { ($0.value.status ?? 0) >= 400 }
+            let failed = urls.filter { $0.value.error != nil && ($0.value.status ?? 0) < 400 }
             // Of a document, there is nothing to compare.
             guard isOurs || text != nil else { return true }
             found.append(
                 Page(
                     url: page.url, timestamp: time.digits14, isOurs: isOurs,
-                    text: String(decoding: text ?? [], as: UTF8.self), refused: Set(refused.keys)))
+                    text: String(decoding: text ?? [], as: UTF8.self), refused: Set(refused.keys),
+                    failed: Set(failed.keys)))
             return found.count < Self.pagesMax
         }
         pages = found

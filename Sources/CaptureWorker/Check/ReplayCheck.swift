@@ -115,7 +115,7 @@ struct ReplayCheck: Sendable {
         for (page, url) in pages {
             // The viewer would show another page of the same archive without being loaded again.
             try await navigate(to: "about:blank", connection, tab)
-            watch.begin(refused: page.refused)
+            watch.begin(page)
             try await navigate(to: url, connection, tab)
             verdict.add(try await look(at: page, in: view, watch))
         }
@@ -219,10 +219,10 @@ struct ReplayCheck: Sendable {
                 throw ToolFailure(.aborted, "the page's process ended unexpectedly")
             case .requested: watch.begin(try event.parameters())
             case .responded: watch.add(try event.parameters())
-            case .finished: watch.end((try event.parameters() as Network.Finished).requestId, hasFailed: false)
+            case .finished: watch.end((try event.parameters() as Network.Finished).requestId)
             case .failed:
                 let failed: Network.Failed = try event.parameters()
-                watch.end(failed.requestId, hasFailed: true, isCanceled: failed.canceled ?? false)
+                watch.end(failed.requestId, failed)
             case .dialog:
                 try connection.send(
                     "Page.handleJavaScriptDialog", Page.HandleDialog(accept: true), session: event.session)

@@ -119,6 +119,8 @@ struct BodyRecorder: Sendable {
         if paused.field("proxy-status")?.hasPrefix("replayhost; error=") == true { return .refuse }
         let isGet = paused.request.method == "GET"
         if ["HEAD", "OPTIONS"].contains(paused.request.method) || status == 304 { return .pass }
+        // Chromium's own answer for a host that it knows to use https only
+        if status == 307, paused.field("non-authoritative-reason") != nil { return .pass }
         if [204, 205].contains(status) { return .withoutBody }
         if (300..<400).contains(status), paused.field("location") != nil { return .withoutBody }
         if status == 206 { return isGet ? .again : .pass }

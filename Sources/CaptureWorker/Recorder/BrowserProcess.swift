@@ -146,7 +146,9 @@ final class BrowserProcess: Sendable {
             "--disable-extensions", "--disable-component-extensions-with-background-pages", "--no-pings",
             "--disable-client-side-phishing-detection", "--disable-breakpad", "--disable-field-trial-config",
             "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication,"
-                + "DialMediaRouteProvider,NetworkTimeServiceQuerying",
+                + "DialMediaRouteProvider,NetworkTimeServiceQuerying,"
+                // A URL is requested as it was pasted, not with https first.
+                + "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
             // The guard refuses this port, if anything is left
             "--gaia-url=http://127.0.0.1:9", "--google-apis-url=http://127.0.0.1:9",
             "--component-updater=url-source=http://127.0.0.1:9/",
