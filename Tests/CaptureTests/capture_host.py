@@ -34,8 +34,11 @@ class CaptureHost:
         self.tools, self.options = tools, options
         self.port = 0
         self.process = None
-        (self.folder / "home").mkdir(parents=True, exist_ok=True)
+        # What comes before the command of the server, such as one that enters a network namespace.
+        self.prefix = []
         # No name server is asked.
+        self.names = ["--hosts", self.folder / "hosts"]
+        (self.folder / "home").mkdir(parents=True, exist_ok=True)
         (self.folder / "hosts").write_text("127.0.0.1 localhost\n", encoding="utf-8")
 
     # The program
@@ -49,8 +52,8 @@ class CaptureHost:
         return {**kept, **tools, **own, **more}
 
     def start(self, **environment):
-        command = [CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads, "--port", str(self.port),
-            "--no-library", "--json", "--hosts", self.folder / "hosts", *self.options]
+        command = [*self.prefix, CAPTURE_BINARY, "serve", "--store", self.store, "--downloads", self.downloads, "--port", str(self.port),
+            "--no-library", "--json", *self.names, *self.options]
         self.allow(*SITES)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -130,9 +133,12 @@ class CaptureHost:
 
     # Requests
 
+    def connection(self, seconds):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+
     def request(self, method, path, headers=None, body=None, host=None, seconds=60):
         """One raw request. Returns the status, the header fields and the body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        connection = self.connection(seconds)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             fields = {"Host": host or f"localhost:{self.port}", **(headers or {})}

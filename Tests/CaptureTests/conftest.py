@@ -11,8 +11,8 @@ from fake_tools import FakeTools
 from pages import PageSite
 from website import Website
 
-# The others have a pytest.ini of their own. `real` needs yt-dlp and ffmpeg, `soak` ffmpeg and minutes, `live` published archives.
-collect_ignore = ["fakes", "live", "real", "soak"]
+# The others have a pytest.ini of their own. `real` needs yt-dlp and ffmpeg, `soak` ffmpeg and minutes, `live` published archives, `ways` root.
+collect_ignore = ["fakes", "live", "real", "soak", "ways"]
 
 
 @pytest.fixture(scope="session", autouse=True)
