@@ -239,7 +239,7 @@ class _Answer(BaseHTTPRequestHandler):
         url = f"{self.server.scheme}://{(self.headers.get('Host') or ADDRESS).lower()}{self.path}"
         capture = live.captures.find(self.command, url, sent)
         status = capture.status if capture else 404
-        # Before the response, so that whoever has it finds the request here.
+        # Before the response, so that a test that has it finds the request here.
         live.note(Asked(self.command, normal(url), status, bool(capture)))
         if capture is None:
             return self.send(404, "Not Found", [("Content-Type", "text/plain")], MARK)

@@ -139,7 +139,7 @@ COOKIE = "In pywb, a script doesn't see a cookie that it has set with a path."
 SERVICE = "Replay doesn't run the service workers of sites. What one answers by itself isn't shown."
 
 CASES = [
-    Case("cross", cross_site_frame, "words.txt lime.png frame"),
+    Case("cross", cross_site_frame),
     Case("nested", nested_frames, "outer words.txt blue.png"),
     Case("worker", showing(file="imported: words for a worker", blob="words for a worker"), "worker.js part.js words.txt?file words.txt?blob"),
     Case("shared", showing(words="words for a shared worker"), "shared.js words.txt"),

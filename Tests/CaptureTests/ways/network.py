@@ -186,9 +186,9 @@ class Network:
             protocol, address, port = found
             with self.lock:
                 self.seen[place, protocol, address, port] += 1
-                words = set(WORD.findall(frame))
-                words |= {word for word, label in OWN_QUESTIONS.items() if port == 53 and label in frame}
-                for word in words:
+                found = set(WORD.findall(frame))
+                found |= {word for word, label in OWN_QUESTIONS.items() if port == 53 and label in frame}
+                for word in found:
                     self.words[place, address, port, word.decode()] += 1
                 if b"mark " in frame:
                     self.noted.update((place, mark) for mark in re.findall(rb"mark (\d+)\.", frame))
@@ -271,6 +271,6 @@ def addressed(frame):
         return None
     name = {1: "ICMP", 6: "TCP", 17: "UDP"}.get(protocol, str(protocol))
     if name == "ICMP" and data[start:start + 1] == b"\x03":
-        return None  # An answer to the mark: nobody listens there.
+        return None  # An answer to the mark: no program listens there.
     port = struct.unpack(">H", data[start + 2:start + 4])[0] if protocol in (6, 17) and len(data) >= start + 4 else 0
     return name, address, port
