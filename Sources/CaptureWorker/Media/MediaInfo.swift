@@ -78,9 +78,12 @@ package struct MediaProbe {
     /// Of the audio, in hertz.
     let sampleRate: Int?
 
+    /// ffmpeg's names of the formats that are saved. A playlist that is called `media.mp4` could name other files.
+    private static let formats = "mov,matroska,mp3,ogg,wav,w64,flac,aac,mpegts,mpeg,flv,avi,asf,amr,aiff,caf"
+
     static func arguments(_ path: String) -> [String] {
         [
-            "-v", "error", "-of", "json", "-show_entries",
+            "-v", "error", "-format_whitelist", formats, "-of", "json", "-show_entries",
             "format=duration:stream=codec_type,width,height,sample_rate:stream_disposition=attached_pic", "-i", path,
         ]
     }

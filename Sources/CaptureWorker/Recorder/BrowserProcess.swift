@@ -139,7 +139,9 @@ final class BrowserProcess: Sendable {
         [
             "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)", "--no-startup-window",
             // No way around the proxy
-            "--disable-quic", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+            "--disable-quic", "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+            // For versions before 2025
+            "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
             // What Chromium requests for itself
             "--no-first-run", "--no-default-browser-check", "--disable-background-networking", "--disable-sync",
             "--disable-component-update", "--disable-domain-reliability", "--disable-default-apps",
