@@ -123,8 +123,8 @@ def test_page_that_scrolls_for_ever(site, tmp_path):
 
 @soak
 def test_memory_for_3000_resources(site, tmp_path):
-    """The worker, without the browser."""
-    host = make_host(tmp_path)
+    """The worker, without the browser. It also replays the archive."""
+    host = make_host(tmp_path, checks=True)
     site.make("crowd", "<script>let n = 0; const next = () => { if (n < 3000) fetch('/text/crowd?' + n++).then(r => r.text()).then(next) }\n"
         "for (let k = 0; k < 6; k++) next()</script>")
     peak = 0

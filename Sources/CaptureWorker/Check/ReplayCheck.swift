@@ -157,10 +157,12 @@ struct ReplayCheck: Sendable {
                 await Deadline.run(seconds: 30) {
                     await view.evaluate(Self.photoScript, as: ReplayVerdict.Photos.self)
                 } ?? nil
+            // Without an answer, nothing was seen.
+            verdict.isShown = verdict.photos != nil
             return verdict
         }
         verdict.plays = plays == "plays"
-        if let plays, plays != "plays", plays != "none" { session.log.add("the media file doesn't play: \(plays)") }
+        if let plays, plays != "plays" { session.log.add("the media file doesn't play: \(plays)") }
         return verdict
     }
 
