@@ -261,6 +261,8 @@ def test_link_in_a_pdf_asks_before_it_leaves(actions, viewer, browser):
     panel = viewer.page.locator(".pdf-panel iframe")
     expect(panel).to_be_visible()
     box = panel.bounding_box()
+    # Chromium asks only on a page that was used before, and learns of the click into the PDF too late for that.
+    viewer.address.click()
 
     def click():
         viewer.page.mouse.click(box["x"] + box["width"] * .6, box["y"] + 200)
