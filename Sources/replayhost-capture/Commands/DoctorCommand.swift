@@ -44,6 +44,11 @@ struct DoctorCommand: AsyncParsableCommand {
                 continue
             }
             var check = Check(name: tool.name, verdict: .good, what: "\(version), \(path)")
+            if tool.name == Toolbox.Tool.chromium.rawValue, Toolbox.isSnap(path) {
+                check = Check(
+                    name: tool.name, verdict: .warning, what: "\(path) is a snap, which can't save pages",
+                    hint: "install another Chromium, and set CHROMIUM=PATH")
+            }
             if tool.name == Toolbox.Tool.ytdlp.rawValue, let age = Toolbox.age(ofMediaTool: version),
                 age > Toolbox.oldAfterDays
             {
