@@ -172,6 +172,11 @@ package struct Attempt: Sendable {
         return try await pack(page, lack: lack)
     }
 
+    private static func joined(_ sentences: [String?]) -> String? {
+        let known = sentences.compactMap { $0 }
+        return known.isEmpty ? nil : known.joined(separator: " ")
+    }
+
     private static func sentence(_ message: String) -> String { message.hasSuffix(".") ? message : message + "." }
 
     /// Saves what no extractor for a site takes: a document, a page, or what the generic extractor finds.
@@ -215,8 +220,7 @@ package struct Attempt: Sendable {
         session.report(WorkerMessage(stage: .checking, title: title, genre: .unknown))
         let name = FileName.make(id: String(session.order.downloadID.prefix(8)), title: title, extension: "html")
         let pack = try ArchivePack(session: session, title: title, fileName: name, time: .now())
-        let sentences = [lack, limitSentence(page)].compactMap { $0 }
-        let incomplete = sentences.isEmpty ? nil : sentences.joined(separator: " ")
+        let incomplete = Self.joined([lack, limitSentence(page)])
         try pack.pack(page, incomplete: incomplete)
         return try await saved(pack, file: nil, mediaType: "text/html", .unknown, incomplete: incomplete)
     }
@@ -224,9 +228,7 @@ package struct Attempt: Sendable {
     private func pack(
         _ files: MediaAttempt.Files, _ url: WebURL, _ page: RecordedPage? = nil, incomplete: String? = nil
     ) async throws -> SavedFiles {
-        let known = Genre(of: url)
-        let found = files.info.extractor.flatMap { Genre(extractor: $0) }
-        let genre = known == .unknown ? found ?? .unknown : known
+        let (genre, problem) = Self.genre(of: url, files.info.extractor, tool: "yt-dlp")
         let title = Self.title(files.info.title)
         session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
         let ending = (files.media as NSString).pathExtension.lowercased()
@@ -235,16 +237,13 @@ package struct Attempt: Sendable {
         try pack.pack(files, page, incomplete: incomplete)
         return try await saved(
             pack, file: files.media, mediaType: MediaType.of(ending, isVideo: files.probe.hasVideo), genre,
-            genreDetectionError: genre == .unknown
-                ? "no genre for this site (yt-dlp's extractor: \(files.info.extractor ?? "unknown"))" : nil,
-            incomplete: incomplete)
+            genreDetectionError: problem, incomplete: incomplete)
     }
 
     private func pack(
         _ files: PhotoAttempt.Files, _ attempt: PhotoAttempt, _ url: WebURL, _ page: RecordedPage?, _ lacks: [String?]
     ) async throws -> SavedFiles {
-        let known = Genre(of: url)
-        let genre = known == .unknown ? files.extractor.flatMap { Genre(extractor: $0) } ?? .unknown : known
+        let (genre, problem) = Self.genre(of: url, files.extractor, tool: "gallery-dl")
         let title = Self.title(files.title)
         session.report(WorkerMessage(stage: .checking, title: title, genre: genre))
         let time = try CaptureTimestamp.now()
@@ -252,15 +251,20 @@ package struct Attempt: Sendable {
         let ending = (file as NSString).pathExtension.lowercased()
         let id = files.id.isEmpty ? String(session.order.downloadID.prefix(8)) : files.id
         let name = FileName.make(id: id, title: files.title, extension: ending)
-        let sentences = lacks.compactMap { $0 }
-        let incomplete = sentences.isEmpty ? nil : sentences.joined(separator: " ")
+        let incomplete = Self.joined(lacks)
         let pack = ArchivePack(session: session, title: title, fileName: name, time: time)
         try pack.pack(files, page, incomplete: incomplete)
         return try await saved(
-            pack, file: file, mediaType: MediaType.of(ending), genre,
-            genreDetectionError: genre == .unknown
-                ? "no genre for this site (gallery-dl's extractor: \(files.extractor ?? "unknown"))" : nil,
+            pack, file: file, mediaType: MediaType.of(ending), genre, genreDetectionError: problem,
             incomplete: incomplete)
+    }
+
+    /// The genre of a URL, or else of a tool's extractor; and why it isn't known.
+    private static func genre(of url: WebURL, _ extractor: String?, tool: String) -> (Genre, problem: String?) {
+        let known = Genre(of: url)
+        let genre = known == .unknown ? extractor.flatMap { Genre(extractor: $0) } ?? .unknown : known
+        guard genre == .unknown else { return (genre, nil) }
+        return (genre, "no genre for this site (\(tool)'s extractor: \(extractor ?? "unknown"))")
     }
 
     private func pack(_ files: DocumentAttempt.Files) async throws -> SavedFiles {

@@ -98,17 +98,7 @@ struct ReplayCheck: Sendable {
     private func look(
         at pages: [Address], over connection: BrowserConnection, _ targets: Targets, _ watch: ReplayWatch
     ) async throws -> ReplayVerdict {
-        try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
-        try await connection.call("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attached))
-        let target = try await connection.call(
-            "Target.createTarget", Target.Create(url: "about:blank"), as: Target.ID.self)
-        guard let tab = try await targets.main(target.targetId, within: 20) else {
-            throw ToolFailure(.toolFailed, "Chromium doesn't open a page")
-        }
-        // The viewer's toolbar is above the page, which had the whole height.
-        try await connection.call(
-            "Emulation.setDeviceMetricsOverride",
-            Emulation.Metrics(width: PageRecorder.view.width, height: PageRecorder.view.height), session: tab)
+        let tab = try await targets.openPage(over: connection)
         let view = PageView(
             session: session, connection: connection, targets: targets, page: tab, frameName: Self.frameName)
         var verdict = ReplayVerdict()
@@ -132,9 +122,7 @@ struct ReplayCheck: Sendable {
     ) async throws -> ReplayVerdict {
         let script = "document.readyState === 'complete' && /[0-9][a-z]+_\\/https?:/.test(location.href)"
         guard try await wait(seconds: 40, { await view.evaluate(script, as: Bool.self) == true }) else {
-            var verdict = ReplayVerdict()
-            verdict.isShown = false
-            return verdict
+            return ReplayVerdict(isShown: false)
         }
         if page.isOurs { return try await lookAtMedia(view) }
         _ = await view.behave()
@@ -142,7 +130,7 @@ struct ReplayCheck: Sendable {
         let text = await view.text().text
         for url in watch.missing.prefix(Self.loggedMax) { session.log.add("not in the archive: \(url)") }
         return ReplayVerdict(
-            sameWords: ReplayVerdict.sameWords(page.text, text), requested: watch.requested.count,
+            sameWords: ReplayVerdict.sameWords(page.text, text), requested: watch.requested,
             missing: watch.missing.count)
     }
 

@@ -13,7 +13,7 @@ package struct ReplayVerdict: Sendable, Hashable {
     /// Photos of a post; `nil` if there are none.
     package var photos: Photos?
     /// Whether the replayed pages appeared.
-    package var isShown = true
+    package var isShown: Bool
 
     package struct Photos: Sendable, Hashable, Decodable {
         package var shown: Int
@@ -22,8 +22,11 @@ package struct ReplayVerdict: Sendable, Hashable {
         package init(shown: Int, all: Int) { (self.shown, self.all) = (shown, all) }
     }
 
-    package init(sameWords: Double? = nil, requested: Int = 0, missing: Int = 0, plays: Bool? = nil) {
+    package init(
+        sameWords: Double? = nil, requested: Int = 0, missing: Int = 0, plays: Bool? = nil, isShown: Bool = true
+    ) {
         (self.sameWords, self.requested, self.missing, self.plays) = (sameWords, requested, missing, plays)
+        self.isShown = isShown
     }
 
     /// Adds what was seen on another page of the archive.

@@ -25,7 +25,8 @@ final class ReplayWatch: Sendable {
         }
     }
 
-    var requested: Set<String> { state.withLock { Set($0.isFound.keys) } }
+    /// The number of URLs that the page requested.
+    var requested: Int { state.withLock { $0.isFound.count } }
 
     /// The URLs that the archive doesn't have.
     var missing: [String] { state.withLock { $0.isFound.filter { !$0.value }.keys.sorted() } }

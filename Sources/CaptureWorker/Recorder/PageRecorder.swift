@@ -49,17 +49,8 @@ struct PageRecorder: Sendable {
 
     private func recordPage(over connection: BrowserConnection) async throws -> RecordedPage {
         let start = try CaptureTimestamp.now()
-        try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
-        try await connection.call("Target.setAutoAttach", Target.AutoAttach(filter: Targets.attached))
-        let target = try await connection.call(
-            "Target.createTarget", Target.Create(url: "about:blank"), as: Target.ID.self)
-        guard let page = try await targets.main(target.targetId, within: 20) else {
-            throw ToolFailure(.toolFailed, "Chromium doesn't open a page")
-        }
+        let page = try await targets.openPage(over: connection)
         session.report(WorkerMessage(stage: .fetching))
-        try await connection.call(
-            "Emulation.setDeviceMetricsOverride", Emulation.Metrics(width: Self.view.width, height: Self.view.height),
-            session: page)
         try await navigate(connection, page)
         try await wait(seconds: 30) { targets.isLoaded }
         let view = PageView(session: session, connection: connection, targets: targets, page: page)
@@ -269,8 +260,25 @@ final class Targets: Sendable {
         }
     }
 
+    /// Opens an empty page of the size that all pages have.
+    ///
+    /// - Returns: Its session.
+    func openPage(over connection: BrowserConnection) async throws -> String {
+        try await connection.call("Browser.setDownloadBehavior", Browser.DownloadBehavior())
+        try await connection.call("Target.setAutoAttach", Target.AutoAttach(filter: Self.attached))
+        let target = try await connection.call(
+            "Target.createTarget", Target.Create(url: "about:blank"), as: Target.ID.self)
+        guard let page = try await main(target.targetId, within: 20) else {
+            throw ToolFailure(.toolFailed, "Chromium doesn't open a page")
+        }
+        let (width, height) = PageRecorder.view
+        try await connection.call(
+            "Emulation.setDeviceMetricsOverride", Emulation.Metrics(width: width, height: height), session: page)
+        return page
+    }
+
     /// Returns the session of the page once it's prepared; `nil` if that takes too long.
-    func main(_ target: String, within seconds: Double) async throws -> String? {
+    private func main(_ target: String, within seconds: Double) async throws -> String? {
         let end = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < end {
             let session = state.withLock { $0.isReady && $0.main?.target == target ? $0.main?.session : nil }
