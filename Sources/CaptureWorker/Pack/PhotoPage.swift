@@ -13,10 +13,7 @@ struct PhotoPage {
 
     /// The images with the names of their records.
     var photos: [(name: String, type: String, path: String)] {
-        files.photos.enumerated().map { number, path in
-            let ending = (path as NSString).pathExtension.lowercased()
-            return ("\(PhotoAttempt.name(number)).\(ending)", MediaType.of(ending), path)
-        }
+        files.named.map { name, path in (name, MediaType.of((name as NSString).pathExtension), path) }
     }
 
     var html: [UInt8] {

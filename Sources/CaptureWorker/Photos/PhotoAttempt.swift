@@ -20,6 +20,13 @@ struct PhotoAttempt {
         let photos: [String]
         /// Whether there are more images than are fetched, or some couldn't be fetched.
         let lack: String?
+
+        /// The images with the names that they have in the archive and in the ZIP.
+        var named: [(name: String, path: String)] {
+            photos.enumerated().map { number, path in
+                ("photo-\(number < 9 ? "0" : "")\(number + 1).\((path as NSString).pathExtension.lowercased())", path)
+            }
+        }
     }
 
     /// More images are those of a profile, not of a post.
@@ -124,15 +131,11 @@ struct PhotoAttempt {
         if files.photos.count == 1 { return files.photos[0] }
         let path = "\(session.output)/photos.zip"
         try Folder.delete(path)
-        let names = files.photos.enumerated().map {
-            "\(Self.name($0.offset)).\(($0.element as NSString).pathExtension)"
+        let zip = try NewZIP(path: path, modified: time)
+        for photo in files.named {
+            try zip.add(photo.name, FileByteSource(path: photo.path)) { _ in session.report(WorkerMessage()) }
         }
-        try ZIPFile.write(to: path, files: Array(zip(names, files.photos)), modified: time) {
-            session.report(WorkerMessage())
-        }
+        try zip.finish()
         return path
     }
-
-    /// The name of an image, without its ending.
-    static func name(_ number: Int) -> String { number < 9 ? "photo-0\(number + 1)" : "photo-\(number + 1)" }
 }

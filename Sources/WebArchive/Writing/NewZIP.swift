@@ -4,10 +4,12 @@ package final class NewZIP {
     private let zip: ZIPWriter
     private var resources = ListedFiles()
 
-    /// - Parameter path: Where the file appears when it's complete. Nothing must be there.
-    package init(path: String) throws(WebArchiveError) {
+    /// - Parameters:
+    ///   - path: Where the file appears when it's complete. Nothing must be there.
+    ///   - modified: The time of all files; `nil` for one that is always the same.
+    package init(path: String, modified: CaptureTimestamp? = nil) throws(WebArchiveError) {
         file = try NewFile(path: path)
-        zip = ZIPWriter(file.output, modified: nil)
+        zip = ZIPWriter(file.output, modified: modified)
     }
 
     /// Writes into an existing file, whose contents are replaced.
