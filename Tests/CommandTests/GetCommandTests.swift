@@ -53,4 +53,20 @@ struct GetCommandTests {
         #expect(try await store.run("get", "http://a.example/?x=1").code == 3)
         #expect(try await store.run("get", "http://a.example/", "three").code == 3)
     }
+
+    @Test func answerToFormIsFoundByTheURLInTheHint() async throws {
+        let store = try CommandStore()
+        let answer = Record("http://a.example/form", "thank you").with {
+            $0.index += ",\"method\":\"POST\",\"requestBody\":\"name=x\""
+            $0.key = "example,a)/form?__wb_method=post&name=x"
+        }
+        try store.folder.write(RecordedArchive([answer]).bytes(), to: "one.wacz")
+        _ = try await store.run("import", "one.wacz")
+        let none = try await store.run("get", "http://a.example/form")
+        #expect(none.code == 3)
+        #expect(none.errors.contains("this URL was captured only as the answer to a form or a script"))
+        #expect(none.errors.contains("`replayhost get 'http://a.example/form?__wb_method=POST&name=x'`"))
+        let found = try await store.run("get", "http://a.example/form?__wb_method=POST&name=x")
+        #expect(found.output == "thank you")
+    }
 }

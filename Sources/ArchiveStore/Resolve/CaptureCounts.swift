@@ -18,7 +18,8 @@ package struct CaptureCounts: Sendable, Encodable {
 }
 
 extension Resolver {
-    /// Counts the captures of a URL in an archive or a collection by period. Skips members whose file is unavailable.
+    /// Counts the captures of a URL in an archive or a collection by period, copies in several archives once. Skips members
+    /// whose file is unavailable.
     ///
     /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
     /// - Throws: If all files are unavailable, the error of the first.
@@ -29,9 +30,12 @@ extension Resolver {
         try StoreError.refusingDamage {
             let lookup = CaptureLookup(ArchiveStore.CaptureRequest(url: url, time: nil), CancellationCheck(isWanted))
             var histogram = CaptureHistogram()
-            for index in try readable(replayable.archives) {
+            let indexes = try readable(replayable.archives)
+            let distinct = indexes.count > 1 ? DistinctCaptures() : nil
+            for index in indexes {
                 try index.wacz.addCaptures(
-                    matching: lookup.matcher, to: &histogram, assumesSorted: index.assumesSorted, lookup.check)
+                    matching: lookup.matcher, to: &histogram, except: distinct, assumesSorted: index.assumesSorted,
+                    lookup.check)
             }
             return CaptureCounts(
                 by: period, total: histogram.total,

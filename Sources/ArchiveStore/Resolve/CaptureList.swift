@@ -36,7 +36,8 @@ package struct CaptureList: Sendable, Encodable {
 }
 
 extension Resolver {
-    /// Lists captures of a URL in an archive or a collection. Skips members whose file is unavailable.
+    /// Lists captures of a URL in an archive or a collection. Of copies in several archives, lists the best; see
+    /// `CopyOrder`. Skips members whose file is unavailable.
     ///
     /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
     /// - Throws: If all files are unavailable, the error of the first.
@@ -67,14 +68,16 @@ extension Resolver {
                     try index.wacz.prepareTimes(
                         matching: lookup.matcher, assumesSorted: index.assumesSorted, check)
                 }
-                let found = try Self.closest(lookup, among: indexes)
+                let found = try closestCopy(lookup, among: indexes)
                 closest = found.map { summary($0.entry, $0.index.archive) }
                 span = .around(found?.entry.captureTime ?? wanted)
             }
             var window = CaptureWindow(span, limit: request.limit)
+            let distinct = indexes.count > 1 ? DistinctCaptures() : nil
             for (number, index) in indexes.enumerated() {
                 try index.wacz.addCaptures(
-                    matching: lookup.matcher, of: number, to: &window, assumesSorted: index.assumesSorted, check)
+                    matching: lookup.matcher, of: number, to: &window, except: distinct,
+                    assumesSorted: index.assumesSorted, check)
             }
             let (position, items) = window.items()
             // Only captures of other request methods.

@@ -16,7 +16,8 @@ extension ArchiveStore {
 }
 
 extension Resolver {
-    /// Returns the index entry of the capture closest in time, with its archive; see `CaptureRank`.
+    /// Returns the index entry of the capture closest in time, with its archive; see `CaptureRank` and, for copies of one
+    /// capture in several archives, `CopyOrder`.
     ///
     /// Of several archives, skips those whose file is unavailable.
     ///
@@ -27,14 +28,36 @@ extension Resolver {
         _ request: ArchiveStore.CaptureRequest, in archives: [Archive], isWanted: @escaping () -> Bool = { true }
     ) throws -> (archive: Archive, entry: CDXJEntry)? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
-        return try Self.closest(lookup, among: readable(archives)).map { ($0.index.archive, $0.entry) }
+        return try closestCopy(lookup, among: readable(archives)).map { ($0.index.archive, $0.entry) }
     }
 
-    /// Opens the archives whose files are available. Throws the first error if there are none.
+    /// Returns the best copy of the capture closest in time.
+    func closestCopy(_ lookup: CaptureLookup, among indexes: [IndexedArchive]) throws -> Found? {
+        try bestCopy(of: Self.closestCopies(lookup, among: indexes), lookup.check)
+    }
+
+    /// Returns the first of several copies that is intact; if none is, the first.
+    ///
+    /// Reads a copy completely, unless nothing is wrong with its archive by its last verification, or there is no other.
+    private func bestCopy(of copies: [Found], _ check: CancellationCheck) throws -> Found? {
+        guard copies.count > 1 else { return copies.first }
+        let intact = try copies.first { index, entry in
+            if CopyOrder(index.archive).isKnownToBeIntact { return true }
+            do {
+                return try index.wacz.content(of: entry, check).isIntact()
+            } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
+                return false
+            }
+        }
+        return intact ?? copies.first
+    }
+
+    /// Opens the archives whose files are available, those with the best copies first. Throws the first error if there
+    /// are none.
     func readable(_ archives: [Archive]) throws -> [IndexedArchive] {
         var opened: [IndexedArchive] = []
         var reason: (any Error)?
-        for archive in archives {
+        for archive in archives.bestCopiesFirst {
             // An open file stays readable after it was deleted.
             if archives.count > 1, archive.availability(in: layout) != .available {
                 openArchives.forget(key: archive.key)
@@ -49,20 +72,40 @@ extension Resolver {
         return opened
     }
 
+    /// A capture, and the archive that has it.
+    typealias Found = (index: IndexedArchive, entry: CDXJEntry)
+
     static func closest(
         _ lookup: CaptureLookup, among indexes: [IndexedArchive],
         where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
-    ) throws -> (index: IndexedArchive, entry: CDXJEntry)? {
-        let candidates = try indexes.compactMap { index in
+    ) throws -> Found? {
+        try best(of: candidates(lookup, indexes, condition), for: lookup)
+    }
+
+    /// Returns the closest capture, followed by its copies in other archives.
+    private static func closestCopies(
+        _ lookup: CaptureLookup, among indexes: [IndexedArchive],
+        where condition: (IndexedArchive, CDXJEntry) -> Bool = { _, _ in true }
+    ) throws -> [Found] {
+        let candidates = try candidates(lookup, indexes, condition)
+        guard let best = best(of: candidates, for: lookup) else { return [] }
+        let copies = candidates.filter {
+            $0.index.archive.key != best.index.archive.key && $0.entry.copyIdentity == best.entry.copyIdentity
+        }
+        return [best] + copies
+    }
+
+    /// Returns the closest capture of each archive.
+    private static func candidates(
+        _ lookup: CaptureLookup, _ indexes: [IndexedArchive], _ condition: (IndexedArchive, CDXJEntry) -> Bool
+    ) throws -> [Found] {
+        try indexes.compactMap { index in
             try index.closestCapture(lookup) { condition(index, $0) }.map { (index, $0) }
         }
-        return best(of: candidates, for: lookup)
     }
 
     /// Returns the best candidate; of equal ones, the first.
-    static func best(
-        of candidates: [(index: IndexedArchive, entry: CDXJEntry)], for lookup: CaptureLookup
-    ) -> (index: IndexedArchive, entry: CDXJEntry)? {
+    static func best(of candidates: [Found], for lookup: CaptureLookup) -> Found? {
         let ranked = candidates.compactMap { candidate in
             lookup.matcher.rank(of: candidate.entry, for: lookup.request.time).map { (candidate, $0) }
         }
@@ -71,8 +114,9 @@ extension Resolver {
 
     /// Opens the capture closest in time that can be shown.
     ///
-    /// Skips redirects from a URL to itself (index keys don't distinguish `http` and `https`), and revisits whose payload is
-    /// missing. If there is no other capture, throws the reason.
+    /// Of equal captures, opens the best copy; see `CopyOrder`. Skips redirects from a URL to itself (index keys don't
+    /// distinguish `http` and `https`), and revisits whose payload is missing. If there is no other capture, throws the
+    /// reason.
     ///
     /// - Parameter allowsFuzzyMatch: Whether a capture of a similar URL may be used; see `FuzzyMatch`.
     /// - Parameter isWanted: See `closestCapture(_:in:isWanted:)`.
@@ -84,7 +128,8 @@ extension Resolver {
     ) throws -> OpenCapture? {
         let lookup = CaptureLookup(request, CancellationCheck(isWanted))
         let indexes = try readable(archives)
-        guard let first = try Self.closest(lookup, among: indexes) else {
+        let copies = try Self.closestCopies(lookup, among: indexes)
+        guard !copies.isEmpty else {
             guard allowsFuzzyMatch, let match = FuzzyMatch(request.url) else { return nil }
             let candidates = try indexes.compactMap { index in
                 try index.fuzzyCapture(matching: match, lookup).map { (index, $0) }
@@ -92,7 +137,24 @@ extension Resolver {
             guard let other = Self.best(of: candidates, for: lookup) else { return nil }
             return try open(other.entry, in: other.index, collection: indexes, lookup.check)
         }
-        return try openFirstThatAnswers(from: first, lookup, indexes)
+        return try openFirstThatAnswers(copies, lookup) { _ in indexes }
+    }
+
+    /// Opens the capture closest in time among archives and collections, each of which replays by itself.
+    ///
+    /// - Throws, returns: As `openCapture(_:in:allowsFuzzyMatch:isWanted:)`.
+    package func openCapture(
+        _ request: ArchiveStore.CaptureRequest, inAnyOf places: [Replayable]
+    ) throws -> OpenCapture? {
+        let lookup = CaptureLookup(request)
+        var known: Set<String> = []
+        let archives = places.flatMap(\.archives).filter { known.insert($0.key).inserted }
+        let copies = try Self.closestCopies(lookup, among: readable(archives))
+        guard !copies.isEmpty else { return nil }
+        return try openFirstThatAnswers(copies, lookup) { index in
+            let place = places.first { $0.archives.contains { $0.key == index.archive.key } }
+            return try place.map { try readable($0.archives) } ?? [index]
+        }
     }
 
     /// Opens the capture of an index entry.
@@ -111,24 +173,30 @@ extension Resolver {
     }
 
     /// Opens the first usable capture. After a loop or a revisit without payload, skips all redirects or all revisits.
+    ///
+    /// - Parameters:
+    ///   - first: The closest capture and its copies.
+    ///   - collection: Returns the archives that replay together with one.
     private func openFirstThatAnswers(
-        from first: (index: IndexedArchive, entry: CDXJEntry), _ lookup: CaptureLookup, _ indexes: [IndexedArchive]
+        _ first: [Found], _ lookup: CaptureLookup, collection: (IndexedArchive) throws -> [IndexedArchive]
     ) throws -> OpenCapture {
         var (passesRedirects, passesRevisits) = (false, false)
         var tried: [(archive: String, entry: CDXJEntry)] = []
-        var candidate: (index: IndexedArchive, entry: CDXJEntry)? = first
+        var copies = first
         var missing: (any Error)?
-        while let (index, entry) = candidate, tried.count < Self.attemptsMax {
+        while !copies.isEmpty, tried.count < Self.attemptsMax {
+            let (index, entry) = try bestCopy(of: copies, lookup.check) ?? copies[0]
+            let together = try collection(index)
+            tried += copies.map { ($0.index.archive.key, $0.entry) }
             do {
-                let capture = try open(entry, in: index, collection: indexes, lookup.check)
+                let capture = try open(entry, in: index, collection: together, lookup.check)
                 if !Self.isLoop(capture, for: lookup.request.url) { return capture }
                 passesRedirects = true
             } catch let error as StoreError where error.code == .payloadMissing {
                 missing = missing ?? error
                 passesRevisits = true
             }
-            tried.append((index.archive.key, entry))
-            candidate = try Self.closest(lookup, among: indexes) { index, other in
+            copies = try Self.closestCopies(lookup, among: together) { index, other in
                 !tried.contains { $0.archive == index.archive.key && $0.entry == other }
                     && !(passesRevisits && other.isRevisit)
                     && !(passesRedirects && (300...399).contains(other.status ?? 0))

@@ -51,7 +51,7 @@ struct Explainer {
         let states = archives.map { ($0, $0.availability(in: resolver.layout)) }
         let readable = try resolver.readable(states.filter { $0.1 == .available }.map(\.0))
         var found = (replayable, readable)
-        if replayable == nil, let owner = try Resolver.closest(CaptureLookup(request, check), among: readable) {
+        if replayable == nil, let owner = try resolver.closestCopy(CaptureLookup(request, check), among: readable) {
             found = (.archive(owner.index.archive), [owner.index])
         }
         indexes = found.1
@@ -269,9 +269,11 @@ struct Explainer {
     private mutating func findMethods(of url: String) throws {
         let lookup = lookup(url)
         var window = CaptureWindow(.around(request.time), limit: Self.offersMax)
+        let distinct = DistinctCaptures()
         for (number, index) in indexes.enumerated() {
             try index.wacz.addCaptures(
-                matching: lookup.matcher, of: number, to: &window, assumesSorted: index.assumesSorted, check)
+                matching: lookup.matcher, of: number, to: &window, except: distinct,
+                assumesSorted: index.assumesSorted, check)
         }
         let captures = window.items().items.map { (index: indexes[$0.archive], entry: $0.entry) }
         guard let best = Resolver.best(of: captures, for: lookup) else { return }

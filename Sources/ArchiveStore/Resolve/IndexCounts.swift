@@ -73,7 +73,7 @@ struct IndexCounter {
         }
         site?.captures += 1
         counts.captures += 1
-        types[MediaClass(mime: entry.mime), default: 0] += 1
+        types[entry.mediaClass, default: 0] += 1
         // A timestamp without a month means January.
         let month =
             entry.timestamp.utf8.count < 6 ? "\(entry.timestamp.prefix(4))01" : String(entry.timestamp.prefix(6))
@@ -186,7 +186,7 @@ private struct CountsDocument: Codable {
     /// linked file is hashed, so it isn't part of it.
     private static func stamp(of archive: Archive) -> String {
         let modifiedAt = archive.storage.linkedFile.map { "-\($0.modifiedAtNanoseconds)" } ?? ""
-        return "1-\(archive.size)\(modifiedAt)"
+        return "2-\(archive.size)\(modifiedAt)"
     }
 
     private static let bytesMax = 16 << 20

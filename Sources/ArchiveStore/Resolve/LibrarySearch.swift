@@ -22,7 +22,8 @@ struct LibrarySearch {
 
     /// Returns the archives with captures of the URL that aren't error pages, and the closest capture of each.
     ///
-    /// Searches the newest archives first. An archive that can't be read is skipped.
+    /// Searches the newest archives first. Of equal captures, lists those of the best copies first; see `CopyOrder`. An
+    /// archive that can't be read is skipped.
     ///
     /// - Returns: No evidence if there are none.
     func archives(
@@ -63,7 +64,10 @@ struct LibrarySearch {
 
     private static func ranked(_ found: [Found], for lookup: CaptureLookup) -> [Found] {
         found.compactMap { one in lookup.matcher.rank(of: one.entry, for: lookup.request.time).map { (one, $0) } }
-            .sorted { $0.1 < $1.1 }.map(\.0)
+            .sorted { one, other in
+                if one.1 < other.1 { return true }
+                return !(other.1 < one.1) && CopyOrder(one.0.index.archive) < CopyOrder(other.0.index.archive)
+            }.map(\.0)
     }
 
     private func match(_ found: Found, _ matcher: CaptureMatcher) throws -> Explanation.OtherArchives.Match {

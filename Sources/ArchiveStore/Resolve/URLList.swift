@@ -16,7 +16,7 @@ package struct URLList: Sendable, Encodable {
         /// The number of captures; `nil` if each capture is an item.
         package var captureCount: Int?
 
-        package var mediaClass: MediaClass { MediaClass(mime: entry.mime) }
+        package var mediaClass: MediaClass { entry.mediaClass }
 
         private enum CodingKeys: String, CodingKey {
             case url, timestamp, status, type, mime, method, length, archive, captures

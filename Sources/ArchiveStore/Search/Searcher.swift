@@ -222,11 +222,6 @@ package struct Searcher: Sendable {
         let address: String
     }
 
-    private struct CaptureRow: Decodable, FetchableRecord {
-        let archive: Int64
-        let timestamp: String
-    }
-
     private struct YearRow: Decodable, FetchableRecord {
         let year: String
         let count: Int
@@ -239,25 +234,61 @@ package struct Searcher: Sendable {
             SELECT document.text, title, type, language, url.url AS address
             FROM document JOIN url ON url.number = document.url WHERE document.number = ?
             """
-        let latest = """
-            SELECT archive, timestamp FROM capture WHERE document = ? AND \(scope.captureCondition)
-            ORDER BY timestamp DESC, archive DESC LIMIT 1
-            """
+        let latest = "SELECT max(timestamp) FROM capture WHERE document = ? AND \(scope.captureCondition)"
+        // Copies in several archives are one capture.
         let byYear = """
-            SELECT substr(timestamp, 1, 4) AS year, count(*) AS count FROM document
+            SELECT substr(timestamp, 1, 4) AS year, count(DISTINCT timestamp) AS count FROM document
             JOIN capture ON capture.document = document.number
             WHERE document.url = ? AND capture.part = 0 AND \(scope.captureCondition) GROUP BY year ORDER BY year
             """
         let document = try DocumentRow.fetchOne(database.cachedStatement(sql: sql), arguments: [found.document])
-        let capture = try CaptureRow.fetchOne(scope.statement(latest, database), arguments: [found.document])
-        guard let document, let capture, let archive = scope.archive(capture.archive) else { return nil }
+        let timestamp = try String.fetchOne(scope.statement(latest, database), arguments: [found.document])
+        guard let document, let timestamp,
+            let archive = try bestArchive(
+                ofURL: found.url, at: timestamp, preferring: found.document, scope, database)
+        else { return nil }
         let years = try YearRow.fetchAll(scope.statement(byYear, database), arguments: [found.url])
         let text = try document.text.map { try SearchText.fetch(database, number: $0) }
         return SearchHit(
-            archive: archive.id, archiveTitle: archive.title, url: document.address, timestamp: capture.timestamp,
+            archive: archive.id, archiveTitle: archive.title, url: document.address, timestamp: timestamp,
             title: String(document.title.prefix(Self.titleMax)), snippet: finder.snippet(of: text?.body ?? []),
             type: document.type, language: document.language.isEmpty ? nil : document.language,
             captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) })
+    }
+
+    private struct CopyRow: Decodable, FetchableRecord {
+        let archive: Int64
+        let document: Int64
+    }
+
+    /// Returns the archive with the best copy of a capture; see `CopyOrder`.
+    ///
+    /// - Parameters:
+    ///   - url: The number of the URL.
+    ///   - document: The text that was found. An intact copy with another text is better than a damaged one with it.
+    func bestArchive(
+        ofURL url: Int64, at timestamp: String, preferring document: Int64? = nil, _ scope: SearchScope,
+        _ database: Database
+    ) throws -> ArchiveName? {
+        let sql = """
+            SELECT capture.archive AS archive, document.number AS document
+            FROM document JOIN capture ON capture.document = document.number
+            WHERE document.url = ? AND timestamp = ? AND (part = 0 OR document.number = ?) AND \(scope.captureCondition)
+            ORDER BY document.number = ? DESC, archive DESC LIMIT \(Self.copiesMax)
+            """
+        let rows = try CopyRow.fetchAll(
+            scope.statement(sql, database), arguments: [url, timestamp, document, document])
+        let names = rows.compactMap { row in
+            scope.archive(row.archive).map { (name: $0, hasText: row.document == document) }
+        }
+        guard Set(names.map(\.name.key)).count > 1 else { return names.first?.name }
+        let copies = try names.compactMap { copy in
+            try store.catalog.archive(key: copy.name.key).map { (copy.name, copy.hasText, CopyOrder($0)) }
+        }
+        return copies.min { one, other in
+            if one.2.isDamaged != other.2.isDamaged { return other.2.isDamaged }
+            return one.1 == other.1 ? one.2 < other.2 : one.1
+        }?.0
     }
 
     private func count(
@@ -306,6 +337,7 @@ package struct Searcher: Sendable {
     package static let facetDocumentsMax = 10_000
     private static let facetValuesMax = 50
     private static let titleMax = 300
+    private static let copiesMax = 100
     private static let offsetMax = 100_000
 }
 

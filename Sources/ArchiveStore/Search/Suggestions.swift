@@ -51,16 +51,18 @@ extension Searcher {
 
     private struct PageRow: Decodable, FetchableRecord {
         let title: String
+        let number: Int64
         let url: String
-        let archive: Int64
         let timestamp: String
+    }
 
-        func suggestion(_ kind: Suggestion.Kind, _ scope: SearchScope) -> Suggestion? {
-            scope.archive(archive).map {
-                Suggestion(
-                    kind: kind, text: kind == .url ? url : String(title.prefix(200)), url: url, archive: $0.id,
-                    timestamp: timestamp)
-            }
+    private func suggestion(
+        _ kind: Suggestion.Kind, _ page: PageRow, _ scope: SearchScope, _ database: Database
+    ) throws -> Suggestion? {
+        try bestArchive(ofURL: page.number, at: page.timestamp, scope, database).map {
+            Suggestion(
+                kind: kind, text: kind == .url ? page.url : String(page.title.prefix(200)), url: page.url,
+                archive: $0.id, timestamp: page.timestamp)
         }
     }
 
@@ -78,13 +80,13 @@ extension Searcher {
         guard text.contains("://") || text.contains("."), text.contains("/") else { return [] }
         let key = SURT.key(for: text.contains("://") ? text : "http://\(text)")
         let sql = """
-            SELECT '' AS title, url.url AS url, capture.archive AS archive, max(capture.timestamp) AS timestamp
+            SELECT '' AS title, url.number AS number, url.url AS url, max(capture.timestamp) AS timestamp
             FROM (SELECT number, url FROM url WHERE key >= ? AND key < ? ORDER BY key LIMIT 20) AS url
             JOIN document ON document.url = url.number JOIN capture ON capture.document = document.number
             WHERE \(scope.captureCondition) GROUP BY url.number LIMIT 3
             """
         return try PageRow.fetchAll(database, sql: sql, arguments: [key, key + "\u{10FFFF}"])
-            .compactMap { $0.suggestion(.url, scope) }
+            .compactMap { try suggestion(.url, $0, scope, database) }
     }
 
     /// Returns pages whose title has the words, the last of which may be incomplete.
@@ -93,14 +95,14 @@ extension Searcher {
     ) throws -> [Suggestion] {
         guard let expression = query.titleExpression else { return [] }
         let sql = """
-            SELECT document.title AS title, url.url AS url, capture.archive AS archive, max(capture.timestamp) AS timestamp
+            SELECT document.title AS title, url.number AS number, url.url AS url, max(capture.timestamp) AS timestamp
             FROM (SELECT rowid FROM word WHERE word MATCH ? LIMIT 200) AS found
             JOIN document ON document.number = found.rowid JOIN url ON url.number = document.url
             JOIN capture ON capture.document = document.number
             WHERE \(scope.captureCondition) GROUP BY url.number ORDER BY length(document.title), url.number LIMIT ?
             """
         return try PageRow.fetchAll(database, sql: sql, arguments: [expression.argument, limit])
-            .compactMap { $0.suggestion(.page, scope) }
+            .compactMap { try suggestion(.page, $0, scope, database) }
     }
 
     private static let textOptions: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]

@@ -46,7 +46,7 @@ struct CaptureLists: Sendable {
         // Of several archives, unavailable ones are skipped. A single one reports its error.
         if let only { try await site.blocking.long { _ = try store.openArchives.lookups(only) } }
         let namesSources = only == nil
-        let sources = archives.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
+        let sources = archives.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: namesSources) }
         return CDXAnswer(
             query, sources: sources, namesSources: namesSources, temporaryFolder: store.layout.incoming,
             opening: opening,

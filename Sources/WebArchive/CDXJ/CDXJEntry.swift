@@ -28,6 +28,11 @@ public struct CDXJEntry: Sendable, Hashable {
     public let requestBody: String?
     /// The digest of the whole record, as written.
     public let recordDigest: String?
+    /// The media type of what a revisit repeats; `nil` if it isn't a revisit, or if it wasn't looked up.
+    package var repeatedMime: String?
+
+    /// The class of the media type; of a revisit, that of what it repeats, if that is known.
+    package var mediaClass: MediaClass { MediaClass(mime: repeatedMime ?? mime) }
 
     /// Creates an entry.
     public init(
@@ -60,6 +65,26 @@ public struct CDXJEntry: Sendable, Hashable {
         guard let length else { return nil }
         let (stop, overflow) = offset.addingReportingOverflow(length)
         return overflow ? nil : offset..<stop
+    }
+}
+
+extension CDXJEntry {
+    /// What the copies of a capture have in common: request, time and digest.
+    package struct CopyIdentity: Sendable, Hashable {
+        let request: String
+        let time: String
+        let digest: WARCDigest?
+        /// The place of the record, or the text of a digest of another kind; `nil` if `digest` is known.
+        let other: String?
+    }
+
+    /// What this capture has in common with its copies in other archives. Copies without a digest have their record at
+    /// the same place.
+    package var copyIdentity: CopyIdentity {
+        let known = digest.flatMap { WARCDigest($0) }
+        return CopyIdentity(
+            request: requestURL, time: captureTime?.digits14 ?? timestamp, digest: known,
+            other: known == nil ? digest ?? "\(filename) \(offset)" : nil)
     }
 }
 

@@ -3,7 +3,7 @@
 /// Raw values are stable: they're the values of `type` in the API.
 public enum MediaClass: String, Sendable, Hashable, Codable, CaseIterable {
     case html, pdf, image, audio, video, font, script, style, json, text
-    /// Everything else, including captures without a media type, and revisits, whose index entries don't have it.
+    /// Everything else, including captures without a media type.
     case other
 
     /// Creates the class of a media type.

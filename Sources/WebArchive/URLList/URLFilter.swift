@@ -109,8 +109,12 @@ struct URLMatcher {
                 return false
             }
         }
-        return filter.types.isEmpty || filter.types.contains(MediaClass(mime: entry.mime))
+        // That of a revisit isn't known yet.
+        return entry.isRevisit || includesType(of: entry)
     }
+
+    /// Returns whether the media class of a capture is one of those to include.
+    func includesType(of entry: CDXJEntry) -> Bool { filter.types.isEmpty || filter.types.contains(entry.mediaClass) }
 
     private static func isURN(_ url: String) -> Bool {
         url.utf8.count > 4 && url.utf8.prefix(4).elementsEqual("urn:".utf8) { $0 | 0x20 == $1 | 0x20 }

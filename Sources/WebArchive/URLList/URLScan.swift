@@ -1,5 +1,5 @@
-/// Reads the captures that match a filter from several archives, sorted by key and timestamp. Use it from one thread at
-/// a time.
+/// Reads the captures that match a filter from several archives, sorted by key and timestamp. Of the copies of a capture
+/// in several archives, returns the first. Use it from one thread at a time.
 ///
 /// Indexes that can be searched are read from any position at the same cost, in constant memory. The others are read
 /// completely and sorted, in temporary files if necessary.
@@ -55,7 +55,13 @@ package final class URLScan {
     private let check: CancellationCheck
     /// The archives; `nil` after they have been opened.
     private var sources: [CDXQuerySource]?
+    private let sourceCount: Int
+    /// The opened archives by their position; those that are skipped are missing.
+    private var files: [Int: WACZFile] = [:]
+    private var revisits = RevisitTypes()
     private var readers: [Reader] = []
+    /// The captures with the last key, and the archives that they were read from.
+    private var seen: [CDXJEntry.CopyIdentity: Int] = [:]
 
     /// The number of lines to read from one index before reading from another.
     private static let linesPerTurn = 1024
@@ -74,6 +80,7 @@ package final class URLScan {
         returned = Position(key: self.start.key)
         toSkip = self.start.passed
         (self.sources, self.temporaryFolder, self.limits, self.check) = (sources, temporaryFolder, limits, check)
+        sourceCount = sources.count
     }
 
     /// The position to continue from. Between the last capture that was returned and this position, nothing matches.
@@ -97,11 +104,13 @@ package final class URLScan {
             if let head = readers[turn].head {
                 readers[turn].head = nil
                 let isSameKey = readers[turn].key.elementsEqual(returned.key)
+                let isCopy = isCopy(head.entry, head.source, isSameKey: isSameKey)
                 returned = Position(key: Array(readers[turn].key), passed: isSameKey ? returned.passed + 1 : 1)
                 if toSkip > 0, returned.key == start.key {
                     toSkip -= 1
                     continue
                 }
+                if isCopy { continue }
                 return .capture(head.entry, source: head.source)
             }
             let canPause = hasTurned && !readers[turn].key.elementsEqual(start.key)
@@ -112,13 +121,23 @@ package final class URLScan {
         return .end
     }
 
-    /// The reader whose turn it is: the one with the smallest key. Of equal ones, those without a head come first.
+    /// Whether a capture was read from another archive before.
+    private func isCopy(_ entry: CDXJEntry, _ source: Int, isSameKey: Bool) -> Bool {
+        guard sourceCount > 1 else { return false }
+        if !isSameKey { seen.removeAll(keepingCapacity: true) }
+        let identity = entry.copyIdentity
+        defer { seen[identity] = seen[identity] ?? source }
+        return seen[identity].map { $0 != source } ?? false
+    }
+
+    /// The reader whose turn it is: the one with the smallest key. Of equal ones, those without a head come first, then
+    /// those of the first archives.
     private var first: Int? {
         readers.indices.min { left, right in
             let (one, other) = (readers[left], readers[right])
             if one.key.lexicographicallyPrecedes(other.key) { return true }
             if other.key.lexicographicallyPrecedes(one.key) { return false }
-            return (one.head == nil ? 0 : 1, left) < (other.head == nil ? 0 : 1, right)
+            return (one.head?.source ?? -1, left) < (other.head?.source ?? -1, right)
         }
     }
 
@@ -131,8 +150,11 @@ package final class URLScan {
             }
             try check.step()
             let found = CDXJLine(position: .init(file: 0, offset: 0), bytes: line.bytes)
-            let entry = matcher.mayMatch(found) ? CDXJEntry.parsed(line.bytes, limits: limits) : nil
-            guard let entry, matcher.matches(entry, found, limits: limits) else {
+            let parsed = matcher.mayMatch(found) ? CDXJEntry.parsed(line.bytes, limits: limits) : nil
+            let entry = try parsed.map { (entry) throws(WebArchiveError) in
+                try revisits.withType(entry, in: files[line.source])
+            }
+            guard let entry, matcher.matches(entry, found, limits: limits), matcher.includesType(of: entry) else {
                 if count == Self.linesPerTurn { readers[turn].key = Self.key(of: found) }
                 continue
             }
@@ -153,6 +175,7 @@ extension URLScan {
         for (number, source) in sources.enumerated() {
             try check.now()
             guard let (wacz, assumesSorted) = try source.open() else { continue }
+            files[number] = wacz
             if let opened = try wacz.searchable(assumesSorted: assumesSorted), !(needsSURTs && opened.hasPlainKeys) {
                 for index in opened.indexes { readers.append(search(index, of: wacz, source: number)) }
             } else {

@@ -49,21 +49,26 @@ package struct CaptureHistogram: Sendable {
 extension WACZFile {
     /// Adds all captures of a URL to a histogram, including those of other request methods.
     ///
+    /// - Parameter distinct: As in `addCaptures(matching:of:to:except:assumesSorted:_:)`.
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func addCaptures(
-        matching matcher: CaptureMatcher, to histogram: inout CaptureHistogram, assumesSorted: Bool,
-        _ check: CancellationCheck
+        matching matcher: CaptureMatcher, to histogram: inout CaptureHistogram,
+        except distinct: DistinctCaptures? = nil,
+        assumesSorted: Bool, _ check: CancellationCheck
     ) throws(WebArchiveError) {
-        if let times = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check) {
+        if distinct == nil, let times = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check) {
             return times.add(to: &histogram)
         }
         let search = CaptureSearch(
             wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
         histogram = try search.gather(into: histogram) { found, line in
             guard let time = line.captureTime, matches(line, matcher) else { return }
+            if let distinct {
+                guard let entry = CDXJEntry.parsed(line.bytes, limits: limits), distinct.insert(entry) else { return }
+            }
             found.add(time)
         } entry: { found, entry in
-            guard let time = entry.captureTime, matcher.accepts(entry) else { return }
+            guard let time = entry.captureTime, matcher.accepts(entry), distinct?.insert(entry) ?? true else { return }
             found.add(time)
         }
     }

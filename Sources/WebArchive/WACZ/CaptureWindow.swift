@@ -149,14 +149,25 @@ package struct CaptureWindow: Sendable {
 extension WACZFile {
     /// Adds all captures of a URL to a window, including those of other request methods.
     ///
-    /// - Parameter archive: The position of this archive in the search.
+    /// - Parameters:
+    ///   - archive: The position of this archive in the search.
+    ///   - distinct: The captures of the archives before, whose copies are left out; `nil` for a single archive.
     /// - Throws: `io`, `cancelled`; `tooLarge` if an index exceeds its limits.
     package func addCaptures(
-        matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow, assumesSorted: Bool,
-        _ check: CancellationCheck
+        matching matcher: CaptureMatcher, of archive: Int, to window: inout CaptureWindow,
+        except distinct: DistinctCaptures? = nil, assumesSorted: Bool, _ check: CancellationCheck
     ) throws(WebArchiveError) {
         var search = CaptureSearch(
             wacz: self, matcher: matcher, includesMethods: true, assumesSorted: assumesSorted, check: check)
+        if let distinct {
+            window = try search.gather(into: window) { found, line in
+                guard let entry = CDXJEntry.parsed(line.bytes, limits: limits) else { return }
+                add(entry, matcher, archive, to: &found, except: distinct)
+            } entry: { found, entry in
+                add(entry, matcher, archive, to: &found, except: distinct)
+            }
+            return
+        }
         if let times = try captureTimes(matching: matcher, assumesSorted: assumesSorted, check) {
             guard let span = window.skip(times) else { return }
             search.span = span
@@ -167,6 +178,14 @@ extension WACZFile {
             guard let time = entry.captureTime, matcher.accepts(entry) else { return }
             found.add(at: time, archive: archive) { entry }
         }
+    }
+
+    private func add(
+        _ entry: CDXJEntry, _ matcher: CaptureMatcher, _ archive: Int, to window: inout CaptureWindow,
+        except distinct: DistinctCaptures
+    ) {
+        guard let time = entry.captureTime, matcher.accepts(entry), distinct.insert(entry) else { return }
+        window.add(at: time, archive: archive) { entry }
     }
 
     /// Adds a line. Parses its JSON only if it may be in the window.

@@ -48,6 +48,27 @@ public struct RecordContent: Sendable {
         try message.skip(offset)
         return message
     }
+
+    /// Reads the record to its end, and returns whether it's complete and matches its digests.
+    ///
+    /// - Returns: `true` without reading for a record that is too large for that.
+    /// - Throws: `io`, `cancelled`.
+    package func isIntact() throws(WebArchiveError) -> Bool {
+        guard record.contentLength <= Self.checkedBytesMax else { return true }
+        let digests = RecordDigests(bytesMax: Self.checkedBytesMax, record.file)
+        let end = record.window.map { record.offset.addingSaturated($0) } ?? record.reader.size
+        let scanner = try record.reader.makeScanner(record.offset..<end, receiver: digests)
+        do throws(WebArchiveError) {
+            guard let item = try scanner.next(), item.record.offset == record.offset else { return false }
+            try digests.end()
+            return try digests.takeResults().mismatches.isEmpty && scanner.findings.isEmpty
+        } catch {
+            guard error.isDamage || error.code == .tooLarge else { throw error }
+            return false
+        }
+    }
+
+    private static let checkedBytesMax: UInt64 = 16 << 20
 }
 
 extension ByteStream {

@@ -111,7 +111,7 @@ struct CDXCommand: ParsableCommand {
         for archive in try common.replayables(ids, in: store).flatMap(\.archives) where !archives.contains(archive) {
             archives.append(archive)
         }
-        return archives.map { store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty) }
+        return archives.bestCopiesFirst.map { store.openArchives.querySource($0, isOneOfSeveral: ids.isEmpty) }
     }
 
     /// The options under their names in the CDX server API.

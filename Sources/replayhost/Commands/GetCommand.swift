@@ -58,10 +58,8 @@ struct GetCommand: ParsableCommand {
         let replayables = try common.replayables(ids, in: store)
         let request = ArchiveStore.CaptureRequest(
             url: CapturedURL.completed(url), time: at.flatMap { CaptureTimestamp(endOf: $0) })
-        guard let capture = try capture(request, replayables, in: store) else {
-            throw StoreError(
-                .notFound, "no capture of this URL in the archives searched", place: request.url,
-                hint: "list the captures of a site with `replayhost cdx \"*.HOST\"`")
+        guard let capture = try store.resolver.openCapture(request, inAnyOf: replayables) else {
+            throw try missing(request, replayables, in: store)
         }
         common.note(
             "\(capture.archive.id): \(capture.entry.url), \(capture.entry.timestamp), status \(capture.status)")
@@ -76,17 +74,20 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Opens the capture in a single archive or collection, or in the one of several that has the closest capture.
-    private func capture(
+    /// Returns the error for a URL without captures, or with captures of other request methods only.
+    private func missing(
         _ request: ArchiveStore.CaptureRequest, _ replayables: [Replayable], in store: ArchiveStore
-    ) throws -> OpenCapture? {
-        if replayables.count == 1 {
-            return try store.resolver.openCapture(request, in: replayables[0].archives, allowsFuzzyMatch: false)
+    ) throws -> StoreError {
+        let wanted = CaptureList.Request(url: request.url, part: .around(request.time), limit: 1)
+        for replayable in replayables {
+            guard let other = try store.resolver.captures(wanted, in: replayable).closest?.request else { continue }
+            return StoreError(
+                .notFound, "this URL was captured only as the answer to a form or a script", place: request.url,
+                hint: "get that answer with `replayhost get \(Terminal.quoted(other))`")
         }
-        guard let found = try store.resolver.closestCapture(request, in: replayables.flatMap(\.archives)),
-            let owner = replayables.first(where: { $0.archives.contains(found.archive) })
-        else { return nil }
-        return try store.resolver.openCapture(request, in: owner.archives, allowsFuzzyMatch: false)
+        return StoreError(
+            .notFound, "no capture of this URL in the archives searched", place: request.url,
+            hint: "list the captures of a site with `replayhost cdx \"*.HOST\"`")
     }
 
     private func writeHead(of capture: OpenCapture) {

@@ -30,6 +30,37 @@ struct IndexCountsTests {
         ]
     }
 
+    /// Index entries of revisits have the type `warc/revisit`.
+    @Test func revisitsHaveTheTypeOfWhatTheyRepeat() throws {
+        let test = try TestStore()
+        func revisit(_ url: String, _ digest: String, head: String = "", of target: String? = nil) -> Record {
+            Record(url, timestamp: "20240301000000").with {
+                ($0.type, $0.head) = ("revisit", head)
+                $0.index = "\"mime\":\"warc/revisit\",\"digest\":\"\(digest)\""
+                $0.fields = target.map { ["WARC-Refers-To-Target-URI: \($0)"] } ?? []
+            }
+        }
+        let image = record("http://a.example/a.png", "20240201000000", "image/png").with {
+            $0.index += ",\"digest\":\"sha1:A\""
+        }
+        let records = [
+            image, revisit("http://a.example/a.png", "sha1:A"),
+            revisit("http://a.example/b", "sha1:B", head: "HTTP/1.1 200 OK\r\nContent-Type: image/gif"),
+            revisit("http://a.example/c", "sha1:A", of: "http://a.example/a.png"),
+            revisit("http://a.example/d", "sha1:D"),
+        ]
+        let archive = try test.store.importFile(
+            at: test.folder.write(RecordedArchive(records).bytes(), to: "a.wacz")
+        ).archive
+        let counts = try test.store.resolver.counts(of: archive)
+        #expect(counts.types.map { "\($0.type) \($0.captures)" } == ["image 4", "other 1"])
+        var filter = URLFilter()
+        filter.types = [.image]
+        let list = try test.store.resolver.urls(URLList.Request(filter: filter, limit: 10), in: .archive(archive))
+        #expect(list.urls.map { String($0.entry.url.suffix(5)) } == ["a.png", "a.png", "ple/b", "ple/c"])
+        #expect(list.urls.allSatisfy { $0.mediaClass == .image })
+    }
+
     @Test func everythingIsCounted() throws {
         let test = try TestStore()
         let archive = try test.store.importFile(
@@ -118,7 +149,7 @@ struct IndexCountsTests {
         let (archive, path, counts) = try counted(test)
         let whole = try contents(of: path)
         let name = "store/files/\(archive.key).counts.json"
-        let outdated = String(decoding: whole, as: UTF8.self).replacing("\"stamp\" : \"1-", with: "\"stamp\" : \"0-")
+        let outdated = String(decoding: whole, as: UTF8.self).replacing("\"stamp\" : \"2-", with: "\"stamp\" : \"0-")
         #expect(Array(outdated.utf8) != whole)
         for bytes in [[], Array(whole.prefix(whole.count / 2)), Array("{}".utf8), Array(outdated.utf8)] {
             try test.folder.write(bytes, to: name)
