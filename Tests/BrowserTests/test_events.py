@@ -29,7 +29,7 @@ class FakeEvents:
         self.jobs = []
         self.commands = []
         context.route("**/api/events", self._stream)
-        context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": self.jobs}))
+        context.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": self.jobs}))
         context.route("**/api/jobs/*/*", self._control)
 
     def _stream(self, route):
@@ -268,7 +268,7 @@ def test_older_lists_of_jobs_do_not_undo_events(host, fake, page):
     activity = page.get_by_role("region", name="Activity")
     expect(activity).to_contain_text("25 %")
     older, lists = list(fake.jobs), []
-    page.route("**/api/jobs", lambda route: lists.append(route))
+    page.route("**/api/jobs?*", lambda route: lists.append(route))
     while len(lists) < 2:
         page.wait_for_timeout(10)
     asked_before = list(lists)
@@ -286,7 +286,7 @@ def test_server_without_events_is_asked_once(host_with_sample, browser):
     wait_until(lambda: "verificationSummary" in host_with_sample.archive("sample"), "the archive is verified")
     requested = []
     browser.allow("404")
-    browser.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": []}))
+    browser.context.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": []}))
     browser.context.route("**/api/events", lambda route: requested.append(route.request.url) or route.fulfill(status=404))
     page = browser.page
     page.add_init_script("""window.EventSource = class extends EventSource {

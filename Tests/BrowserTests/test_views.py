@@ -85,7 +85,7 @@ def show_library_with_activity(host, page, folder):
     page.context.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body="\n"))
     other = {**failed, "id": 3, "subject": "/media/usb/notes.wacz", "repeatable": True, "errorCode": "archive-refused",
         "reason": "this isn't a WACZ file"}
-    page.context.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job, failed, other]}))
+    page.context.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [job, failed, other]}))
     show_full_library(host, page, folder)
     expect(page.get_by_role("region", name="Activity")).to_contain_text("No space left")
 

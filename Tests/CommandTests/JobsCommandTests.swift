@@ -47,6 +47,20 @@ struct JobsCommandTests {
         #expect(names(in: store.folder.path("store/incoming")).isEmpty)
     }
 
+    @Test func failuresAreListedUntilTheyAreDismissed() async throws {
+        let store = try CommandStore()
+        try store.folder.write("no WACZ", to: "a.wacz")
+        #expect(try await store.run("import", "a.wacz").code == 4)
+        let active = try await store.run("jobs")
+        #expect(active.errors.contains("No active jobs. 1 failed; see them with `replayhost jobs --failed`.\n"))
+        let failed = try objects(try await store.run("jobs", "--failed", "--json").outputLines)
+        #expect(failed.map { $0["state"] as? String } == ["failed"])
+        #expect(try await store.run("jobs", "--failed", "--all").code == 2)
+        #expect(try await store.run("jobs", "dismiss", "1").code == 0)
+        let none = try await store.run("jobs", "--failed")
+        #expect(none.output.isEmpty && none.errors.contains("No failed jobs.\n"))
+    }
+
     /// The first column of the table "Job" in docs/json.md.
     private func documentedKeys() throws -> Set<String> {
         let text = String(decoding: try contents(of: Checkout.path("docs/json.md")), as: UTF8.self)
@@ -96,7 +110,7 @@ struct JobsCommandTests {
         #expect(job["finishedAt"] != nil)
         let active = try await store.run("jobs")
         #expect(active.output.isEmpty)
-        #expect(active.errors.contains("No active jobs. 3 failed; see them with `replayhost jobs --all`."))
+        #expect(active.errors.contains("No active jobs. 3 failed; see them with `replayhost jobs --failed`."))
         #expect(try await store.run("jobs", "--all").output.contains("failed"))
         #expect(try await store.run("jobs", "dismiss", "2").output == "job 2: dismissed\n")
         #expect(

@@ -97,7 +97,7 @@ package struct RecordedArchive: Sendable {
 
 extension RecordedArchive.Record {
     /// Returns the record as in a WARC file.
-    func bytes() -> [UInt8] {
+    package func bytes() -> [UInt8] {
         func part(_ from: Int, _ to: Int) -> Substring { timestamp.dropFirst(from).prefix(to - from) }
         let date = "\(part(0, 4))-\(part(4, 6))-\(part(6, 8))T\(part(8, 10)):\(part(10, 12)):\(part(12, 14))Z"
         let block = (head.isEmpty ? [] : Array("\(head)\r\n\r\n".utf8)) + body

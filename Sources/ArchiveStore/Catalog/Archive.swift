@@ -22,6 +22,14 @@ package struct Archive: Sendable, Hashable {
     package var summary: ArchiveSummary
     /// The result of the last verification; `nil` before the first.
     package var verified: VerificationSummary?
+    /// The number of pages that were detected among the captures of an archive without a page list; 0 before its text is
+    /// indexed.
+    package var detectedPageCount = 0
+
+    /// The number of listed pages, else of detected ones.
+    package var pageCount: Int { summary.pageCount > 0 ? summary.pageCount : detectedPageCount }
+    /// Whether the archive has no page list, and its pages were detected among its captures.
+    package var hasDetectedPages: Bool { summary.pageCount == 0 && detectedPageCount > 0 }
 
     package subscript<Value>(dynamicMember member: WritableKeyPath<LibraryEntry, Value>) -> Value {
         get { entry[keyPath: member] }
@@ -59,7 +67,8 @@ package struct Archive: Sendable, Hashable {
 extension Archive: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, title, sha256, size, originalName, importedAt, createdAt, description, software, waczVersion
-        case pageCount, captureCount, firstCapture, lastCapture, mainPage, verification, verificationSummary,
+        case pageCount, pagesDetected, captureCount, firstCapture, lastCapture, mainPage, verification,
+            verificationSummary,
             findingCounts,
             replayCollection, file
         case lookups, lookupsReason, tags, notes, storage, linkedPath, saved
@@ -86,7 +95,8 @@ extension Archive: Encodable {
         try container.encodeIfPresent(summary.description, forKey: .description)
         try container.encodeIfPresent(summary.software, forKey: .software)
         try container.encodeIfPresent(summary.waczVersion, forKey: .waczVersion)
-        try container.encode(summary.pageCount, forKey: .pageCount)
+        try container.encode(pageCount, forKey: .pageCount)
+        if hasDetectedPages { try container.encode(true, forKey: .pagesDetected) }
         try container.encode(summary.captureCount, forKey: .captureCount)
         try container.encodeIfPresent(summary.firstCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .firstCapture)
         try container.encodeIfPresent(summary.lastCapture.flatMap(RFC3339.text(ofTimestamp:)), forKey: .lastCapture)

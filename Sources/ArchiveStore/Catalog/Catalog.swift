@@ -189,6 +189,23 @@ struct Catalog: Sendable {
         try writing { try $0.execute(sql: sql, arguments: [lookups.strategy.rawValue, lookups.reason, key]) }
     }
 
+    /// Saves which pages were detected in an archive without a page list. Its main page stays if it has one.
+    func setDetectedPages(_ pages: DetectedPageSummary, key: String) throws {
+        let sql = """
+            UPDATE archive SET detectedPageCount = :count,
+                mainPageTimestamp = CASE WHEN mainPageURL IS NULL THEN :timestamp ELSE mainPageTimestamp END,
+                mainPageURL = coalesce(mainPageURL, :url) WHERE key = :key
+            """
+        try writing {
+            try $0.execute(
+                sql: sql,
+                arguments: [
+                    "count": pages.count, "url": pages.mainPage?.url,
+                    "timestamp": pages.mainPage?.captureTime?.digits14, "key": key,
+                ])
+        }
+    }
+
     /// Updates an archive, except for its pages and findings.
     func update(_ archive: Archive, sidecarStamp: String?) throws {
         try writing { try ArchiveRecord(archive, sidecarStamp: sidecarStamp).update($0) }
@@ -198,7 +215,7 @@ struct Catalog: Sendable {
     func update(_ archive: Archive, from oldKey: String, sidecarStamp: String?) throws {
         try writing { database in
             try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
-            for table in ["finding", "page"] {
+            for table in ["finding", "page", "endedWork"] {
                 try database.execute(
                     sql: "UPDATE \(table) SET archiveKey = ? WHERE archiveKey = ?", arguments: [archive.key, oldKey])
             }

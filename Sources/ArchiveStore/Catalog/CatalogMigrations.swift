@@ -22,7 +22,39 @@ enum CatalogMigrations {
             // The JSON of `SavedURL`.
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN saved TEXT")
         }
+        migrator.registerMigration("10 ended work", migrate: endedWork)
+        migrator.registerMigration("11 detected pages") {
+            try $0.execute(sql: "ALTER TABLE archive ADD COLUMN detectedPageCount INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
+    }
+
+    /// Adds the archives whose text or verification failed or was cancelled, which aren't queued again by themselves.
+    ///
+    /// A trigger notes each end, since several statements end jobs. The note goes with the archive's file, not with the job.
+    private static func endedWork(_ database: Database) throws {
+        let kinds = "('text', 'verify')"
+        let ended = "('failed', 'cancelled')"
+        try database.execute(
+            sql: """
+                CREATE TABLE endedWork (
+                    archiveKey TEXT NOT NULL REFERENCES archive (key) ON DELETE CASCADE,
+                    kind TEXT NOT NULL,
+                    state TEXT NOT NULL,
+                    endedAt TEXT NOT NULL,
+                    PRIMARY KEY (archiveKey, kind)
+                ) STRICT, WITHOUT ROWID;
+                INSERT OR REPLACE INTO endedWork
+                    SELECT archive.key, job.kind, job.state, job.updatedAt FROM job
+                    JOIN archive ON archive.key = CASE WHEN json_valid(options) THEN json_extract(options, '$.key') END
+                    WHERE job.kind IN \(kinds) AND job.state IN \(ended) ORDER BY job.id;
+                CREATE TRIGGER jobEnd AFTER UPDATE OF state ON job WHEN NEW.kind IN \(kinds) BEGIN
+                    DELETE FROM endedWork WHERE kind = NEW.kind
+                        AND archiveKey = (SELECT key FROM archive WHERE id = NEW.archiveID);
+                    INSERT INTO endedWork SELECT key, NEW.kind, NEW.state, NEW.updatedAt FROM archive
+                        WHERE id = NEW.archiveID AND NEW.state IN \(ended);
+                END;
+                """)
     }
 
     /// `key` names the archive's files: the SHA-256 of a managed archive.

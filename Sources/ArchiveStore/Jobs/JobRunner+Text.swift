@@ -23,6 +23,7 @@ extension JobRunner {
                 return end
             }
             guard end == .done else { return .notStarted(reason: Self.archiveChanged) }
+            try store.jobs.noteDetectedPages(of: archive)
             let note = try store.searcher.indexedText(of: archive)?.unreadPDFs
             return .done(archive.id, bytes: archive.size, note: note)
         }

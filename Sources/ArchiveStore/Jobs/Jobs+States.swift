@@ -212,19 +212,19 @@ extension Jobs {
         StoreError(.notFound, "there is no job \(id)", hint: "run `replayhost jobs --all` to see all jobs")
     }
 
-    /// Deletes the oldest finished jobs. Those that ended their process stay, so that they aren't queued again.
+    /// Deletes the oldest jobs that were completed or cancelled. Those that failed stay until people dismiss them.
     private static func pruneJobs(_ database: Database) throws {
         let sql = """
             DELETE FROM job WHERE id IN (
-                SELECT id FROM job WHERE finishedAt IS NOT NULL AND NOT (state = 'failed' AND crashCount >= ?)
+                SELECT id FROM job WHERE finishedAt IS NOT NULL AND state != 'failed'
                 ORDER BY finishedAt DESC, id DESC LIMIT -1 OFFSET ?)
             """
-        try database.execute(sql: sql, arguments: [crashesMax, finishedMax])
+        try database.execute(sql: sql, arguments: [finishedMax])
     }
 
     static func now() -> String { RFC3339.preciseText(of: Date()) }
 
-    /// The number of finished jobs to keep.
+    /// The number of completed and cancelled jobs to keep.
     static let finishedMax = 1000
     /// The number of crashes in a row after which a job fails.
     private static let crashesMax = 2

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 import WebArchive
 
@@ -9,13 +9,14 @@ package struct Jobs: Sendable {
     var catalog: Catalog { store.catalog }
     private var layout: StoreLayout { store.layout }
 
-    /// Returns the running jobs, then all others, newest first.
+    /// Returns the running jobs, those that failed, then all others; each newest first.
     ///
     /// - Parameter states: The states to include; `nil` for all.
     package func all(in states: [Job.State]?, limit: Int) throws -> [Job] {
         let condition = states.map { "WHERE state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
         let arguments = StatementArguments(states?.map(\.rawValue) ?? []) + [limit]
-        return try jobs("\(condition) ORDER BY state = 'running' DESC, id DESC LIMIT ?", arguments)
+        let order = "state = 'running' DESC, state = 'failed' DESC, id DESC"
+        return try jobs("\(condition) ORDER BY \(order) LIMIT ?", arguments)
     }
 
     package func job(id: Int64) throws -> Job? {
@@ -52,10 +53,22 @@ package struct Jobs: Sendable {
         try store.search.forgetUnreadPDFs { PDFText(store).obstacle == nil }
         let complete = try store.search.completeKeys()
         if archives.allSatisfy({ complete.contains($0.key) }) { try store.search.forgetRebuild() }
-        let ended = try endedKeys(.text)
-        for archive in archives.reversed() where !complete.contains(archive.key) && !ended.contains(archive.key) {
+        // Archives that were indexed by an earlier version, and those of a catalog that was rebuilt.
+        for archive in archives where archive.pageCount == 0 && complete.contains(archive.key) {
+            try noteDetectedPages(of: archive)
+        }
+        let ended = try ended(.text)
+        for archive in archives.reversed() where !complete.contains(archive.key) && ended[archive.key] == nil {
             try queue(.text, archive, total: nil)
         }
+    }
+
+    /// Takes over the pages that were detected in an archive without a page list.
+    func noteDetectedPages(of archive: Archive) throws {
+        guard archive.summary.pageCount == 0, let pages = try store.search.detectedPages(key: archive.key) else {
+            return
+        }
+        try catalog.setDetectedPages(pages, key: archive.key)
     }
 
     /// Adds jobs for archives that were never verified.
@@ -63,21 +76,40 @@ package struct Jobs: Sendable {
     /// As for texts, people decide about those whose job failed or was cancelled.
     package func queueVerifications() throws {
         guard !store.isReadOnly else { return }
-        let ended = try endedKeys(.verify)
-        for archive in try catalog.allArchives().reversed()
-        where archive.verified == nil && !ended.contains(archive.key) {
+        let ended = try ended(.verify)
+        for archive in try catalog.allArchives().reversed() where archive.verified == nil && ended[archive.key] == nil {
             try queueVerification(of: archive)
         }
     }
 
-    /// Returns the keys of archives with a job of a kind that failed or was cancelled.
-    private func endedKeys(_ kind: Job.Kind) throws -> Set<String> {
-        try catalog.reading { database in
-            let sql = """
-                SELECT json_extract(options, '$.key') FROM job WHERE kind = ? AND state IN ('failed', 'cancelled')
-                """
-            return try String.fetchSet(database, sql: sql, arguments: [kind.rawValue])
+    /// Adds jobs for archives whose last verification is older than `date`, or that were never verified.
+    ///
+    /// An archive whose last job failed gets no other one until people verify it or replace its file. One whose job was
+    /// cancelled gets another when that was before `date`.
+    package func queueVerifications(olderThan date: Date) throws {
+        let ended = try ended(.verify)
+        for archive in try catalog.allArchives() where (archive.verified?.verifiedAt ?? .distantPast) < date {
+            if let end = ended[archive.key], end.state == .failed || end.date >= date { continue }
+            try queueVerification(of: archive)
         }
+    }
+
+    /// A row of the table `endedWork`.
+    private struct EndedWork: Decodable, FetchableRecord {
+        let archiveKey: String
+        let state: String
+        let endedAt: String
+    }
+
+    /// Returns the archives whose last job of a kind failed or was cancelled, by key.
+    private func ended(_ kind: Job.Kind) throws -> [String: (state: Job.State?, date: Date)] {
+        let rows = try catalog.reading {
+            try EndedWork.fetchAll(
+                $0, sql: "SELECT archiveKey, state, endedAt FROM endedWork WHERE kind = ?", arguments: [kind.rawValue])
+        }
+        return Dictionary(
+            rows.map { ($0.archiveKey, (Job.State(rawValue: $0.state), RFC3339.date($0.endedAt) ?? .distantPast)) }
+        ) { $1 }
     }
 
     /// Adds a job that verifies an archive, unless there is one that hasn't finished.

@@ -128,11 +128,9 @@ final class SearchDatabase: Sendable {
             guard !isReadOnly else {
                 throw DatabaseError(resultCode: .SQLITE_SCHEMA, message: "it has another version")
             }
-            if version == 0 || version == SearchSchema.previousVersion {
+            if version == 0 {
                 try createTables(in: database)
-                // Connections that are open don't know the new columns.
-                return Opened(
-                    database: version == 0 ? database : try openFile(), inode: try inode() ?? 0)
+                return Opened(database: database, inode: try inode() ?? 0)
             }
         } catch let error as DatabaseError where error.isDamage && !isReadOnly {
             return try create(
@@ -141,13 +139,11 @@ final class SearchDatabase: Sendable {
         return try create(replacing: try inode(), because: "it has another version")
     }
 
-    /// Creates the tables, or adds to those of the version before, unless another process has done that since the file
-    /// was opened.
+    /// Creates the tables, unless another process has done that since the file was opened.
     private func createTables(in database: any DatabaseWriter, because reason: String? = nil) throws {
         try database.write { database in
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard version != SearchSchema.version else { return }
-            if version == SearchSchema.previousVersion { return try SearchSchema.migrate(database) }
             try SearchSchema.create(database)
             guard let reason else { return }
             try database.execute(sql: "INSERT OR REPLACE INTO note VALUES ('rebuilt', ?)", arguments: [reason])
@@ -197,23 +193,12 @@ extension DatabaseError {
 /// The tables of `search.sqlite`.
 enum SearchSchema {
     /// The version of the tables and of the rules that fold words.
-    static let version = 4 * 1000 + WordFolding.version
-    /// The version whose tables `migrate` changes.
-    static let previousVersion = 3 * 1000 + WordFolding.version
-
-    /// Adds what version 3 didn't have.
-    static func migrate(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                ALTER TABLE archive ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
-                ALTER TABLE document ADD COLUMN sharesWords INTEGER NOT NULL DEFAULT 0;
-                PRAGMA user_version = \(version);
-                """)
-    }
+    static let version = 5 * 1000 + WordFolding.version
 
     /// A document is a text at a URL; a page with much text has several. `word` has a row for each document, with the
     /// folded words of `url`, `document` and `text`, but without those of `text` if `sharesWords`. It keeps no copy of
-    /// them. `archive.size` is about what the archive has added, in bytes.
+    /// them. `archive.size` is about what the archive has added, in bytes. `url.archive` is 0 for URLs with a host. Others,
+    /// such as `file:///page.html`, mean something else in each archive.
     static func create(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -234,9 +219,11 @@ enum SearchSchema {
                 ) STRICT;
                 CREATE TABLE url (
                     number INTEGER PRIMARY KEY,
-                    key TEXT NOT NULL UNIQUE,
+                    key TEXT NOT NULL,
+                    archive INTEGER NOT NULL,
                     url TEXT NOT NULL,
-                    host INTEGER NOT NULL REFERENCES host (number)
+                    host INTEGER NOT NULL REFERENCES host (number),
+                    UNIQUE (key, archive)
                 ) STRICT;
                 CREATE INDEX urlByHost ON url (host);
                 CREATE TABLE text (

@@ -72,8 +72,15 @@ struct SearchDocument: Sendable {
     }
 
     private static func described(_ page: SourcePage, _ content: PageContent) -> (String, String, String) {
-        let title = [page.title, content.title].compactMap { $0 }.first { !$0.allSatisfy(\.isWhitespace) } ?? ""
+        // Some crawlers list the URL as the title of a page that they don't know.
+        let listed = page.title.flatMap { isURL($0, of: page) ? nil : $0 }
+        let title =
+            [listed, content.title, page.title].compactMap { $0 }.first { !$0.allSatisfy(\.isWhitespace) } ?? ""
         return (title, content.type, language(content.language))
+    }
+
+    private static func isURL(_ title: String, of page: SourcePage) -> Bool {
+        title == page.url || SURT.matches(title.contains("://") ? title : "http://\(title)", page.url)
     }
 
     /// Returns the columns of a row of `word`: title, heading, url, body and facet.
@@ -116,15 +123,20 @@ struct SearchDocument: Sendable {
     private static let wholeBytesMax = 4 << 10
 }
 
-/// Hosts as the search index knows them: in lower case, without `www.` and port.
+/// Hosts as the search index knows them: in lower case, without `www.` and port. For URLs without a host, the scheme with a
+/// colon.
 enum SearchSite {
-    /// Returns the host of a URL, or of a text that begins with one; empty for URLs without a host.
+    /// Returns the host of a URL, or of a text that begins with one; empty for neither.
     static func host(of text: String) -> String {
-        host(ofKey: SURT.key(for: text.contains("://") ? text : "http://\(text)"))
+        if text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:/) != nil { return text.lowercased() }
+        return host(ofKey: SURT.key(for: text.contains("://") ? text : "http://\(text)"))
     }
 
-    /// Returns the host of a key: `reef.example` for `example,reef)/a?b`; empty for URLs without a host.
-    static func host(ofKey key: String) -> String { SURT.host(ofKey: key)?.name ?? "" }
+    /// Returns the host of a key: `reef.example` for `example,reef)/a?b`, `file:` for `file:///a`.
+    static func host(ofKey key: String) -> String {
+        if let host = SURT.host(ofKey: key) { return host.name }
+        return key.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:/).map { $0.output.lowercased() } ?? ""
+    }
 
     /// Returns a key as people write URLs: `reef.example/a?b` for `example,reef)/a?b`.
     static func text(ofKey key: String) -> String {

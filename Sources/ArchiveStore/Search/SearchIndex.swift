@@ -44,6 +44,13 @@ package struct IndexedText: Sendable, Hashable, Encodable {
     }
 }
 
+/// The pages of an archive without a page list.
+struct DetectedPageSummary {
+    let count: Int
+    /// The most likely page to start from.
+    let mainPage: Page?
+}
+
 /// The full-text index of a store. See `SearchDatabase`.
 ///
 /// The catalog says which archives there are. An archive that was removed isn't found any more from that moment; its text
@@ -139,14 +146,13 @@ struct SearchIndex: Sendable {
         key: String, matching query: String, offset: Int, limit: Int
     ) throws -> (total: Int, pages: [ArchivePage]) {
         guard database.exists else { return (0, []) }
-        let patterns = Catalog.patterns(of: query)
-        let filter = patterns.map { _ in " AND (title LIKE ? ESCAPE '\\' OR url.url LIKE ? ESCAPE '\\')" }.joined()
+        let filter = PageFilter(query)
         let tables = """
             archive JOIN capture ON capture.archive = archive.number AND capture.part = 0
             JOIN document ON document.number = capture.document JOIN url ON url.number = document.url
-            WHERE archive.key = ?\(filter)
+            WHERE archive.key = ?\(filter.condition(title: "title", url: "url.url"))
             """
-        let arguments: [any DatabaseValueConvertible] = [key] + patterns.flatMap { [$0, $0] }
+        let arguments: [any DatabaseValueConvertible] = [key] + filter.arguments
         return try database.reading { database in
             let total = try Int.fetchOne(
                 database, sql: "SELECT count(*) FROM \(tables)", arguments: StatementArguments(arguments))
@@ -158,6 +164,35 @@ struct SearchIndex: Sendable {
             let rows = try PageRow.fetchAll(
                 database, sql: sql, arguments: StatementArguments(arguments + [limit, offset]))
             return (total ?? 0, rows.map(\.page))
+        }
+    }
+
+    /// Returns what was detected in an archive without a page list; `nil` if it isn't completely indexed, or has pages of
+    /// its own or none at all.
+    func detectedPages(key: String) throws -> DetectedPageSummary? {
+        guard let progress = try progress(key: key), progress.isComplete, progress.source == .detected else {
+            return nil
+        }
+        let tables = """
+            capture JOIN document ON document.number = capture.document JOIN url ON url.number = document.url
+            WHERE capture.archive = ? AND capture.part = 0
+            """
+        return try database.reading { database in
+            let count =
+                try Int.fetchOne(
+                    database, sql: "SELECT count(*) FROM \(tables)", arguments: [progress.number]) ?? 0
+            // The site of the earliest capture is probably what was crawled.
+            let sql = """
+                SELECT 0 AS position, 'detected' AS list, url.url AS url, timestamp, NULL AS title FROM \(tables)
+                ORDER BY timestamp, capture.position LIMIT \(MainPageChoice.pagesMax)
+                """
+            let pages = try PageRow.fetchAll(database, sql: sql, arguments: [progress.number])
+            var choice = MainPageChoice()
+            for page in pages {
+                _ = choice.add(
+                    Page(url: page.url, captureTime: page.timestamp.flatMap { CaptureTimestamp(digits: $0) }))
+            }
+            return count > 0 ? DetectedPageSummary(count: count, mainPage: choice.page) : nil
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import WebArchive
 
 /// What a person searches for: words, phrases and restrictions.
@@ -203,7 +204,8 @@ package struct SearchQuery: Sendable, Hashable {
             text = text[scheme.range.upperBound...]
         }
         if text.hasPrefix("www.") { text = text.dropFirst(4) }
-        let words = Self.words(of: String(text))
+        // The index has URLs decoded.
+        let words = Self.words(of: text.removingPercentEncoding ?? String(text))
         guard !words.isEmpty else { return [] }
         // The index has pairs of such characters, which begin with this one, or the character alone.
         let isPrefix = token.isPrefix || words.last.map(WordFolding.isOneCharacterOfRun) ?? false

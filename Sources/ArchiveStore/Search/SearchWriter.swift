@@ -24,7 +24,7 @@ struct SearchWriter {
 
     /// Adds a page of an archive.
     mutating func add(_ page: IndexedPage, archive: Int64) throws {
-        let url = try urlRow(page)
+        let url = try urlRow(page, archive: archive)
         if url.isNew { count(2 * (page.url.utf8.count + page.key.utf8.count)) }
         let number = try documentNumber(page.document, key: page.key, url: url, archive: archive)
         try execute(
@@ -166,11 +166,12 @@ struct SearchWriter {
         let isNew: Bool
     }
 
-    private mutating func urlRow(_ page: IndexedPage) throws -> Row {
-        try row(
-            "INSERT INTO url (key, url, host) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [page.key, page.url, try hostNumber(SearchSite.host(ofKey: page.key))],
-            or: "SELECT number FROM url WHERE key = ?", [page.key])
+    private mutating func urlRow(_ page: IndexedPage, archive: Int64) throws -> Row {
+        let owner = SURT.host(ofKey: page.key) == nil ? archive : 0
+        return try row(
+            "INSERT INTO url (key, archive, url, host) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [page.key, owner, page.url, try hostNumber(SearchSite.host(ofKey: page.key))],
+            or: "SELECT number FROM url WHERE key = ? AND archive = ?", [page.key, owner])
     }
 
     private mutating func hostNumber(_ name: String) throws -> Int64 {

@@ -177,15 +177,17 @@ struct ListedPages: PageSource {
 
 /// The pages of an archive without page lists: HTML documents and PDFs among its captures.
 ///
-/// If the crawler wrote a record about each page (`urn:pageinfo:URL`, Browsertrix), those. Otherwise all documents with
-/// status 200 that weren't loaded into another page, as far as the records tell.
+/// For each WARC file in which the crawler wrote a record about each page (`urn:pageinfo:URL`, Browsertrix), those. For the
+/// others, all documents with status 200 that weren't loaded into another page, as far as the records tell.
 struct DetectedPages: PageSource {
     private let store: ArchiveStore
     private let archive: Archive
     private let indexed: IndexedArchive
     private let reader: CaptureReader
     private let texts: PageTextReader
-    private let pageRecords: CaptureCursor?
+    private var pageRecords: CaptureCursor?
+    /// The WARC files that have records about pages.
+    private var recordedFiles: Set<String> = []
     private var position = 0
     let bytesTotal: UInt64
 
@@ -205,15 +207,16 @@ struct DetectedPages: PageSource {
     var bytesRead: UInt64 { min(reader.bytesRead, bytesTotal) }
 
     mutating func next() throws -> SourcePage? {
-        if let pageRecords {
-            while let entry = try pageRecords.next() {
-                let url = String(entry.url.dropFirst(DetectedPage.recordPrefix.count))
-                if entry.url.hasPrefix(DetectedPage.recordPrefix), let page = page(url, entry) { return page }
-            }
-            return nil
+        while let entry = try pageRecords?.next() {
+            guard entry.url.hasPrefix(DetectedPage.recordPrefix) else { continue }
+            recordedFiles.insert(entry.filename)
+            if let page = page(String(entry.url.dropFirst(DetectedPage.recordPrefix.count)), entry) { return page }
         }
+        pageRecords = nil
         while let (entry, _) = try reader.next() {
-            guard DetectedPage.isDocument(entry), !isPartOfPage(entry) else { continue }
+            guard !recordedFiles.contains(entry.filename), DetectedPage.isDocument(entry), !isPartOfPage(entry) else {
+                continue
+            }
             if let page = page(entry.url, entry) { return page }
         }
         return nil

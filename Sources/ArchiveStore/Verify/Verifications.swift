@@ -95,10 +95,7 @@ package struct Verifications: Sendable {
 
     /// Queues the verification of archives whose last one is older than `days`, or that were never verified.
     package func queueAudit(days: Int) throws {
-        let due = Date(timeIntervalSinceNow: -Double(days) * 86_400)
-        for archive in try store.catalog.allArchives() where (archive.verified?.verifiedAt ?? .distantPast) < due {
-            try store.jobs.queueVerification(of: archive)
-        }
+        try store.jobs.queueVerifications(olderThan: Date(timeIntervalSinceNow: -Double(days) * 86_400))
     }
 
     private func read<Value: Codable>(_ type: Value.Type, _ file: DerivedFile, _ archive: Archive) -> Value? {

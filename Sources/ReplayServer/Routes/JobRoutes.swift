@@ -9,7 +9,7 @@ struct JobRoutes: Sendable {
 
     var routes: RouteCollection<ConnectionContext> {
         let routes = RouteCollection(context: ConnectionContext.self)
-        routes.get { _, _ in try await jobs() }
+        routes.get { request, _ in try await jobs(in: Self.states(request.uri.queryParameters)) }
         routes.get(":id") { _, context in try await job(Self.id(in: context)) }
         routes.add(middleware: ChangesNeedToken(site: site))
         routes.delete(":id") { _, context in try await forget(Self.id(in: context)) }
@@ -21,9 +21,9 @@ struct JobRoutes: Sendable {
         return routes
     }
 
-    private func jobs() async throws -> Response {
+    private func jobs(in states: [Job.State]?) async throws -> Response {
         let jobs = try await site.blocking {
-            try site.store.jobs.all(in: nil, limit: Self.listMax)
+            try site.store.jobs.all(in: states, limit: Self.listMax)
         }
         return try Responses.json(["jobs": jobs])
     }
@@ -42,6 +42,19 @@ struct JobRoutes: Sendable {
 
     private func change(_ id: Int64, _ change: JobChange) async throws -> Response {
         try Responses.json(try await site.blocking.long { try site.store.jobs.change(id, change) })
+    }
+
+    /// Returns the states in the parameter `state`, separated by commas; `nil` for all.
+    private static func states(_ query: Parameters) throws -> [Job.State]? {
+        try query["state"]?.split(separator: ",", omittingEmptySubsequences: false).map { name in
+            guard let state = Job.State(rawValue: String(name)) else {
+                throw ErrorResponse(
+                    .badRequest, code: "bad-parameter",
+                    "the parameter state has an unknown state: \"\(name.prefix(20))\"",
+                    hint: "use \(Job.State.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            return state
+        }
     }
 
     private static func id(in context: ConnectionContext) throws -> Int64 {

@@ -161,7 +161,8 @@ struct LegacyDescription {
     /// Returns and resets the current page, if it has a URL.
     mutating func takePage() -> Page? {
         defer { page = [:] }
-        return page["url"].map { Page(url: $0, time: page["date"] ?? page["ts"], title: page["title"], id: page["id"]) }
+        let time = (page["date"] ?? page["ts"]).flatMap { CaptureTimestamp(pageTime: $0) }
+        return page["url"].map { Page(url: $0, captureTime: time, title: page["title"], id: page["id"]) }
     }
 
     private static func pair(_ line: Substring) -> (key: String, value: String)? {

@@ -51,5 +51,5 @@ package struct MainPageChoice {
     }
 
     /// The number of pages to consider. A list can have millions, but the main page is among the first.
-    private static let pagesMax = 10_000
+    package static let pagesMax = 10_000
 }

@@ -43,11 +43,11 @@ public struct Page: Sendable, Hashable {
 }
 
 extension Page {
-    /// Creates a page of a layout before 1.0.
-    init(url: String, time: String?, title: String?, id: String?) {
+    /// Creates a page of which no more is known.
+    package init(url: String, captureTime: CaptureTimestamp?, title: String? = nil, id: String? = nil) {
         self.init(
-            url: url, captureTime: time.flatMap { CaptureTimestamp(pageTime: $0) }, title: title, id: id,
-            textLength: nil, text: nil, size: nil, mime: nil, status: nil, loadState: nil, depth: nil, favIconURL: nil,
+            url: url, captureTime: captureTime, title: title, id: id, textLength: nil, text: nil, size: nil, mime: nil,
+            status: nil, loadState: nil, depth: nil, favIconURL: nil,
             isSeed: false, list: .pages
         )
     }

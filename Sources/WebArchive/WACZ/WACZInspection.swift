@@ -121,7 +121,7 @@ private struct WACZInspector {
         if wacz.pageEntries.isEmpty, wacz.dataPackage?.listsLegacyPages != true {
             log.add(
                 .warning, "pages-missing", "The archive has no page list.", at: "pages/pages.jsonl",
-                consequence: "There is no page to start from, but you can open captures by their URL.")
+                consequence: "Its pages are detected among its captures, and some may be missing.")
         }
     }
 

@@ -6,9 +6,12 @@ final class PageListWriter {
     let output: FileOutput
     private let folder: String
     private let file: TemporaryFile
-    /// The keys of pages that a crawler wrote a record about, and their lines. If there are any, other documents aren't pages.
+    /// The keys of pages that a crawler wrote a record about, and their lines. Other documents of its files aren't pages.
     private var recorded: Set<Key> = []
     private var recordedFile: TemporaryFile?
+    /// For each WARC file with pages: the number of pages up to its end, and whether it has records about pages.
+    private var files: [(end: Int, isRecorded: Bool)] = []
+    private var hasRecords = false
     /// The number of pages.
     private(set) var count = 0
     /// The first page.
@@ -29,11 +32,19 @@ final class PageListWriter {
 
     /// Adds a page that has a record of its own.
     func addRecorded(_ url: String, _ time: CaptureTimestamp?) throws(WebArchiveError) {
+        hasRecords = true
         if recordedFile == nil { recordedFile = try TemporaryFile(in: folder) }
         guard recorded.insert(Key(url)).inserted else { return }
         var line: [UInt8] = []
         PageLine(url: url, time: time).append(to: &line)
         try recordedFile?.output.write(line)
+    }
+
+    /// Ends a WARC file. Whether documents are pages is decided for each file, since files of several crawlers can be packed
+    /// together.
+    func endFile() {
+        files.append((count, hasRecords))
+        hasRecords = false
     }
 
     /// The start of a hash of a URL's key, so that many pages take little memory.
@@ -47,25 +58,37 @@ final class PageListWriter {
     func finish() throws -> (any ByteSource)? {
         let list = try file.finish(name: "pages.jsonl")
         guard let lines = try recordedFile?.finish(name: "pages.jsonl") else { return count == 0 ? nil : list }
-        return try onlyRecorded(in: list, lines)
+        return try onlyPages(in: list, lines)
     }
 
-    /// Returns the list of the pages that have records.
-    private func onlyRecorded(in list: FileByteSource, _ recordedLines: FileByteSource) throws -> any ByteSource {
+    /// Returns the list without documents that aren't pages.
+    private func onlyPages(in list: FileByteSource, _ recordedLines: FileByteSource) throws -> any ByteSource {
         let shorter = try TemporaryFile(in: folder)
         try shorter.output.write(PageLine.header)
         (count, first) = (0, nil)
-        // Crawlers also write a record about a page that is a PDF, or that couldn't be loaded.
-        for source in [list, recordedLines] {
+        var listed: Set<Key> = []
+        func add(_ source: FileByteSource, where isWanted: (Int, Key) -> Bool) throws {
             let lines = LineReader(SourceStream(source), lineBytesMax: .max, skippedLineBytesMax: .max)
+            var number = 0
             while let line = try lines.next()?.bytes {
-                guard let page = try? Page(line: line, list: .pages, limits: .standard),
-                    recorded.remove(Key(page.url)) != nil
-                else { continue }
+                guard let page = try? Page(line: line, list: .pages, limits: .standard) else { continue }
+                defer { number += 1 }
+                let key = Key(page.url)
+                guard isWanted(number, key) else { continue }
+                listed.insert(key)
                 note(page.url, page.captureTime)
                 try shorter.output.write(line + [0x0A])
             }
         }
+        var file = 0
+        var fromRecords: Set<Key> = []
+        try add(list) { number, key in
+            while file < files.count - 1, number >= files[file].end { file += 1 }
+            guard files[file].isRecorded else { return true }
+            return recorded.contains(key) && fromRecords.insert(key).inserted
+        }
+        // Crawlers also write a record about a page that is a PDF, or that couldn't be loaded.
+        try add(recordedLines) { _, key in !listed.contains(key) }
         return try shorter.finish(name: "pages.jsonl")
     }
 }

@@ -44,6 +44,7 @@ extension WACZWriter {
         }
         guard let texts else { return }
         try texts.finish()
+        pages.endFile()
         if texts.leftOut > 0 {
             log.add(
                 .notice, "page-text-left-out",

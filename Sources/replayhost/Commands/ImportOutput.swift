@@ -58,7 +58,7 @@ struct ImportOutput {
         let archive = outcome.archive
         let title = "\"\(Terminal.safe(archive.title))\""
         let facts = [
-            Terminal.count(archive.pageCount, "page", "pages"),
+            archive.pageCount == 0 ? "no page list" : Terminal.count(archive.pageCount, "page", "pages"),
             Terminal.count(archive.captureCount, "capture", "captures"),
             Terminal.size(archive.size), "not verified",
         ].joined(separator: ", ")

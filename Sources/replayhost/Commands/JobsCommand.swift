@@ -12,7 +12,7 @@ struct JobsCommand: ParsableCommand {
             A running server runs waiting jobs. Without a server, use `replayhost jobs run`.
 
             Example:
-              replayhost jobs --all
+              replayhost jobs --failed
             """,
         subcommands: [
             JobsListCommand.self, JobsPauseCommand.self, JobsResumeCommand.self, JobsCancelCommand.self,
@@ -27,30 +27,40 @@ struct JobsListCommand: ParsableCommand {
         commandName: "list",
         abstract: "List active jobs.",
         discussion: """
-            Example:
+            Failed jobs stay in the list until you dismiss them.
+
+            Examples:
+              replayhost jobs list --failed
               replayhost jobs list --all --json
             """)
 
-    @Flag(name: .long, help: "Also list failed, cancelled and finished jobs (the last 1000).")
+    @Flag(name: .long, help: "Also list failed jobs, and the last 1000 that were completed or cancelled.")
     var all = false
 
+    @Flag(name: .long, help: "List failed jobs only.")
+    var failed = false
+
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if all, failed { throw ValidationError("--all and --failed can't be combined; choose one") }
+    }
 
     func run() throws {
         common.noteStore()
         let store = try common.openStoreIfAny()
         // Otherwise jobs of killed processes would be listed as running.
         if let store, !store.isReadOnly { try store.jobs.requeueOrphaned() }
-        let states = Job.State.allCases.filter { all || !$0.isOver }
+        let states = Job.State.allCases.filter { failed ? $0 == .failed : all || !$0.isOver }
         let jobs = try store?.jobs.all(in: states, limit: Self.jobsMax) ?? []
         if common.json {
             for job in jobs { Terminal.write(Terminal.json(job)) }
             return
         }
-        let failed = all ? 0 : try store?.jobs.all(in: [.failed], limit: Self.jobsMax).count ?? 0
-        let failures = failed > 0 ? "\(failed) failed; see them with `replayhost jobs --all`." : ""
+        let failures = all || failed ? nil : try failures(in: store)
         guard let store, !jobs.isEmpty else {
-            return common.note(all ? "No jobs yet." : failed > 0 ? "No active jobs. \(failures)" : "No active jobs.")
+            let none = all ? "No jobs yet." : failed ? "No failed jobs." : "No active jobs."
+            return common.note([none, failures].compactMap { $0 }.joined(separator: " "))
         }
         var table = Table(
             ["ID", "KIND", "STATE", "DONE", "FILE", "ARCHIVE", "SINCE", "REASON"],
@@ -64,8 +74,14 @@ struct JobsListCommand: ParsableCommand {
         }
         for line in table.lines() { Terminal.write(line) }
         if jobs.count == Self.jobsMax { common.note("Only the first \(Self.jobsMax) are shown.") }
-        if failed > 0 { common.note(failures) }
+        if let failures { common.note(failures) }
         JobText.noteWaiting(jobs, store, common)
+    }
+
+    /// Says how many jobs failed; `nil` if none did.
+    private func failures(in store: ArchiveStore?) throws -> String? {
+        let count = try store?.jobs.all(in: [.failed], limit: Self.jobsMax).count ?? 0
+        return count > 0 ? "\(count) failed; see them with `replayhost jobs --failed`." : nil
     }
 
     private static let jobsMax = 2000

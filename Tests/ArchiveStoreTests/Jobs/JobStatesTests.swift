@@ -141,14 +141,16 @@ struct JobStatesTests {
         #expect(try jobs.claim(ids[1], owner: "one") != nil)
     }
 
-    @Test func jobThatEndedItsProcessTwiceIsKept() throws {
+    @Test func failedJobsStayUntilTheyAreDismissed() throws {
         let test = try TestStore()
         let archive = try test.makeLinkedArchive("a").archive
-        let id = try test.job().id
+        let crashed = try test.job().id
         for _ in 1...2 {
-            _ = try test.store.jobs.claim(id, owner: deadOwner())
+            _ = try test.store.jobs.claim(crashed, owner: deadOwner())
             try test.store.jobs.requeueOrphaned()
         }
+        let refused = try test.store.jobs.addImport(ImportOrder(path: "/a"), subject: "a", total: 1, owner: "one")
+        try test.store.jobs.end(refused, owner: "one", .failed(reason: "not a WACZ", code: "archive-refused"))
         try test.store.catalog.writing { database in
             for _ in 0..<(Jobs.finishedMax + 5) {
                 try database.execute(
@@ -163,7 +165,83 @@ struct JobStatesTests {
         _ = try test.store.jobs.claim(other.id, owner: "one")
         try test.store.jobs.end(other.id, owner: "one", .done(nil, bytes: nil))
         #expect(try test.store.jobs.job(id: other.id) == nil, "it's the oldest of too many")
-        #expect(try test.store.jobs.job(id: id)?.state == .failed)
+        #expect(try test.store.jobs.all(in: [.failed], limit: 9).map(\.id) == [refused, crashed])
+        try test.store.jobs.forget(refused)
+        #expect(try test.store.jobs.all(in: [.failed], limit: 9).map(\.id) == [crashed])
+    }
+
+    /// The archive keeps what ended, not the job: jobs are dismissed, and finished ones make room for others.
+    @Test(arguments: [Job.Kind.text, .verify], [Job.State.failed, .cancelled])
+    func endedWorkIsNotQueuedAgain(_ kind: Job.Kind, _ end: Job.State) throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: test.file("a.wacz")).archive
+        func queued() throws -> Job? {
+            try test.store.jobs.queueTexts()
+            try test.store.jobs.queueVerifications()
+            return try test.store.jobs.all(in: [.waiting], limit: 9).first { $0.kind == kind }
+        }
+        let job = try #require(try queued())
+        if end == .cancelled {
+            _ = try test.store.jobs.change(job.id, .cancel)
+        } else {
+            _ = try test.store.jobs.claim(job.id, owner: "one")
+            try test.store.jobs.end(job.id, owner: "one", .failed(reason: "unreadable", code: "failed"))
+        }
+        #expect(try queued() == nil)
+        try test.store.jobs.forget(job.id)
+        #expect(try queued() == nil)
+        #expect(try test.reopened().archive(id: archive.id) != nil)
+        #expect(try queued() == nil)
+        try test.store.remove(archive.id)
+        _ = try test.store.importFile(at: test.file("a.wacz"))
+        #expect(try queued() != nil, "the archive was added again")
+    }
+
+    @Test func retriedWorkIsNotEnded() throws {
+        let test = try TestStore()
+        let archive = try test.store.importFile(at: test.file("a.wacz")).archive
+        try test.store.jobs.queueVerifications()
+        let job = try #require(try test.store.jobs.all(in: [.waiting], limit: 1).first)
+        _ = try test.store.jobs.change(job.id, .cancel)
+        _ = try test.store.jobs.change(job.id, .retry)
+        try test.runAll()
+        #expect(try test.store.archive(id: archive.id)?.verified != nil)
+        try test.store.jobs.queueVerifications(olderThan: .distantFuture)
+        #expect(try test.store.jobs.all(in: [.waiting], limit: 1).first?.kind == .verify)
+    }
+
+    /// Hourly audits of two days, of which each archive is due once a day.
+    @Test func auditsQueueWhatFailedOnlyOnce() throws {
+        let test = try TestStore()
+        for number in 1...3 {
+            _ = try test.store.importFile(at: test.file("\(number).wacz", seed: UInt64(number)))
+        }
+        try test.store.jobs.queueVerifications()
+        let jobs = try test.store.jobs.all(in: [.waiting], limit: 9)
+        _ = try test.store.jobs.claim(jobs[0].id, owner: "one")
+        try test.store.jobs.end(jobs[0].id, owner: "one", .failed(reason: "unreadable", code: "failed"))
+        _ = try test.store.jobs.change(jobs[1].id, .cancel)
+        try test.runAll()
+        var queued: [Int: [String?]] = [:]
+        for hour in 0..<48 {
+            try test.store.jobs.queueVerifications(olderThan: Date(timeIntervalSinceNow: Double(hour - 24) * 3600))
+            for job in try test.store.jobs.all(in: [.waiting], limit: 9) {
+                queued[hour, default: []].append(job.archiveID?.text)
+                try test.store.jobs.forget(test.store.jobs.change(job.id, .cancel).id)
+                // As if it had been cancelled at that hour.
+                try test.store.catalog.writing { database in
+                    try database.execute(
+                        sql:
+                            "UPDATE endedWork SET endedAt = ? WHERE archiveKey IN (SELECT key FROM archive WHERE id = ?)",
+                        arguments: [
+                            RFC3339.preciseText(of: Date(timeIntervalSinceNow: Double(hour) * 3600 + 60)),
+                            job.archiveID?.text,
+                        ])
+                }
+            }
+        }
+        #expect(queued.keys.sorted() == [24], "not before they are due, and not every hour after that")
+        #expect(queued[24]?.count == 2 && queued[24]?.contains(jobs[0].archiveID?.text) == false)
     }
 
     @Test func orderlyStopResetsCrashCount() throws {
@@ -214,7 +292,7 @@ struct JobStatesTests {
         #expect(code { _ = try jobs.change(id, .retry) } == .notPossible)
     }
 
-    @Test func keepsLastThousandFinishedJobs() throws {
+    @Test func keepsLastThousandCompletedJobs() throws {
         let test = try TestStore()
         let jobs = test.store.jobs
         let kept = try jobs.addImport(ImportOrder(path: "/a"), subject: "waits", total: 1, owner: "one")
@@ -253,7 +331,7 @@ struct JobStatesTests {
         #expect(try test.reopened().jobs.changed(after: after.jobs, limit: 9).isEmpty)
     }
 
-    @Test func listShowsRunningJobsThenNewest() throws {
+    @Test func listShowsRunningJobsThenFailedThenNewest() throws {
         let test = try TestStore()
         for number in 1...4 { _ = try test.makeLinkedArchive("\(number)", seed: UInt64(number)) }
         let ids = try test.jobs().map(\.id)
@@ -264,6 +342,8 @@ struct JobStatesTests {
             try jobs.all(in: nil, limit: 10).map(\.id) == [ids[1], ids[3], ids[2], ids[0]])
         #expect(try jobs.all(in: [.waiting, .running], limit: 10).map(\.id) == [ids[1], ids[2], ids[0]])
         #expect(try jobs.all(in: nil, limit: 2).map(\.id) == [ids[1], ids[3]])
+        try test.set(ids[0], to: .failed)
+        #expect(try jobs.all(in: nil, limit: 10).map(\.id) == [ids[1], ids[0], ids[3], ids[2]])
     }
 
     @Test func onlyFinishedJobsCanBeDeleted() throws {

@@ -143,26 +143,4 @@ struct TextLimitsTests {
         let host = String(repeating: "a.", count: 5000) + "example"
         #expect(SearchFacet.words(host: host, type: "html", language: "").utf8.count < 50_000)
     }
-
-    @Test func indexOfTheVersionBeforeIsKept() throws {
-        let test = try TestStore()
-        try test.add([Record("http://reef.example/1", page("One", "coral"))], id: "a")
-        try test.store.search.database.writing { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE archive DROP COLUMN size;
-                    ALTER TABLE document DROP COLUMN sharesWords;
-                    PRAGMA user_version = \(SearchSchema.previousVersion);
-                    """)
-        }
-        let reopened = TestStore(folder: test.folder, store: try test.reopened())
-        #expect(try reopened.search("coral").total == 1)
-        #expect(try reopened.search("coral").coverage == SearchCoverage(complete: 1, pending: 0))
-        try reopened.add([Record("http://reef.example/2", page("Two", "coral"))], id: "b")
-        #expect(try reopened.search("coral").total == 2)
-        try reopened.store.remove(try #require(ArchiveID("a")))
-        try reopened.store.purgeRemovedTexts()
-        #expect(try reopened.search("coral").total == 1)
-        #expect(try reopened.store.search.database.integrityCheck() == ["ok"])
-    }
 }

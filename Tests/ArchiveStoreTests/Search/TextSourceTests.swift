@@ -89,6 +89,92 @@ struct TextSourceTests {
         #expect(try test.found("inmain OR inother") == ["a.example/"])
     }
 
+    /// Whether documents are pages is decided for each WARC file.
+    @Test func pagesOfFilesWithoutPageRecordsAreDetectedToo() throws {
+        let test = try TestStore()
+        let marked = [
+            "http://a.example/": "inmain", "http://a.example/frame": "inframe",
+        ].map { Record($0.key, page("A", $0.value)) }
+        let info = WARCFiles.pageInfo("http://a.example/")
+        let plain = (0..<3).map { Record("http://b.example/\($0)", page("B", "inplain")) }
+        try test.folder.write(WARCFiles.bytes(marked + [info]), to: "marked.warc")
+        try test.folder.write(WARCFiles.bytes(plain), to: "plain.warc")
+        let paths = ["marked.warc", "plain.warc"].map { test.folder.path($0) }
+        for order in [paths, paths.reversed()] {
+            let result = try test.store.jobs.importAny(at: order[0], with: [order[1]])
+            let archive = try result.onlyArchive
+            #expect(archive.pageCount == 4)
+            let pages = try test.store.pages(of: archive, limit: 9).pages.map(\.url).sorted()
+            #expect(
+                pages == [
+                    "http://a.example/", "http://b.example/0", "http://b.example/1", "http://b.example/2",
+                ])
+            try test.store.remove(archive.id)
+        }
+    }
+
+    @Test func detectedPagesArePagesAndOneOfThemIsTheMainPage() throws {
+        let test = try TestStore()
+        let records = [
+            ("http://a.example/deep/page", "20240101000000"), ("http://a.example/", "20240101000100"),
+            ("http://elsewhere.example/", "20240101000050"),
+        ].map { Record($0.0, page("Title", "text"), timestamp: $0.1) }
+        let before = try test.add(records, id: "a", indexes: false)
+        #expect(before.pageCount == 0 && before.mainPageURL == nil)
+        try test.indexAll()
+        let archive = try #require(try test.store.archive(id: before.id))
+        #expect(archive.pageCount == 3 && archive.hasDetectedPages)
+        #expect(archive.mainPageURL == "http://a.example/", "the shortest path on the host of the earliest capture")
+        #expect(archive.summary.mainPageTimestamp == "20240101000100")
+        // A catalog that was rebuilt doesn't know them until the server starts.
+        let (store, _) = try ArchiveStore.rebuild(at: test.layout.root)
+        #expect(try store.archive(id: before.id)?.pageCount == 0)
+        try store.jobs.queueTexts()
+        #expect(try store.archive(id: before.id)?.pageCount == 3)
+        #expect(try store.archive(id: before.id)?.mainPageURL == "http://a.example/")
+    }
+
+    @Test func titleThatIsTheURLGivesWayToThatOfTheDocument() throws {
+        let test = try TestStore()
+        for (number, title) in ["http://a.example/0", "a.example/1", "Listed"].enumerated() {
+            let url = "http://a.example/\(number)"
+            try test.add(
+                [Record(url, page("Own \(number)", "word\(number)"))],
+                pages: "{\"url\":\"\(url)\",\"ts\":\"2024-01-02T03:04:05Z\",\"title\":\"\(title)\"}\n",
+                id: "a\(number)")
+            let expected = number < 2 ? "Own \(number)" : "Listed"
+            #expect(try test.search("word\(number)").hits.map(\.title) == [expected])
+        }
+    }
+
+    /// `file:` URLs of two archives name different files.
+    @Test func urlsWithoutHostBelongToTheirArchive() throws {
+        let test = try TestStore()
+        for id in ["a", "b"] {
+            let record = Record("file:///attachment.html", page("Attachment", "shared of\(id)")).with {
+                $0.key = "file:///attachment.html"
+            }
+            try test.add(
+                [record], pages: "{\"url\":\"file:///attachment.html\",\"ts\":\"2024-01-02T03:04:05Z\"}\n",
+                id: id)
+        }
+        let hits = try test.search("shared").hits
+        #expect(hits.map(\.archive.text).sorted() == ["a", "b"] && hits.allSatisfy { $0.captures == 1 })
+        let facets = try test.store.searcher.facets(SearchQuery("shared"))
+        #expect(facets.sites.map(\.value) == ["file:"])
+        #expect(try test.search("shared site:file:").total == 2)
+        try test.store.remove(try #require(ArchiveID("a")))
+        try test.store.purgeRemovedTexts()
+        #expect(try test.search("shared").hits.map(\.archive.text) == ["b"])
+        #expect(try test.store.search.database.integrityCheck() == ["ok"])
+    }
+
+    @Test func escapedWordsInURLsAreFound() throws {
+        let test = try TestStore()
+        try test.add([Record("http://a.example/w%C3%B6rter/caf%C3%A9", page("T", "x"))], id: "a")
+        for word in ["wörter", "W%C3%B6rter", "café"] { #expect(try test.search(word).total == 1, "\(word)") }
+    }
+
     @Test func damagedRecordsHaveAReason() throws {
         let test = try TestStore()
         let archive = try test.add(
@@ -121,5 +207,18 @@ struct TextSourceTests {
             #expect(try test.found(word) == ["a.example/"], "\(word)")
         }
         #expect(try test.search("long").hits.first?.captures == 1)
+    }
+}
+
+/// WARC files of generated records.
+private enum WARCFiles {
+    static func bytes(_ records: [RecordedArchive.Record]) -> [UInt8] { records.flatMap { $0.bytes() } }
+
+    /// The record that Browsertrix writes about a page.
+    static func pageInfo(_ url: String) -> RecordedArchive.Record {
+        RecordedArchive.Record("urn:pageinfo:\(url)", "{}").with {
+            ($0.type, $0.head) = ("resource", "")
+            $0.fields = ["Content-Type: application/json"]
+        }
     }
 }

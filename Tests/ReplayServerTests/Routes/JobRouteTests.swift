@@ -1,8 +1,8 @@
-import ArchiveStore
 import Foundation
 import TestSupport
 import Testing
 
+@testable import ArchiveStore
 @testable import ReplayServer
 
 /// `/api/jobs`, as documented in docs/json.md.
@@ -36,6 +36,31 @@ struct JobRouteTests {
             #expect(job["archive"] as? String == "a")
             #expect(Set(list.compactMap { $0["kind"] as? String }).isSuperset(of: ["hash", "text"]))
             #expect(list.contains { $0["id"] as? Int == job["id"] as? Int })
+        }
+    }
+
+    @Test func jobsAreListedByState() async throws {
+        try await withServer { server in
+            let failed = try server.store.jobs.addImport(
+                ImportOrder(path: "/a"), subject: "a", total: 1, owner: "one")
+            try server.store.jobs.end(failed, owner: "one", .failed(reason: "no", code: "failed"))
+            let done = try server.store.jobs.addImport(
+                ImportOrder(path: "/b"), subject: "b", total: 1, owner: "one")
+            try server.store.jobs.end(done, owner: "one", .done(nil, bytes: 1))
+            for (query, expected) in [
+                ("", [failed, done]), ("?state=failed", [failed]), ("?state=failed,done", [failed, done]),
+                ("?state=paused", []),
+            ] {
+                let jobs = try json(try await server.ask("GET", "/api/jobs\(query)"))["jobs"] as? [[String: Any]]
+                #expect(
+                    jobs?.compactMap { $0["id"] as? Int64 ?? ($0["id"] as? Int).map(Int64.init) } == expected,
+                    "\(query)")
+            }
+            for wrong in ["", "gone", "failed,"] {
+                let answer = try await server.ask("GET", "/api/jobs?state=\(wrong)")
+                #expect(answer.status == 400)
+                #expect(try answer.errorCode() == "bad-parameter")
+            }
         }
     }
 

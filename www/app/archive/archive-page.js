@@ -7,7 +7,7 @@ import { pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { completeURL } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
-import { counted, moment, size, span } from "../core/format.js";
+import { counted, countedPages, moment, size, span } from "../core/format.js";
 import { mainURL, pageURL, pagesURL, urlsURL } from "../core/routes.js";
 import { targetSearchBox } from "../search/search-box.js";
 import { exportSection } from "./export.js";
@@ -106,7 +106,7 @@ function factList(item) {
     const rows = item.kind === "collection" ? collectionFacts(item) : archiveFacts(item);
     const facts = [
         ["Captured", span(item.firstCapture, item.lastCapture) || "Unknown"],
-        ["Contents", [item.pageCount !== undefined && counted(item.pageCount, "page"),
+        ["Contents", [countedPages(item),
             item.captureCount !== undefined && counted(item.captureCount, "capture")].filter(Boolean).join(", ")],
         ...rows,
     ];

@@ -11,7 +11,7 @@ import { encoded } from "./routes.js";
  * @typedef {{severity: "notice"|"warning"|"error", code: string, what: string, location?: string,
  *   consequence?: string}} Finding
  * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
- *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number,
+ *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number, pagesDetected?: boolean,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
  *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
@@ -293,8 +293,12 @@ export const edit = async (target, changes) =>
  */
 export const createCollection = async (wanted) => ofKind("collection")(await (await change("POST", "/api/collections", wanted)).json());
 
-/** @returns {Promise<Job[]>} */
-export const jobs = async () => (await read("/api/jobs")).jobs;
+/**
+ * @param {string[]} [states] all by default
+ * @returns {Promise<Job[]>} at most 1,000
+ */
+export const jobs = async (states = []) =>
+    (await read(`/api/jobs${states.length > 0 ? `?state=${states.join(",")}` : ""}`)).jobs;
 
 /**
  * @param {number} id

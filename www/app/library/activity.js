@@ -107,10 +107,10 @@ export function createActivity({ isShownElsewhere }) {
         link,
         update,
 
-        /** Reads all jobs from the server. When that fails, the list is empty. */
+        /** Reads the jobs from the server. When that fails, the list is empty. */
         async load() {
             const number = ++asked;
-            const jobs = await api.jobs().catch(() => []);
+            const jobs = await api.jobs(Object.keys(commands)).catch(() => []);
             if (number < shown) return;
             shown = number;
             const changedSince = (id) => changed.get(id) >= number;

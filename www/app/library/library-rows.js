@@ -4,7 +4,7 @@ import { findingSummary, worstFinding } from "../components/findings.js";
 import { withCode } from "../components/messages.js";
 import { tagList } from "../components/tag-list.js";
 import { make, plain } from "../core/dom.js";
-import { counted, day, moment, size, span } from "../core/format.js";
+import { counted, countedPages, day, moment, size, span } from "../core/format.js";
 import { mainURL, pagesURL } from "../core/routes.js";
 
 /**
@@ -59,7 +59,7 @@ function facts(item) {
     const captured = span(item.firstCapture, item.lastCapture);
     const since = item.kind === "collection" ? item.createdAt : item.importedAt;
     const contents = [
-        item.pageCount === undefined ? "" : counted(item.pageCount, "page"),
+        countedPages(item),
         item.captureCount === undefined ? "" : counted(item.captureCount, "capture"),
         size(item.size),
     ].filter(Boolean).join(" · ");
