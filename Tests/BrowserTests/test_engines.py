@@ -108,6 +108,30 @@ def test_pages_replay(host, engine, mode):
     expect_mode(engine, mode)
 
 
+FRAMES = """<!doctype html><title>Frames</title><h1>Frames</h1><iframe id="property"></iframe><iframe id="attribute"></iframe>
+<iframe id="written"></iframe><iframe srcdoc="<p>In markup</p>"></iframe><script>
+const frame = (id) => document.getElementById(id);
+frame("property").srcdoc = "<p>By property</p>";
+frame("attribute").setAttribute("srcdoc", "<p>By attribute</p>");
+frame("written").contentDocument.open();
+frame("written").contentDocument.write("<p>By writing</p>");
+frame("written").contentDocument.close();
+</script>"""
+FRAME_TEXTS = """() => [...document.querySelectorAll("iframe")]
+    .map((frame) => frame.contentDocument?.body?.innerText.trim() ?? "").sort().join(", ")"""
+
+
+@pytest.mark.few("chromium names lookups", "chromium ports ranges", "firefox names ranges", "webkit ports lookups")
+@pytest.mark.parametrize("mode", MODES)
+def test_frames_without_a_url_are_shown(host, engine, tmp_path, mode):
+    """Frames that a script fills have no capture of their own."""
+    host.add(write_archive(tmp_path / "frames.wacz", "Frames", {"https://frames.example/": FRAMES}))
+    engine.go(viewer_address(host, "frames", "https://frames.example/", mode=mode))
+    engine.wait_for_text_in_page("Frames", "h1")
+    shown = "By attribute, By property, By writing, In markup"
+    engine.wait_for(f"(wanted) => ({FRAME_TEXTS})() === wanted", shown, what="all frames are filled", in_page=True)
+
+
 @pytest.mark.few("chromium ports", "firefox names", "webkit ports")
 def test_archives_do_not_see_what_others_stored(host, engine):
     """Data of an archived page and of the agent's page isn't visible to another archive in the same tab."""

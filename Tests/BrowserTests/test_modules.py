@@ -98,7 +98,21 @@ TABLES = {
     ("core/dom", "plainURL"): [
         ("https://a.example/\u200b\u202e b\u2800", "https://a.example/%E2%80%8B%E2%80%AE%20b%E2%A0%80"),
         ("https://a.example/é", "https://a.example/é"),
+        ("https://a.example/caf%C3%A9%2F%20%c3%a9?q=%26", "https://a.example/café%2F%20é?q=%26"),
+        ("https://a.example/%E4%FC/%E2%80%AE", "https://a.example/%E4%FC/%E2%80%AE"),
         ("abcd", 3, "ab…"),
+    ],
+    ("core/dom", "exactURL"): [
+        ("https://a.example/caf%C3%A9\u200b", "https://a.example/caf%C3%A9%E2%80%8B"),
+    ],
+    ("core/captures", "isWords"): [
+        ("tides", True), ("reef tides", True), ("wörter", True), ("a.example", False), ("a.example/x y", False),
+        ("https://tides", False), ("localhost:8080", False), ("mailto:a b", False), ("/tides", False),
+    ],
+    ("core/captures", "captureNote"): [
+        ({"status": 200}, ""), ({"status": 404}, "The site answered 404."),
+        ({"status": 200, "request": "https://a.example/?__wb_method=POST"}, "This is the answer to a form."),
+        ({"status": 500, "request": "x"}, "This is the answer to a form. The site answered 500."), ({}, ""),
     ],
     ("core/dom", "plainLines"): [
         (" a\r\nb\u202e\rc\n\n", "a\nb\nc"), ("a\nb\nc", 2, "a\nb"), (None, ""),

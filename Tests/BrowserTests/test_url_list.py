@@ -24,11 +24,16 @@ def urls(page):
     return page.locator(".urls tbody td.url")
 
 
+def as_shown(url):
+    """Letters are shown decoded, other characters as they are."""
+    return url.replace("w%C3%B6rter/fl%C3%BCgelschnecke", "wörter/flügelschnecke")
+
+
 def expect_urls(page, wanted):
     """The URLs of captures in any order, each as often as it was captured."""
     expect(rows(page)).to_have_count(len(wanted))
     shown = [text.removeprefix("POST ") for text in urls(page).all_inner_texts()]
-    assert sorted(shown) == sorted(capture["url"] for capture in wanted)
+    assert sorted(shown) == sorted(as_shown(capture["url"]) for capture in wanted)
 
 
 def open_list(page, host, filters=""):
@@ -152,7 +157,7 @@ def test_archive_without_page_list_leads_to_its_urls(host, page):
     host.add(FIXTURES / "no-pages.wacz")
     # As before its pages were detected.
     page.route("**/api/archives/no-pages/pages?**", lambda route: route.fulfill(json={"total": 0, "pages": []}))
-    page.goto(f"{host.home}/?archive=/archives/no-pages.wacz")
+    page.goto(f"{host.home}/?archive=/archives/no-pages.wacz#view=pages")
     expect(page.get_by_text("This archive has no page list.")).to_be_visible()
     page.get_by_role("link", name="browse its URLs").click()
     page.get_by_role("link", name="https://leaf.example/", exact=True).click()
@@ -166,7 +171,17 @@ def test_detected_pages_are_said_to_be_detected(host, page):
     page.goto(f"{host.home}/?archive=/archives/no-pages.wacz#view=pages")
     expect(page.get_by_text("These pages were detected: the archive has no page list.")).to_be_visible()
     expect(page.locator(".pages a")).to_have_count(1)
+    expect(page.get_by_text("1 page (detected)")).to_be_visible()
     page.locator(".pages a").click()
+    expect(Viewer(page).read("body")).to_contain_text("This archive lists no pages.")
+
+
+def test_detected_main_page_opens(host, page):
+    host.add(FIXTURES / "no-pages.wacz")
+    wait_until(lambda: "mainPage" in host.archive("no-pages"), "the pages are detected")
+    page.goto(host.home)
+    expect(page.get_by_text("1 page (detected)")).to_be_visible()
+    page.get_by_role("link", name="Open", exact=False).first.click()
     expect(Viewer(page).read("body")).to_contain_text("This archive lists no pages.")
 
 

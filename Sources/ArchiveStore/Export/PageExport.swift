@@ -10,8 +10,8 @@ extension Exporter {
             var needs = PageNeeds(store, archive, request.time) { [progress] count in try progress(UInt64(count), 0) }
             guard let page = try needs.collect(request.url) else {
                 throw StoreError(
-                    .notFound, "\(request.url) isn't in \"\(archive.id)\"",
-                    hint: "`replayhost urls \(archive.id)` lists its URLs")
+                    .notFound, "\(request.url) isn't in \"\(archive.title)\"",
+                    hint: "choose one of the URLs of this archive")
             }
             let writer = try target.wacz()
             try writer.addRecords(needs.captures, name: "data.warc.gz") { try progress(0, 0) }

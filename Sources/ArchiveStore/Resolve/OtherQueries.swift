@@ -1,3 +1,4 @@
+import Foundation
 import WebArchive
 
 /// The captured URLs that differ from one URL only in their query.
@@ -41,7 +42,12 @@ struct OtherQueries {
             fuzzyMatch = fuzzy.entry.url
             urls.insert(fuzzy.entry.url)
         }
-        let ranked = found.map { ($0, $0.entry.url.commonPrefix(with: url)) }.sorted { $0.1 > $1.1 }.map(\.0)
+        // One of them may be percent-encoded.
+        let wanted = url.removingPercentEncoding ?? url
+        let ranked = found.map { found in
+            let other = found.entry.url.removingPercentEncoding ?? found.entry.url
+            return (found, other.commonPrefix(with: wanted))
+        }.sorted { $0.1 > $1.1 }.map(\.0)
         best = (fuzzy.map { [$0] } ?? []) + ranked.filter { $0.entry.url != fuzzy?.entry.url }
     }
 

@@ -39,8 +39,9 @@ package enum SecurityHeaders {
         ].joined(separator: "; ")
     }
 
-    /// The policy of the replay engine's script: the worker can only fetch from its own origin.
-    static let engine = "default-src 'none'; script-src 'self'; connect-src 'self'"
+    /// The policy of the replay engine's script: the worker can only fetch from its own origin. Frames that a script fills
+    /// are `blob:` URLs of that origin.
+    static let engine = "default-src 'none'; script-src 'self'; connect-src 'self' blob:"
 
     /// The policy of the stock interface, which uses inline styles and frames its own origin.
     static let stockPage = [

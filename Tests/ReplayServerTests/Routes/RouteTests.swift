@@ -44,7 +44,7 @@ struct RouteTests {
             "localhost", "/sw.js", 200,
             [
                 "content-type": "text/javascript", "service-worker-allowed": "",
-                "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
+                "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self' blob:",
             ]),
         Case("localhost", "/vendor/NOTICE.txt", 200, ["content-type": "text/plain"]),
         Case(

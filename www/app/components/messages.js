@@ -10,8 +10,8 @@ import { make } from "../core/dom.js";
  */
 export function sentence(text) {
     if (!text) return "";
-    // A name at the start (`datapackage.json`, `replayhost`) keeps its spelling.
-    const start = /^(?!replayhost\b)[a-z]+(?=[\s,;:]|$)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+    // A name at the start (`datapackage.json`, `replayhost`) keeps its spelling, and so does a URL.
+    const start = /^(?!replayhost\b)[a-z]+(?=[\s,;]|:(?!\/\/)|$)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
     return /[.!?…]$/.test(start) ? start : `${start}.`;
 }
 

@@ -18,6 +18,15 @@ export function completeURL(typed) {
 }
 
 /**
+ * @param {string} typed
+ * @returns {boolean} whether the text is one or several words rather than a URL. A single word can also be a host.
+ */
+export function isWords(typed) {
+    const text = typed.trim();
+    return /\s/.test(text) ? !/^[a-z][a-z0-9+.-]*:|\//i.test(text) : !/[./:?#\\]/.test(text);
+}
+
+/**
  * Encodes a URL as browsers send it: `/café` as `/caf%C3%A9`. Most captures are indexed in this form.
  *
  * @param {string} url
@@ -54,6 +63,21 @@ export function slashHint(requested, shown) {
     if (!endsIn(shown, requested) && !endsIn(requested, shown)) return "";
     return `Showing ${plainURL(shown, 120)} (the archive has it ${endsIn(shown, requested) ? "with" : "without"} a slash).`;
 }
+
+/**
+ * @param {import("./api.js").Capture} capture
+ * @returns {string} what a page doesn't show of its capture: an error of the site, or a request other than `GET`
+ */
+export const captureNote = ({ status, request }) => [
+    request && "This is the answer to a form.",
+    status >= 400 && `The site answered ${status}.`,
+].filter(Boolean).join(" ");
+
+/**
+ * @param {string} url
+ * @returns {boolean} whether the URL contains a request method, as index entries of `POST` captures do
+ */
+export const namesMethod = (url) => /[?&]__wb_method=/.test(url);
 
 /**
  * @param {string} url

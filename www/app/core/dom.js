@@ -89,15 +89,36 @@ export function plain(text, charactersMax = 200) {
 }
 
 /**
- * Returns an untrusted URL as text. Invisible characters are percent-encoded, as in the address bars of browsers.
+ * Returns an untrusted URL as text to read, as in the address bars of browsers: letters of other scripts are decoded, and
+ * invisible characters are percent-encoded.
  *
  * @param {string} url
  * @param {number} [charactersMax]
  * @returns {string}
  */
 export function plainURL(url, charactersMax = 4000) {
-    const start = url.slice(0, charactersMax * 4);
-    return shortened(start.replace(invisible, encodeURIComponent), charactersMax);
+    // Only characters that aren't ASCII: the others can have a meaning in URLs.
+    const start = url.slice(0, charactersMax * 12).replace(/(?:%[89A-F][\dA-F])+/gi, decoded);
+    return exactURL(start, charactersMax);
+}
+
+/**
+ * Returns an untrusted URL as text to copy. Invisible characters are percent-encoded.
+ *
+ * @param {string} url
+ * @param {number} [charactersMax]
+ * @returns {string}
+ */
+export function exactURL(url, charactersMax = 4000) {
+    return shortened(url.slice(0, charactersMax * 4).replace(invisible, encodeURIComponent), charactersMax);
+}
+
+function decoded(escapes) {
+    try {
+        return decodeURIComponent(escapes);
+    } catch {
+        return escapes;
+    }
 }
 
 function shortened(text, charactersMax) {

@@ -4,7 +4,7 @@
  *
  * Any archived script can send these requests.
  */
-import { make, plain, plainURL } from "../core/dom.js";
+import { exactURL, make, plain, plainURL } from "../core/dom.js";
 
 const frameName = "___replayhost_print";
 const pageFrameName = "___wb_replay_top_frame";
@@ -80,7 +80,7 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
     function showLink(url) {
         const [, scheme, receiver] = /^([a-z]+):([^?]*)/i.exec(url) ?? ["", "", ""];
         if (Object.hasOwn(links, scheme) && receiver) showHint(links[scheme], plainURL(decoded(receiver)));
-        else showHint("This link opens in another app:", plainURL(url));
+        else showHint("This link opens in another app:", exactURL(url));
     }
 
     function receiveFromPage({ kind, text }) {

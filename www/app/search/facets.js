@@ -21,7 +21,7 @@ export function facetGroups(search, facets, titles) {
     return [
         // `in` and `collection` together find pages of either.
         group("Archive", facets.archives, search.in, (id) => titles.get(id) ?? id, (id) => ({ in: id, collection: "" })),
-        group("Site", facets.sites, search.site, plain, (site) => ({ site })),
+        group("Site", facets.sites, search.site, siteName, (site) => ({ site })),
         group("Year", [...facets.years].sort(latestFirst), wholeYear(search), plain, (year) => ({ after: year, before: next(year) })),
         group("Type", facets.types, search.type, (type) => types[type] ?? type, (type) => ({ type })),
         group("Language", facets.languages, search.lang, languageName, (lang) => ({ lang })),
@@ -65,6 +65,7 @@ export function activeFilters(search, titles) {
 
 function filterText(name, value, titles) {
     const texts = {
+        site: () => siteName(value),
         in: () => titles.get(value) ?? value,
         collection: () => titles.get(value) ?? value,
         type: () => types[value] ?? value,
@@ -73,6 +74,11 @@ function filterText(name, value, titles) {
         before: () => `Before ${value}`,
     };
     return plain(texts[name]?.() ?? value, 60);
+}
+
+/** URLs without a host are grouped by their scheme. */
+function siteName(site) {
+    return site === "file:" ? "Local files" : plain(site);
 }
 
 /** Returns the year, if the search is limited to exactly one. */

@@ -1,5 +1,5 @@
 /** The viewer's toolbar: archive, history buttons, URL and capture time. */
-import { icon, make, plain, plainURL } from "../core/dom.js";
+import { exactURL, icon, make, plain, plainURL } from "../core/dom.js";
 import { pagesURL } from "../core/routes.js";
 import { createTimeChoice } from "./capture-times.js";
 
@@ -41,6 +41,13 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
         onOpen(typed === shownText ? shownURL : typed);
     });
     input.addEventListener("focus", () => input.select());
+    // The URL is copied as it is, not as it is shown.
+    input.addEventListener("copy", (event) => {
+        const isWhole = input.selectionStart === 0 && input.selectionEnd === input.value.length;
+        if (!isWhole || input.value !== shownText) return;
+        event.preventDefault();
+        event.clipboardData.setData("text/plain", exactURL(shownURL));
+    });
     input.addEventListener("keydown", (event) => {
         if (event.key !== "Escape") return;
         input.value = shownText;

@@ -5,9 +5,11 @@
  */
 import { unavailabilityText, isUnavailable } from "../components/availability.js";
 import * as api from "../core/api.js";
-import { completeURL, decodeName, fragmentOf, isPDF, sameDocument, slashHint, withoutFragment } from "../core/captures.js";
+import {
+    captureNote, completeURL, decodeName, fragmentOf, isPDF, isWords, namesMethod, sameDocument, slashHint, withoutFragment,
+} from "../core/captures.js";
 import { announce, make, plain } from "../core/dom.js";
-import { pageURL } from "../core/routes.js";
+import { pageURL, searchURL } from "../core/routes.js";
 import { createAgent } from "../replay/agent.js";
 import { createPageRequests } from "../replay/page-requests.js";
 import { createReplayFrame } from "../replay/replay-frame.js";
@@ -28,7 +30,10 @@ const serverSeconds = 3;
 
 const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
 const neverConfirmed = (kind) => `This page's URL isn't in this ${kind}, so the URL isn't shown.`;
-const lookupsOnly = "Collections always replay by lookups. “replay=ranges” in the URL has no effect.";
+const noRanges = {
+    collection: "Collections always replay by lookups. “replay=ranges” in the URL has no effect.",
+    deflated: "This archive replays by lookups: the ZIP compresses its WARC files, so the browser can't read them by ranges.",
+};
 const restored = "Replay was restarted because the browser cleared its data.";
 const late = () => Object.assign(new Error(`The page didn't load within ${arrivalSecondsMax} seconds.`), {
     hint: "Your computer may be busy, or the page may be too large for the browser. If it loads later, it appears here.",
@@ -51,16 +56,19 @@ const noExpectation = Object.freeze({ url: "", page: null, hint: "" });
 export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     const archiveTitle = plain(archive.title) || archive.id;
     const isCollection = archive.kind === "collection";
+    const isDeflated = archive.findings?.some(({ code }) => code === "warc-deflated") ?? false;
+    const mode = isCollection || isDeflated && chosenMode === "ranges" ? "" : chosenMode;
+    const modeHint = chosenMode !== "ranges" ? "" : isCollection ? noRanges.collection : isDeflated ? noRanges.deflated : "";
     const lookups = createLookups(archive);
     const steps = createSteps();
     const toolbar = createToolbar(archive, {
-        onOpen: (typed) => openURL(completeURL(typed), state.timestamp),
+        onOpen: openTyped,
         onReload: reload,
         onPrint: () => requests.print(),
         onTime: (timestamp) => openURL(state.page.url, timestamp),
         list: (part) => api.captures(archive, state.page.url, part),
     });
-    const agent = createAgent(archive, isCollection ? "" : chosenMode, {
+    const agent = createAgent(archive, mode, {
         onProgress: showProgress,
         onRestored: showRestored,
         onFile: (href) => pageReports.checkFile(href),
@@ -167,7 +175,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
 
     /** @param {string} [copied] the end of the text, with a button that copies it */
     function showHint(text, copied = "") {
-        hint.textContent = text || (isCollection && chosenMode === "ranges" ? lookupsOnly : "");
+        hint.textContent = text || modeHint;
         hint.hidden = !hint.textContent;
         if (!copied) return;
         const part = make("span", { text: copied });
@@ -270,6 +278,21 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
 
     // Opening URLs -------------------------------------------------------------------------------------------------
 
+    /** Opens a typed URL. Words are searched in the archive, unless a word is a host that was captured. */
+    async function openTyped(typed) {
+        const url = completeURL(typed);
+        if (isWords(typed)) {
+            const isCurrent = trackRequest();
+            const list = /\s/.test(typed) ? null : await lookups.capturesOf(url, state.timestamp).catch(() => null);
+            if (!isCurrent()) return;
+            if (!list?.closest) {
+                location.assign(searchURL({ words: typed, [isCollection ? "collection" : "in"]: archive.id }));
+                return;
+            }
+        }
+        openURL(url, state.timestamp);
+    }
+
     /**
      * @param {string} url
      * @param {string} timestamp the requested time; empty for the latest capture
@@ -294,8 +317,10 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             const list = await lookups.typed(url, timestamp, trust);
             if (!isCurrent()) return;
             const capture = list?.closest;
-            if (!capture && !trust) {
-                await showAbsence(url, undefined, false);
+            // The answer to a form isn't the page at its URL.
+            const isOtherMethod = capture?.request && !namesMethod(url);
+            if (!capture && !trust || isOtherMethod) {
+                await showAbsence(url, capture, false);
                 return;
             }
             if (isPDF(capture)) {
@@ -329,6 +354,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     function uncover({ fragment }) {
         const { reportedURL, capture, list, fragment: before } = state.framePage;
         go("uncover", { page: pageOf(reportedURL, fragment, capture, list) });
+        showHint(captureNote(capture));
         // Without the number sign, the browser would reload the page.
         if (fragment !== before) frame.navigate(withoutFragment(reportedURL) + (fragment || "#"), capture.timestamp);
         focusPage();
@@ -405,7 +431,9 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         if ((!isExpected || isOtherTime || isOtherPart) && repair()) return;
         // A page can report its URL again after it was loaded. The hint stays.
         const isRepeated = report.kind === "move" && state.name === "page" && isFramePage(page);
-        if (!wasRestored && (isExpected || !isRepeated)) showHint(isExpected ? expected.hint : "");
+        if (!wasRestored && (isExpected || !isRepeated)) {
+            showHint([captureNote(capture), isExpected && expected.hint].filter(Boolean).join(" "));
+        }
         const position = isExpected ? expected.position : undefined;
         if (isExpected) expected = noExpectation;
         go("arrive", { page });
