@@ -190,8 +190,9 @@ def expect_at(engine, url):
         raise AssertionError(f"{error}; seen: {engine.run('() => window.lastSeen')}") from None
 
 
-def open_walk(engine, host, name="a"):
-    engine.go(f"{host.home}/?archive=/archives/walk.wacz#url={address_of(name)}&ts=".replace("https://", "https%3A%2F%2F"))
+def open_walk(engine, host, name="a", mode=""):
+    archive = f"{host.home}/?archive=/archives/walk.wacz{mode and f'&replay={mode}'}"
+    engine.go(f"{archive}#url={address_of(name)}&ts=".replace("https://", "https%3A%2F%2F"))
     expect_at(engine, address_of(name))
 
 
@@ -332,6 +333,75 @@ def test_back_after_a_part_of_a_page_and_another(walk_host, engine):
     engine.forward()
     expect_at(engine, address_of("a", "#note"))
     engine.allow("404")
+
+
+@pytest.mark.parametrize("mode", ["lookups", "ranges"])
+def test_back_and_forward_wait_for_no_timer(walk_host, page, mode):
+    """The browser's own entries of the frame, which it can navigate too, differ from the viewer's after links."""
+    page.add_init_script("""
+        const start = setTimeout;
+        window.setTimeout = (act, milliseconds, ...others) => milliseconds >= 1000 ? 0 : start(act, milliseconds, ...others);
+    """)
+    page.goto(f"{walk_host.home}/?archive=/archives/walk.wacz&replay={mode}")
+    viewer = Viewer(page)
+    names = ["a", "b", "c", "d", "a", "b"]
+    for name in names[1:]:
+        viewer.follow(f"To {name}")
+        expect(page).to_have_title(f"Page {name} – Walk")
+    for step, shown in [(page.go_back, names[-2::-1]), (page.go_forward, names[1:])] * 2:
+        for name in shown:
+            step()
+            expect(viewer.read("h1")).to_have_text(f"Page {name}")
+            expect(viewer.address).to_have_value(address_of(name))
+            expect(page).to_have_title(f"Page {name} – Walk")
+
+
+@pytest.mark.parametrize("mode", ["lookups", "ranges"])
+def test_page_moves_in_the_history(walk_host, engine, mode):
+    """As on the live web, also to other pages."""
+    open_walk(engine, walk_host, mode=mode)
+    for name in ["b", "c", "d"]:
+        engine.follow(f"To {name}")
+        expect_at(engine, address_of(name))
+    for call, name in [("back()", "c"), ("go(-2)", "a"), ("forward()", "b"), ("go(2)", "d"), ("go(-1)", "c")]:
+        engine.run_in_page(f"() => {{ history.{call}; }}")
+        expect_at(engine, address_of(name))
+
+
+def test_page_moves_only_among_the_pages_of_its_viewer(walk_host, engine):
+    """It can't leave the archive, even with several calls at once."""
+    engine.go(f"{walk_host.home}/?archive=/archives/walk.wacz#view=pages")
+    engine.wait_for_text("Page b", "ol.pages")
+    engine.click('ol.pages a[href*="walk.example%2Fa"]')
+    expect_at(engine, address_of("a"))
+    for call in ["back()", "go(-2)", "go(1e9)"]:
+        engine.run_in_page(f"() => {{ history.{call}; }}")
+        engine.follow("To b")
+        expect_at(engine, address_of("b"))
+        engine.run_in_page("() => { for (let count = 0; count < 5; count += 1) history.back(); }")
+        expect_at(engine, address_of("a"))
+
+
+def test_page_goes_back_while_it_loads(tmp_path, engine):
+    """Its own entry isn't made yet."""
+    host = Host(tmp_path)
+    host.add(write_archive(tmp_path / "walk.wacz", "Walk", {
+        **{address_of(name): html_of(name) for name in PAGES},
+        address_of("start"): '<!doctype html><title>Page start</title><h1>Page start</h1><a href="/bounce">To bounce</a>',
+        address_of("bounce"): "<!doctype html><title>Page bounce</title><h1>Page bounce</h1><script>history.back()</script>"}))
+    try:
+        host.start()
+        open_walk(engine, host)
+        engine.type(FIELD, address_of("start"))
+        expect_at(engine, address_of("start"))
+        engine.run("() => addEventListener('popstate', () => { window.hasMoved = true; })")
+        engine.follow("To bounce")
+        engine.wait_for("() => window.hasMoved", what="the page goes back")
+        expect_at(engine, address_of("start"))
+        engine.back()
+        expect_at(engine, address_of("a"))
+    finally:
+        host.stop()
 
 
 @pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)

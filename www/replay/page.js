@@ -147,10 +147,19 @@
         replaceLocation(url);
     }
 
+    // A sandboxed page can't move the browser's history when the viewer's entries change with it.
+    const { go } = History.prototype;
+    History.prototype.go = function (count = 0) {
+        const steps = Math.trunc(Number(count)) || 0;
+        if (steps === 0) go.call(this, 0);
+        else report("history", steps);
+    };
+    History.prototype.back = () => report("history", -1);
+    History.prototype.forward = () => report("history", 1);
+
     if (window === archiveTop) {
         window.navigation?.addEventListener("navigate", (event) => {
             const { navigationType, destination, hashChange, cancelable } = event;
-            if (navigationType === "traverse" && !destination.sameDocument) report("traverse");
             if (navigationType !== "push" || !cancelable || event.formData || event.downloadRequest !== null) return;
             // Entries of `history.pushState` can't be replaced.
             if (destination.sameDocument && !hashChange) return;

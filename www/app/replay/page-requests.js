@@ -31,12 +31,12 @@ function decoded(text) {
  * @param {string} origin the replay origin
  * @param {HTMLElement} stage the element around the archived page
  * @param {{isShown: () => boolean, copyPage: () => Promise<{html?: string}>,
- *   showHint: (text: string, copied?: string) => void, onStep: () => void, onTraverse: () => void,
+ *   showHint: (text: string, copied?: string) => void, onStep: () => void, onHistory: (count: number) => void,
  *   onToolbar: () => void}} viewer `isShown`: whether the page is visible; `copyPage`: copies it, for printing; `onStep`:
- *   the page navigates by itself; `onTraverse`: the browser's history navigates the frame; `onToolbar`: the focus should
- *   move to the toolbar
+ *   the page navigates by itself; `onHistory`: the page moves in the browser's history; `onToolbar`: the focus should move
+ *   to the toolbar
  */
-export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onTraverse, onToolbar }) {
+export function createPageRequests(origin, stage, { isShown, copyPage, showHint, onStep, onHistory, onToolbar }) {
     const port = location.port ? `:${location.port}` : "";
     let frame = null;
     let printCount = 0;
@@ -88,8 +88,8 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
             showHint(dialogs[kind](plain(text, 200)));
         } else if (kind === "step") {
             onStep();
-        } else if (kind === "traverse") {
-            onTraverse();
+        } else if (kind === "history" && isShown() && /^-?[1-9]\d{0,3}$/.test(text)) {
+            onHistory(Number(text));
         } else if (kind === "link") {
             showLink(String(text));
         } else if (kind === "toolbar" && isShown() && document.activeElement?.name === pageFrameName) {

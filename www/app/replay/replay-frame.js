@@ -46,6 +46,14 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
         },
 
         /**
+         * Removes the frame, so that the browser's history can't navigate it. {@link navigate} adds another one.
+         */
+        remove() {
+            frame?.remove();
+            frame = null;
+        },
+
+        /**
          * @param {string} url as captured
          * @param {string} timestamp
          */

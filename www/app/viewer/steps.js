@@ -10,6 +10,17 @@ const positionsMax = 200;
 export function createSteps() {
     const positions = new Map();
     let count = Date.now();
+    // The browser's entries when the last step was made. The page may have added others since.
+    let { length } = history;
+    // How far the page has moved since, and how many of the viewer's entries are before the latest one.
+    let moved = 0;
+    let latest = 0;
+
+    /** Returns the number of the viewer's entries before the current one. */
+    function entriesBefore() {
+        if (history.state?.replayhost !== "page") return 0;
+        return (history.state.before ?? 0) + Math.max(0, history.length - length);
+    }
 
     return {
         /**
@@ -19,8 +30,25 @@ export function createSteps() {
         make(address, step) {
             const isNew = step === "push" && new URL(address, location).href !== location.href;
             if (isNew) count += 1;
-            const state = { replayhost: "page", step: isNew ? count : history.state?.step ?? count };
+            const before = entriesBefore() + (isNew ? 1 : 0);
+            latest = isNew ? before : Math.max(latest, before);
+            moved = 0;
+            const state = { replayhost: "page", step: isNew ? count : history.state?.step ?? count, before };
             history[isNew ? "pushState" : "replaceState"](state, "", address);
+            ({ length } = history);
+        },
+
+        /**
+         * Moves in the browser's history for the page, but only among the viewer's entries.
+         *
+         * @param {number} count
+         */
+        go(count) {
+            const before = entriesBefore();
+            const target = before + moved + count;
+            if (target < 0 || target > Math.max(latest, before)) return;
+            moved += count;
+            history.go(count);
         },
 
         /** @param {{x: number, y: number}} position the scroll position of this step's page, in CSS pixels */

@@ -24,7 +24,6 @@ import { createToolbar } from "./viewer-toolbar.js";
 
 const restoredSecondsMin = 8;
 const arrivalSecondsMax = 30;
-const traversalSecondsMax = 3;
 const copySecondsMax = 20;
 const serverSeconds = 3;
 
@@ -41,10 +40,9 @@ const late = () => Object.assign(new Error(`The page didn't load within ${arriva
 });
 
 /**
- * The URL that the frame was navigated to; the hint and scroll position for when its page arrives; and how to try again.
+ * The URL that the frame was navigated to, and the hint and scroll position for when its page arrives.
  *
- * @type {{url: string, page: import("./navigation.js").Page|null, hint: string, position?: {x: number, y: number},
- *   again?: () => void}}
+ * @type {{url: string, page: import("./navigation.js").Page|null, hint: string, position?: {x: number, y: number}}}
  */
 const noExpectation = Object.freeze({ url: "", page: null, hint: "" });
 
@@ -107,7 +105,11 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             pageReports.expect();
             go("leave");
         },
-        onTraverse: () => { isTraversing = true; },
+        onHistory: (count) => {
+            // A page that is still arriving has no entry yet.
+            if (state.name === "page" && state.step === "replace") steps.go(count);
+            else movesLater = count;
+        },
         onToolbar: () => toolbar.focus(),
     });
     const element = make("div", { class: "viewer" }, toolbar.element, hint, stage, agent.element);
@@ -121,9 +123,9 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     let lateTimer = 0;
     let serverTimer = 0;
     let retry = () => {};
-    // Whether the browser's history navigates the frame by itself, as Chromium sometimes does.
-    let isTraversing = false;
     let expected = noExpectation;
+    // How far the arriving page has moved in the browser's history.
+    let movesLater = 0;
 
     // State --------------------------------------------------------------------------------------------------------
 
@@ -246,7 +248,6 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         const isCurrent = trackRequest();
         const now = await api.details(archive).catch(() => archive);
         if (!isCurrent() || inFrame && !sameDocument(url, pageReports.url)) return;
-        if (inFrame && !sameDocument(url, expected.url) && repair()) return;
         const { timestamp } = state;
         retry = () => openURL(url, timestamp, { step: "replace" });
         if (isUnavailable(now)) {
@@ -302,6 +303,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
      */
     async function openURL(url, timestamp, { step = "push", trust = false, traversed = false } = {}) {
         openCount += 1;
+        movesLater = 0;
         const isCurrent = trackRequest();
         const before = state;
         retry = () => openURL(url, timestamp, { step: state.name === "opening" ? state.step : "replace", trust });
@@ -313,6 +315,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         }
         const progress = () => progressPanel(`Opening “${archiveTitle}”`, "Looking up the URL…");
         go("open", { url, timestamp, step, traversed, panel: frame.exists ? undefined : progress() });
+        if (traversed) frame.remove();
         try {
             const list = await lookups.typed(url, timestamp, trust);
             if (!isCurrent()) return;
@@ -329,7 +332,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             }
             const page = capture && pageOf(url, fragmentOf(url), capture, list);
             const wanted = capture?.url ?? url;
-            expected = { url: wanted, page, hint: capture ? slashHint(url, capture.url) : "" };
+            const position = traversed ? steps.position : undefined;
+            expected = { url: wanted, page, hint: capture ? slashHint(url, capture.url) : "", position };
             const isSame = page && isFramePage(page);
             if (isSame && (before.name !== "page" || page.fragment !== state.framePage.fragment)) {
                 uncover(page);
@@ -338,10 +342,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             const { framePage } = state;
             if (!await isReady(isCurrent)) return;
             const target = capture && withoutFragment(capture.request ?? capture.url) + fragmentOf(url);
-            const leave = () => frame.navigate(target ?? url, capture?.timestamp ?? timestamp);
             if (isSame) loadAgain(framePage);
-            else if (traversed) traverse(leave);
-            else leave();
+            else frame.navigate(target ?? url, capture?.timestamp ?? timestamp);
         } catch (error) {
             if (isCurrent()) fail(error, retry);
         }
@@ -358,23 +360,6 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         // Without the number sign, the browser would reload the page.
         if (fragment !== before) frame.navigate(withoutFragment(reportedURL) + (fragment || "#"), capture.timestamp);
         focusPage();
-    }
-
-    /** Waits if the browser's history navigates the frame too, and corrects it if it opened another page. */
-    function traverse(leave) {
-        expected = { ...expected, position: steps.position, again: leave };
-        if (!isTraversing) leave();
-        else setTimeout(repair, traversalSecondsMax * 1000, expected);
-        isTraversing = false;
-    }
-
-    /** @returns {boolean} whether the frame is navigated to the expected URL again */
-    function repair(before = expected) {
-        const { again } = expected;
-        if (before !== expected || !again || state.name !== "opening" || state.over) return false;
-        expected = { ...expected, again: undefined };
-        again();
-        return true;
     }
 
     function reload() {
@@ -424,11 +409,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             go("arrive", { page });
             return;
         }
-        isTraversing = false;
         const isExpected = [reportedURL, capture.url].some((each) => sameDocument(each, expected.url));
-        const isOtherTime = expected.page && expected.page.capture.timestamp !== capture.timestamp;
-        const isOtherPart = expected.page && expected.page.fragment !== page.fragment;
-        if ((!isExpected || isOtherTime || isOtherPart) && repair()) return;
         // A page can report its URL again after it was loaded. The hint stays.
         const isRepeated = report.kind === "move" && state.name === "page" && isFramePage(page);
         if (!wasRestored && (isExpected || !isRepeated)) {
@@ -437,6 +418,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         const position = isExpected ? expected.position : undefined;
         if (isExpected) expected = noExpectation;
         go("arrive", { page });
+        if (movesLater) steps.go(movesLater);
+        movesLater = 0;
         if (position) agent.tell("scroll", position);
         focusPage();
         if (report.kind === "load") icons.set(report.icons, report.timestamp);
