@@ -181,7 +181,7 @@ def test_library_reconnects_to_a_stopped_server(host_with_sample, browser):
     browser.allow("Failed to load resource|net::ERR")
     page.goto(host.home)
     expect(page.get_by_role("link", name=TITLE, exact=True)).to_be_visible()
-    stopped = page.locator("#banners").get_by_text("replayhost has stopped")
+    stopped = page.locator(".banners").get_by_text("replayhost has stopped")
     expect(stopped).to_have_count(0)
     host.stop()
     expect(stopped).to_be_visible()

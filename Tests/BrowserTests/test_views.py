@@ -128,7 +128,7 @@ def show_collection_in_viewer(host, page, folder):
 def show_stopped_server(host, page, folder):
     show_library(host, page, folder)
     host.stop()
-    expect(page.locator("#banners").get_by_text("replayhost has stopped")).to_be_visible()
+    expect(page.locator(".banners").get_by_text("replayhost has stopped")).to_be_visible()
 
 
 def show_link_to_another_program(host, page, folder):

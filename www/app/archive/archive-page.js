@@ -64,6 +64,7 @@ export function createArchivePage(item, onChanged) {
             make("h2", { id: "findings-title", text: "Issues found in this file" }), findingList(shown))]));
     }
     return { element, show: lists.show, close: () => {
+        lists.close();
         verification?.close();
         exports?.close();
     } };
@@ -87,13 +88,15 @@ function createLists(item) {
                 else link.removeAttribute("aria-current");
             }
             if (list?.name !== name) {
-                list?.close?.();
-                list = { name, ...(name === "urls" ? urlSection(item) : { element: pageSection(item) }) };
+                list?.close();
+                list = { name, ...(name === "urls" ? urlSection(item) : pageSection(item)) };
                 place.replaceChildren(list.element);
             }
             list.show?.(filter);
             return hasChanged;
         },
+
+        close: () => list?.close(),
     };
 }
 

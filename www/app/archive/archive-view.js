@@ -2,6 +2,7 @@
 import { errorBlock } from "../components/messages.js";
 import { canReplay, pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { replaysOnPorts } from "../core/origins.js";
 import { chosenMode, pagesURL, readRoute } from "../core/routes.js";
@@ -24,19 +25,26 @@ export function showArchive(root, firstRoute, { onRefused }) {
     // The replay port, when each archive has its own, and its origin.
     let replayPort = null;
     let portOrigin = "";
+    // Repeats what failed because the server had stopped.
+    let retry = null;
+    const server = followServer({ onBack: () => retry?.() });
     const shown = {};
     shown.promise = new Promise((resolve, reject) => Object.assign(shown, { resolve, reject }));
     shown.promise.catch(() => {});
 
     async function start() {
+        retry = null;
         try {
             archive = await api.details({ kind, id: name });
         } catch (error) {
+            if (error.status === 0) retry = start;
             if (open) showUnknown(error);
             shown.reject(error);
             return;
         }
-        if (open) update(firstRoute);
+        if (!open) return;
+        root.replaceChildren();
+        update(readRoute(location));
     }
 
     function showUnknown(error) {
@@ -122,6 +130,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
 
     async function openPort() {
         if (replayPort) return;
+        retry = null;
         replayPort = openReplayPort(archive, move);
         try {
             const origin = await replayPort.origin;
@@ -131,6 +140,12 @@ export function showArchive(root, firstRoute, { onRefused }) {
             replayPort = null;
             page?.close();
             page = null;
+            if (error.status === 0) {
+                retry = () => {
+                    root.replaceChildren();
+                    update(readRoute(location));
+                };
+            }
             if (open) showUnknown(error);
             shown.reject(error);
         }
@@ -160,6 +175,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         shown: shown.promise,
         close() {
             open = false;
+            server.close();
             shown.reject(new Error("another archive or view was opened before this one loaded"));
             viewer?.close();
             page?.close();

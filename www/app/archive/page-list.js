@@ -2,6 +2,7 @@
 import { errorBlock } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
 import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, number } from "../core/format.js";
 import { urlsURL } from "../core/routes.js";
@@ -10,7 +11,7 @@ const pagesShown = 100;
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
- * @returns {HTMLElement}
+ * @returns {{element: HTMLElement, close: () => void}}
  */
 export function pageSection(archive) {
     const search = make("input", { type: "search", placeholder: "Search titles and URLs",
@@ -27,17 +28,20 @@ export function pageSection(archive) {
     let offset = 0;
     let total = 0;
     let abort = null;
+    let hasFailed = false;
     let timer;
 
     async function load() {
         abort?.abort();
         abort = new AbortController();
+        hasFailed = false;
         const query = search.value.trim();
         let result;
         try {
             result = await api.pages(archive, { offset, limit: pagesShown, query, signal: abort.signal });
         } catch (error) {
             if (error.name === "AbortError") return;
+            hasFailed = error.status === 0;
             list.replaceChildren(make("li", {}, errorBlock(error, "Can't load the pages")));
             return;
         }
@@ -82,6 +86,7 @@ export function pageSection(archive) {
             load();
         }, 200);
     });
+    const server = followServer({ onBack: () => hasFailed && load() });
     load();
-    return section;
+    return { element: section, close: server.close };
 }

@@ -1,6 +1,7 @@
 /** The list of all captured URLs of an archive or collection, with filters. */
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
 import { announce, make, plain, plainURL } from "../core/dom.js";
 import { counted, day, exactMoment, number, size, timeOf } from "../core/format.js";
 import { pageURL, urlsURL } from "../core/routes.js";
@@ -22,6 +23,9 @@ export function urlSection(item) {
     let cursor;
     let count = 0;
     let timer;
+    // Repeats what failed because the server had stopped.
+    let retry = null;
+    const server = followServer({ onBack: () => retry?.() });
     const form = createForm((delay) => {
         clearTimeout(timer);
         timer = setTimeout(() => {
@@ -62,6 +66,7 @@ export function urlSection(item) {
     /** Reads until there are more URLs: the server searches a large index in parts, which can be empty. */
     async function read(isFirst) {
         abort = new AbortController();
+        retry = null;
         const { signal } = abort;
         const problem = form.problem();
         if (problem) {
@@ -87,6 +92,7 @@ export function urlSection(item) {
             // Another search has begun, or this one was stopped.
             if (signal.aborted && signal !== abort.signal) return false;
             if (isFirst) clear();
+            if (!signal.aborted && error.status === 0) retry = isFirst ? load : loadMore;
             if (!signal.aborted) problems.replaceChildren(errorBlock(error, "Can't list the URLs"));
             return false;
         } finally {
@@ -132,6 +138,7 @@ export function urlSection(item) {
         },
         close() {
             clearTimeout(timer);
+            server.close();
             abort.abort();
         },
     };

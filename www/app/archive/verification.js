@@ -1,6 +1,7 @@
 /** What the last verification of an archive found, what that proves, and a button that verifies it again. */
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, day, moment, number, size } from "../core/format.js";
@@ -44,6 +45,9 @@ export function verificationSection(archive, onFindings) {
     let shown;
     // The first progress of the running job.
     let seen = null;
+    // Repeats what failed because the server had stopped.
+    let retry = null;
+    const server = followServer({ onBack: () => retry?.() });
 
     function showReport({ verificationReport: report }) {
         shown = report && JSON.stringify(report);
@@ -55,12 +59,14 @@ export function verificationSection(archive, onFindings) {
     async function verify() {
         if (button.getAttribute("aria-disabled") === "true") return;
         problems.replaceChildren();
+        retry = null;
         try {
             follow();
             const { job: queued } = await (await api.verify(archive)).json();
             // An event that came first is newer.
             if (queued.id !== job?.id) show(queued);
         } catch (error) {
+            if (error.status === 0) retry = verify;
             problems.replaceChildren(errorBlock(error, "Couldn't start the verification"));
         }
     }
@@ -81,10 +87,20 @@ export function verificationSection(archive, onFindings) {
 
     async function refresh() {
         const finished = job?.id;
-        const now = await api.details(archive).catch(() => null);
-        const report = now?.verificationReport;
+        retry = null;
+        let now;
+        try {
+            now = await api.details(archive);
+        } catch (error) {
+            if (error.status === 0) retry = refresh;
+            else stop();
+            problems.replaceChildren(errorBlock(error, "Can't read the result"));
+            return;
+        }
+        const report = now.verificationReport;
         // Another verification may have started meanwhile.
         if (!report || job?.id !== finished) return;
+        problems.replaceChildren();
         stop();
         text.textContent = "";
         if (JSON.stringify(report) === shown) return;
@@ -94,7 +110,7 @@ export function verificationSection(archive, onFindings) {
     }
 
     function follow() {
-        events ??= followEvents({ onConnected: check, onLost: () => {}, onArchives: () => {}, onJob: show });
+        events ??= followEvents({ onConnected: check, onJob: show });
     }
 
     function stop() {
@@ -107,7 +123,11 @@ export function verificationSection(archive, onFindings) {
     /** Follows a verification that is in progress. */
     async function check() {
         const before = job;
-        const jobs = await api.jobs().catch(() => []);
+        const jobs = await api.jobs().catch(() => null);
+        if (!jobs) {
+            retry ??= check;
+            return;
+        }
         // What came meanwhile is newer than the list.
         if (job !== before) return;
         const found = jobs.filter(({ id, kind, archive: of, state }) =>
@@ -119,7 +139,10 @@ export function verificationSection(archive, onFindings) {
     if (shown) check();
     else follow();
 
-    return { element, close: stop };
+    return { element, close() {
+        stop();
+        server.close();
+    } };
 }
 
 function stateText({ state, done, total, reason }) {

@@ -1,5 +1,6 @@
 /** The header, the footer and the banners around every view. */
 import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
 import { announce, make } from "../core/dom.js";
 import { noticeBlock } from "./messages.js";
 
@@ -17,7 +18,7 @@ export function pageHeader(trail, searchBox) {
                 make("a", { class: "wordmark", href: "/" }, "replayhost"),
                 ...trail),
             searchBox),
-        make("div", { id: "banners", class: "column" }));
+        make("div", { class: "banners column" }));
 }
 
 let health = null;
@@ -56,13 +57,14 @@ export function showNamesUnresolved() {
     showBanners();
 }
 
-/** @param {boolean} now whether the server has stopped responding */
-export function setServerStopped(now) {
+function setServerStopped(now) {
     if (now === stopped) return;
     stopped = now;
     announce(now ? "replayhost has stopped." : "replayhost is running again.");
     showBanners();
+    if (!now) loadHealth();
 }
+followServer({ onStopped: () => setServerStopped(true), onBack: () => setServerStopped(false) });
 
 // While the server is stopped, a link would open the browser's error page.
 document.addEventListener("click", (event) => {
@@ -79,21 +81,23 @@ export function canReplay() {
     return resolvable;
 }
 
-/** Fills the element that {@link pageHeader} adds for banners. */
+/** @returns {HTMLElement} the viewer's banner, for {@link showBanners} */
+export const viewerBanner = () => make("div", { class: "viewer-banner" }, stopped && serverStopped());
+
+/** Fills the elements for banners of {@link pageHeader} and {@link viewerBanner}. */
 export function showBanners() {
-    const container = document.getElementById("banners");
-    if (!container) return;
+    document.querySelector(".viewer-banner")?.replaceChildren(...(stopped ? [serverStopped()] : []));
     const banners = [];
     if (stopped) banners.push(serverStopped());
     if (health && health.engine === null) banners.push(engineMissing());
     if (!resolvable) banners.push(namesUnresolved());
-    container.replaceChildren(...banners);
+    document.querySelector(".banners")?.replaceChildren(...banners);
 }
 
 /** @returns {HTMLElement} */
 function serverStopped() {
     return noticeBlock("warning", "replayhost has stopped",
-        "Start it again, for example with `replayhost serve`, and this page will reconnect. "
+        `Start it again, for example with \`${api.startCommand()}\`, and this page will reconnect. `
         + "Until then, you can't open or add archives.");
 }
 

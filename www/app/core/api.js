@@ -1,4 +1,5 @@
 /** The client of the server's JSON API, which `docs/json.md` describes. */
+import { serverFailed } from "./connection.js";
 import { encoded } from "./routes.js";
 
 /**
@@ -62,11 +63,22 @@ export class HostError extends Error {
     }
 }
 
-export const serverUnavailable = () => new HostError({
-    code: "server-unavailable",
-    what: "replayhost has stopped",
-    hint: "start it again, for example with `replayhost serve`, then try again",
-});
+/** @returns {string} the command that starts this server again; the server hands it to the page if it needs options */
+export function startCommand() {
+    const command = document.querySelector('meta[name="replayhost-start"]')?.content;
+    // Between backticks, text is code.
+    return command && !command.includes("`") ? command : "replayhost serve";
+}
+
+/** @returns {HostError} the error for a server that doesn't respond; it's asked until it does */
+export function serverUnavailable() {
+    serverFailed();
+    return new HostError({
+        code: "server-unavailable",
+        what: "replayhost has stopped",
+        hint: `start it again, for example with \`${startCommand()}\`; this page will reconnect`,
+    });
+}
 
 /**
  * Reads the error object in the body of a response.

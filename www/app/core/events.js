@@ -1,7 +1,6 @@
 /** The server's events: changes of the library, and the progress of jobs. */
+import { followServer, responds, serverFailed, serverResponded } from "./connection.js";
 
-const reconnectSeconds = 3;
-const lostSeconds = 3;
 // A server without events isn't asked again, by any view.
 let isSupported = true;
 
@@ -10,55 +9,53 @@ let isSupported = true;
  *
  * A server without events isn't asked again. The library then updates only when the page becomes visible.
  *
- * @param {{onConnected: () => void, onLost: () => void, onArchives: () => void, onJob: (job: import("./api.js").Job) => void}} listener
- *   `onConnected`: earlier events may have been missed; `onLost`: the server hasn't responded for some seconds, and the
- *   connection is retried
+ * @param {{onConnected: () => void, onArchives?: () => void, onJob: (job: import("./api.js").Job) => void}} listener
+ *   `onConnected`: earlier events may have been missed
  * @returns {{close: () => void}}
  */
-export function followEvents({ onConnected, onLost, onArchives, onJob }) {
+export function followEvents({ onConnected, onArchives, onJob }) {
     let source = null;
-    let timer;
-    let lostTimer;
     let hasWorked = false;
     let ended = false;
+    const server = followServer({ onBack: connect });
 
     function connect() {
-        clearTimeout(timer);
         if (ended || !isSupported || source || document.visibilityState !== "visible") return;
         source = new EventSource("/api/events");
         source.addEventListener("open", () => {
             hasWorked = true;
-            clearTimeout(lostTimer);
-            lostTimer = undefined;
+            serverResponded();
             onConnected();
         });
-        source.addEventListener("archives", () => onArchives());
+        source.addEventListener("archives", () => onArchives?.());
         source.addEventListener("job", (event) => {
             const job = read(event.data);
             if (job) onJob(job);
         });
         source.addEventListener("error", () => {
-            if (hasWorked) lostTimer ??= setTimeout(onLost, lostSeconds * 1000);
+            serverFailed();
             // Browsers reconnect after a broken connection, but not after an error response.
             if (source?.readyState !== EventSource.CLOSED) return;
             disconnect();
-            if (hasWorked) timer = setTimeout(connect, reconnectSeconds * 1000);
-            else isSupported = false;
+            if (!hasWorked) checkSupport();
         });
     }
 
     function disconnect() {
-        clearTimeout(timer);
         source?.close();
         source = null;
+    }
+
+    /** A server that responds, but not with events, has none. */
+    async function checkSupport() {
+        isSupported = false;
+        isSupported = !await responds();
     }
 
     function whenVisible() {
         if (document.visibilityState === "visible") {
             connect();
         } else {
-            clearTimeout(lostTimer);
-            lostTimer = undefined;
             disconnect();
         }
     }
@@ -68,7 +65,7 @@ export function followEvents({ onConnected, onLost, onArchives, onJob }) {
     return {
         close() {
             ended = true;
-            clearTimeout(lostTimer);
+            server.close();
             disconnect();
             document.removeEventListener("visibilitychange", whenVisible);
         },

@@ -1,7 +1,7 @@
 /** The library: lists all archives and collections, and adds new ones. */
 import { errorBlock } from "../components/messages.js";
 import { confirmRemoval } from "../components/removal.js";
-import { captureLink, loadHealth, pageHeader, setServerStopped } from "../components/shell.js";
+import { captureLink, loadHealth, pageHeader } from "../components/shell.js";
 import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
@@ -195,9 +195,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     window.addEventListener("beforeunload", warnBeforeLeaving);
     refresh();
     const events = followEvents({
-        onLost: () => setServerStopped(true),
         onConnected: () => {
-            setServerStopped(false);
             activity.load();
             refresh();
         },

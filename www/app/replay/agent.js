@@ -2,6 +2,7 @@
  * The viewer's side of the agent, a hidden frame at the archive's origin that keeps the replay engine set up. Archived
  * scripts run at that origin too, so all messages from it are checked and never trusted.
  */
+import { startCommand } from "../core/api.js";
 import { make } from "../core/dom.js";
 import { clearOrigin, forgetOrigin } from "./clear-origin.js";
 import { failureText, stepText } from "./setup-texts.js";
@@ -20,7 +21,8 @@ class AgentFailure extends Error {
         const { code: known, what, hint } = failureText(code, origin, id);
         super(what);
         this.code = known;
-        this.hint = known === "server-unavailable" ? `${hint} This page will reconnect.` : hint;
+        // That text is for every origin. Only the viewer's knows the command.
+        this.hint = known === "server-unavailable" ? `${hint.replace("replayhost serve", startCommand)} This page will reconnect.` : hint;
     }
 }
 

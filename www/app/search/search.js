@@ -1,7 +1,8 @@
 /** The results of a search: pages of all archives, best first. */
 import { errorBlock } from "../components/messages.js";
-import { pageHeader, setServerStopped, showBanners } from "../components/shell.js";
+import { pageHeader, showBanners } from "../components/shell.js";
 import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, number } from "../core/format.js";
@@ -26,6 +27,8 @@ export function showSearch(root, firstRoute) {
     let cursor;
     let count = 0;
     let abort = new AbortController();
+    // Repeats what failed because the server had stopped.
+    let retry = null;
     const titles = new Map();
     const box = createSearchBox(open);
     const heading = make("h1", { text: "Search results", tabindex: "-1" });
@@ -35,11 +38,12 @@ export function showSearch(root, firstRoute) {
     const problems = make("div");
     const hits = make("ol", { class: "hits" });
     const more = make("button", { type: "button", text: "More results", hidden: true, on: { click: loadMore } });
+    const moreProblems = make("div");
     const facets = make("nav", { class: "facets", "aria-label": "Narrow the results", tabindex: "-1" });
     // On a narrow screen, the filters are below the results.
     const narrow = make("button", { type: "button", class: "narrow", text: "Narrow the results", hidden: true,
         on: { click: () => facets.focus() } });
-    const body = make("div", { class: "search-body" }, make("div", { class: "found" }, problems, hits, more), facets);
+    const body = make("div", { class: "search-body" }, make("div", { class: "found" }, problems, hits, moreProblems, more), facets);
     root.replaceChildren(
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
             make("span", { class: "current", "aria-current": "page", text: "Search" })], box.element),
@@ -63,6 +67,8 @@ export function showSearch(root, firstRoute) {
     async function load() {
         abort.abort();
         abort = new AbortController();
+        retry = null;
+        moreProblems.replaceChildren();
         const { signal } = abort;
         const { hits: wanted = hitsPerRequest, top = 0 } = history.state ?? {};
         const focused = document.activeElement;
@@ -81,6 +87,7 @@ export function showSearch(root, firstRoute) {
             if (!focused.isConnected) heading.focus({ preventScroll: true });
         } catch (error) {
             if (signal.aborted) return;
+            if (error.status === 0) retry = load;
             showProblem(error);
         } finally {
             clearTimeout(timer);
@@ -135,6 +142,8 @@ export function showSearch(root, firstRoute) {
     async function loadMore() {
         const { signal } = abort;
         more.disabled = true;
+        retry = null;
+        moreProblems.replaceChildren();
         try {
             const found = await api.search(search, { limit: hitsPerRequest, cursor, signal });
             const first = count;
@@ -145,7 +154,8 @@ export function showSearch(root, firstRoute) {
         } catch (error) {
             if (signal.aborted) return;
             more.disabled = false;
-            problems.replaceChildren(errorBlock(error, "Can't load more results"));
+            if (error.status === 0) retry = loadMore;
+            moreProblems.replaceChildren(errorBlock(error, "Can't load more results"));
         }
     }
 
@@ -178,16 +188,13 @@ export function showSearch(root, firstRoute) {
     }
 
     const events = followEvents({
-        onLost: () => setServerStopped(true),
-        onConnected: () => {
-            setServerStopped(false);
-            coverage.refresh();
-        },
+        onConnected: () => coverage.refresh(),
         onArchives: () => coverage.refresh(),
         onJob: ({ kind, state }) => {
             if (kind === "text" && state === "done") coverage.refresh();
         },
     });
+    const server = followServer({ onBack: () => retry?.() });
     load();
 
     return {
@@ -207,6 +214,7 @@ export function showSearch(root, firstRoute) {
             abort.abort();
             coverage.close();
             events.close();
+            server.close();
         },
     };
 }

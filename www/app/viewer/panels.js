@@ -39,7 +39,8 @@ export function failurePanel(title, error, retry, archive) {
     const code = archive.kind === "archive" && fileFailures[error.code];
     const { what: message = error.message, hint = "" } = code ? failureText(code, archive.replayOrigin, archive.id) : error;
     const { what } = messageParts(new Error(message));
-    return panel("failure-panel", make("h1", { text: title }),
+    const kind = error.code === "server-unavailable" ? "failure-panel server-panel" : "failure-panel";
+    return panel(kind, make("h1", { text: title }),
         make("p", { role: "alert" }, ...withCode(what)),
         hint && make("p", {}, ...withCode(messageParts({ message: hint }).what)),
         make("p", { class: "panel-actions" },

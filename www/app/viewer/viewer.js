@@ -4,10 +4,12 @@
  * `navigation.js` has its states. This module sends events to it and shows the resulting state.
  */
 import { unavailabilityText, isUnavailable } from "../components/availability.js";
+import { viewerBanner } from "../components/shell.js";
 import * as api from "../core/api.js";
 import {
     captureNote, completeURL, decodeName, fragmentOf, isPDF, isWords, namesMethod, sameDocument, slashHint, withoutFragment,
 } from "../core/captures.js";
+import { followServer, serverFailed } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { pageURL, searchURL } from "../core/routes.js";
 import { createAgent } from "../replay/agent.js";
@@ -25,7 +27,6 @@ import { createToolbar } from "./viewer-toolbar.js";
 const restoredSecondsMin = 8;
 const arrivalSecondsMax = 30;
 const copySecondsMax = 20;
-const serverSeconds = 3;
 
 const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
 const neverConfirmed = (kind) => `This page's URL isn't in this ${kind}, so the URL isn't shown.`;
@@ -112,8 +113,11 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         },
         onToolbar: () => toolbar.focus(),
     });
-    const element = make("div", { class: "viewer" }, toolbar.element, hint, stage, agent.element);
+    const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hint, stage, agent.element);
     const icons = createIcons(agent, archive, toolbar.setIcon);
+    const server = followServer({ onBack: () => {
+        if (needsServer && state.name === "failed") retry();
+    } });
 
     let state = initialState;
     let visible = true;
@@ -121,8 +125,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     let pageTitle = "";
     let wasRestored = false;
     let lateTimer = 0;
-    let serverTimer = 0;
     let retry = () => {};
+    let needsServer = false;
     let expected = noExpectation;
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
@@ -216,25 +220,16 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     /** @param {{url: string, timestamp: string}} [frameTarget] where the page navigated by itself, if that failed */
     function fail(error, again, frameTarget) {
         retry = again;
+        needsServer = error.code === "server-unavailable";
         const title = error.isOfPage ? "This page can't be shown" : `“${archiveTitle}” can't be opened`;
         const panel = failurePanel(title, error, () => retry(), archive);
         // The same failure can be reported several times. Its panel stays, so that buttons keep the focus.
         const isSame = state.panel?.isEqualNode(panel) === true;
         go("fail", { panel: isSame ? state.panel : panel, inFrame: frameTarget !== undefined, ...frameTarget });
-        if (error.code === "server-unavailable") retryWhenServerIsBack();
+        // The engine found it, not this page.
+        if (needsServer) serverFailed();
         // A page that timed out may still arrive.
         if (!error.isOfPage) onFailed(error);
-    }
-
-    function retryWhenServerIsBack() {
-        const isCurrent = trackRequest();
-        clearTimeout(serverTimer);
-        serverTimer = setTimeout(async () => {
-            const isBack = await api.health().then(() => true, () => false);
-            if (!isCurrent() || state.name !== "failed") return;
-            if (isBack) retry();
-            else retryWhenServerIsBack();
-        }, serverSeconds * 1000);
     }
 
     /**
@@ -483,7 +478,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         close() {
             openCount += 1;
             clearTimeout(lateTimer);
-            clearTimeout(serverTimer);
+            server.close();
             pageReports.close();
             document.removeEventListener("visibilitychange", whenVisible);
             icons.close();

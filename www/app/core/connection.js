@@ -1,0 +1,61 @@
+/** Watches whether the server responds, while this page is visible. */
+
+const askSeconds = 10;
+const retrySeconds = 2;
+
+const listeners = new Set();
+let state = "responds";
+let timer = 0;
+let isAsking = false;
+
+/** @returns {Promise<boolean>} whether the server responds now */
+export const responds = () => fetch("/api/health", { cache: "no-store" }).then(() => true, () => false);
+
+/** Call this after a response of the server. */
+export function serverResponded() {
+    const hadFailed = state !== "responds";
+    state = "responds";
+    if (hadFailed) [...listeners].forEach(({ onBack }) => onBack());
+}
+
+/** Call this when the server didn't respond. It's asked again, and after another failure counts as stopped. */
+export function serverFailed() {
+    if (state !== "responds") return;
+    state = "failed";
+    askIn(retrySeconds);
+}
+
+async function ask() {
+    if (isAsking || document.visibilityState !== "visible") return;
+    isAsking = true;
+    const isBack = await responds();
+    isAsking = false;
+    if (isBack) {
+        serverResponded();
+    } else if (state === "responds") {
+        state = "failed";
+    } else if (state === "failed") {
+        state = "stopped";
+        [...listeners].forEach(({ onStopped }) => onStopped?.());
+    }
+    askIn(state === "responds" ? askSeconds : retrySeconds);
+}
+
+function askIn(seconds) {
+    clearTimeout(timer);
+    timer = setTimeout(ask, seconds * 1000);
+}
+
+/**
+ * @param {{onStopped?: () => void, onBack: () => void}} listener `onBack`: the server responds again, after one failure or
+ *   many; requests that failed can be repeated
+ * @returns {{close: () => void}}
+ */
+export function followServer(listener) {
+    if (listeners.size === 0) {
+        document.addEventListener("visibilitychange", ask);
+        askIn(askSeconds);
+    }
+    listeners.add(listener);
+    return { close: () => listeners.delete(listener) };
+}
