@@ -6,7 +6,7 @@ import shutil
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from support.archives import write_archive
+from support.archives import write_archive, write_captures
 from support.expecting import expect
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
@@ -260,3 +260,30 @@ def test_keyboard_imports_and_removes(host, page):
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     assert host.ids() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_toolbar_shows_url_and_time(host, page, tmp_path, width, scheme):
+    """The whole time, and as much of the URL as tells pages apart."""
+    url = "https://harbour.example/news/2024/an-address-of-a-page.html"
+    host.add(write_captures(tmp_path / "harbour.wacz", "Harbour Notebook of the northern coast", [
+        ({"url": url, "time": f"{year}-09-30T10:09:00Z"}, b"<!doctype html><h1>News</h1>") for year in (2018, 2019)]))
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 640})
+    page.goto(f"{host.home}/?archive=/archives/harbour.wacz#url={url}&ts=2019")
+    expect(Viewer(page).read("h1")).to_have_text("News")
+    time = page.locator(".capture-time select")
+    expect(time).to_be_visible()
+    needed = time.evaluate("""(select) => {
+        const copy = select.parentElement.appendChild(select.cloneNode(true));
+        copy.style.cssText = "position: absolute; width: max-content; max-width: none";
+        const { width } = copy.getBoundingClientRect();
+        copy.remove();
+        return width;
+    }""")
+    assert time.bounding_box()["width"] >= needed - 1
+    assert page.locator(".url-bar").bounding_box()["width"] >= 320
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"toolbar-{width}-{scheme}.png")
