@@ -1,5 +1,6 @@
 """The panel for a URL that can't be shown: why, and that what it offers opens. docs/json.md lists the reasons."""
 
+import base64
 import json
 import os
 import re
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.one_chromium
 
 SITE = "https://reef.example"
 UNCAPTURED = "This page isn't in"
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 
 def html(title):
@@ -250,3 +253,25 @@ def test_panel_is_accessible(host, browser, tmp_path, width, theme):
     options = {"resultTypes": ["violations"], "iframes": False}
     violations = Axe().run(page, context={"exclude": [["iframe"]]}, options=options).response["violations"]
     assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in violations] == []
+
+
+def test_panel_shows_nothing_of_the_previous_page(host, page, tmp_path):
+    """Its icon goes, screen readers are told, and the heading has the focus. The page below the panel comes back whole."""
+    page_html = f'<link rel="icon" href="/dot.png">{html("Home")}<a href="/coral">Coral</a>'
+    host.add(write_captures(tmp_path / "reef.wacz", "Reef", [
+        ({"url": f"{SITE}/"}, page_html.encode()), ({"url": f"{SITE}/dot.png", "file": "dot.png"}, PIXEL)]))
+    icon, tab_icon, spoken = page.locator(".favicon"), page.locator('link[rel="icon"]'), page.locator("#announcements")
+    viewer = open_url(host, page, f"{SITE}/")
+    for act in [lambda: viewer.follow("Coral"), lambda: viewer.open_url(f"{SITE}/coral")]:
+        expect(page).to_have_title("Home – Reef")
+        expect(icon).to_be_visible()
+        expect(tab_icon).to_have_attribute("href", re.compile("^blob:"))
+        act()
+        expect(page.get_by_role("heading", name=UNCAPTURED)).to_be_focused()
+        expect(page).to_have_title("Not captured – Reef")
+        expect(spoken).to_have_text("Not captured")
+        expect(icon).to_be_hidden()
+        expect(tab_icon).to_have_attribute("href", "/app/icon.svg")
+        viewer.open_url(f"{SITE}/")
+    expect(icon).to_be_visible()
+    expect(spoken).to_have_text("Home")

@@ -153,6 +153,16 @@ def test_more_results_stay_after_back(library, page):
     expect(titles(page).nth(45)).to_be_in_viewport()
 
 
+def test_results_have_the_focus(library, page):
+    """Their heading, for the first search and the next."""
+    page.goto(library.home)
+    for words, found in [("napfschnecke", "1 page"), ("limpet", "4 pages")]:
+        field(page).fill(words)
+        field(page).press("Enter")
+        summary(page, found)
+        expect(page.get_by_role("heading", name="Search results")).to_be_focused()
+
+
 def test_keyboard_only(library, page):
     """`/`, arrows, Escape and Enter. The suggestion that is chosen is the combobox's active descendant."""
     page.goto(library.home)

@@ -24,6 +24,7 @@ export function createSearchBox(open = (address) => location.assign(address)) {
 
     function leave(address) {
         stop();
+        input.blur();
         open(address);
     }
 

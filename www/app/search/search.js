@@ -71,7 +71,6 @@ export function showSearch(root, firstRoute) {
         moreProblems.replaceChildren();
         const { signal } = abort;
         const { hits: wanted = hitsPerRequest, top = 0 } = history.state ?? {};
-        const focused = document.activeElement;
         document.title = `${plain(search.words, 80) || "Search"} – replayhost`;
         box.show(search);
         showFilters();
@@ -83,8 +82,8 @@ export function showSearch(root, firstRoute) {
             if (signal.aborted) return;
             showResults(found, captures);
             if (top > 0) window.scrollTo(0, top);
-            // The link that was followed is no longer there.
-            if (!focused.isConnected) heading.focus({ preventScroll: true });
+            // The focus was in the search field, or on a link that is no longer there.
+            if (document.activeElement === document.body) heading.focus({ preventScroll: true });
         } catch (error) {
             if (signal.aborted) return;
             if (error.status === 0) retry = load;

@@ -56,7 +56,7 @@ export async function documentPanel(archive, capture) {
                 src: `http://127.0.0.1${port}/pdf/${archive.id}/${capture.timestamp}/${capture.url}` }));
     }
     return make("div", { class: "panel document-panel" }, make("div", { class: "panel-content" }, icon("file"),
-        make("h1", { text: isPDF(capture) ? "A PDF document" : "Not a page" }),
+        make("h1", { tabindex: "-1", text: isPDF(capture) ? "A PDF document" : "Not a page" }),
         make("p", { class: "url wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
         make("p", { text: reason(capture) }),
         make("p", { class: "panel-actions" },

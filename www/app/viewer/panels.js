@@ -18,13 +18,15 @@ function panel(kind, ...children) {
     return make("div", { class: `panel ${kind}` }, make("div", { class: "panel-content" }, ...children));
 }
 
+const heading = (text) => make("h1", { text, tabindex: "-1" });
+
 /**
  * @param {string} title
  * @param {string} text
  * @returns {HTMLElement}
  */
 export function progressPanel(title, text) {
-    return panel("progress-panel", make("h1", { text: title }), make("p", { class: "quiet step", text }),
+    return panel("progress-panel", heading(title), make("p", { class: "quiet step", text }),
         make("div", { class: "pulse", "aria-hidden": "true" }));
 }
 
@@ -40,7 +42,7 @@ export function failurePanel(title, error, retry, archive) {
     const { what: message = error.message, hint = "" } = code ? failureText(code, archive.replayOrigin, archive.id) : error;
     const { what } = messageParts(new Error(message));
     const kind = error.code === "server-unavailable" ? "failure-panel server-panel" : "failure-panel";
-    return panel(kind, make("h1", { text: title }),
+    return panel(kind, heading(title),
         make("p", { role: "alert" }, ...withCode(what)),
         hint && make("p", {}, ...withCode(messageParts({ message: hint }).what)),
         make("p", { class: "panel-actions" },
@@ -65,7 +67,7 @@ export function absencePanel(archive, url, { indexed, asked, timestamp }) {
     const nearby = make("div", { class: "explanation" });
     explain(archive, url, asked, timestamp, reasons, nearby);
     return panel("absence-panel",
-        make("h1", { text: indexed ? "This capture can't be shown" : `This page isn't in “${title}”` }),
+        heading(indexed ? "This capture can't be shown" : `This page isn't in “${title}”`),
         make("p", { class: "url wrap", dir: "ltr", text: plainURL(url, 600) }),
         make("p", { role: "status", text: indexed ? `“${title}” lists this capture, but it can't be shown.`
             : "Nothing was loaded from the internet." }),

@@ -127,6 +127,8 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     let lateTimer = 0;
     let retry = () => {};
     let needsServer = false;
+    // The last report with icons, from the page in the frame.
+    let pageIcons = { icons: [], timestamp: "" };
     let expected = noExpectation;
     // How far the arriving page has moved in the browser's history.
     let movesLater = 0;
@@ -155,7 +157,17 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         else toolbar.setTime();
         toolbar.setURL(state.url);
         showTitle();
+        if (panel && panel !== before.panel) introduce(panel);
         if (visible && state.url) steps.make(pageURL(archive, state.url, state.timestamp), made);
+    }
+
+    /** Nothing of the previous page stays: the icon, what screen readers were told, and the focus. */
+    function introduce(panel) {
+        icons.set([], "");
+        if (!visible) return;
+        announce(pageTitle);
+        const hasFocus = document.activeElement === document.body || frame.element.contains(document.activeElement);
+        if (hasFocus) panel.querySelector('h1[tabindex="-1"]')?.focus({ preventScroll: true });
     }
 
     /** Starts the time limit while a page is opening. */
@@ -267,7 +279,6 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         if (!isCurrent()) return;
         const page = pageOf(list.closest.url, "", list.closest, list);
         retry = () => openURL(page.url, page.capture.timestamp, { step: "replace" });
-        icons.set([], "");
         go("showFile", { page, panel, inFrame, over });
         onShown();
     }
@@ -352,6 +363,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         const { reportedURL, capture, list, fragment: before } = state.framePage;
         go("uncover", { page: pageOf(reportedURL, fragment, capture, list) });
         showHint(captureNote(capture));
+        icons.set(pageIcons.icons, pageIcons.timestamp);
         // Without the number sign, the browser would reload the page.
         if (fragment !== before) frame.navigate(withoutFragment(reportedURL) + (fragment || "#"), capture.timestamp);
         focusPage();
@@ -400,6 +412,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
 
     function arrive(page, report) {
         const { capture, reportedURL } = page;
+        if (report.kind === "load") pageIcons = report;
         if (state.over) {
             go("arrive", { page });
             return;
@@ -417,7 +430,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         movesLater = 0;
         if (position) agent.tell("scroll", position);
         focusPage();
-        if (report.kind === "load") icons.set(report.icons, report.timestamp);
+        icons.set(pageIcons.icons, pageIcons.timestamp);
     }
 
     /** Shows a page whose URL isn't in the index, unless a panel covers it. */
