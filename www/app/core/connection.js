@@ -1,6 +1,6 @@
 /** Watches whether the server responds, while this page is visible. */
 
-const askSeconds = 10;
+const askSeconds = 5;
 const retrySeconds = 2;
 
 const listeners = new Set();

@@ -103,6 +103,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         showHint: showPageHint,
         onStep: () => {
             if (state.name !== "opening") expected = noExpectation;
+            movesLater = 0;
             pageReports.expect();
             go("leave");
         },
@@ -315,12 +316,14 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         retry = () => openURL(url, timestamp, { step: state.name === "opening" ? state.step : "replace", trust });
         lookups.forgetNearest();
         showHint("");
-        if (!frame.exists) {
+        // A frame that Back or Forward removed is replaced soon.
+        const isFirst = before.name === "empty" || !frame.exists && !traversed;
+        if (isFirst) {
             toolbar.setURL(url);
             setTitle("");
         }
         const progress = () => progressPanel(`Opening “${archiveTitle}”`, "Looking up the URL…");
-        go("open", { url, timestamp, step, traversed, panel: frame.exists ? undefined : progress() });
+        go("open", { url, timestamp, step, traversed, panel: isFirst ? progress() : undefined });
         if (traversed) frame.remove();
         try {
             const list = await lookups.typed(url, timestamp, trust);
@@ -426,8 +429,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         const position = isExpected ? expected.position : undefined;
         if (isExpected) expected = noExpectation;
         go("arrive", { page });
-        if (movesLater) steps.go(movesLater);
-        movesLater = 0;
+        moveNow();
         if (position) agent.tell("scroll", position);
         focusPage();
         icons.set(pageIcons.icons, pageIcons.timestamp);
@@ -440,7 +442,14 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         expected = { ...expected, page: null };
         showHint(page ? unconfirmed : neverConfirmed(archive.kind));
         go("arrive", { page });
+        moveNow();
         focusPage();
+    }
+
+    /** Moves in the browser's history if the page asked for it while it was arriving. */
+    function moveNow() {
+        if (movesLater) steps.go(movesLater);
+        movesLater = 0;
     }
 
     function focusPage() {
