@@ -84,6 +84,30 @@ struct WACZFileTests {
         #expect(code { _ = try wacz.record(of: entry) } == .badIndex)
     }
 
+    /// The layout of py-wacz 0.1: only datapackage.json is at the top of the ZIP.
+    @Test func capturesInTheDataFolderAreRead() throws {
+        let bytes = ArchiveBuilder.wacz { entries in
+            for place in entries.indices where !String(decoding: entries[place].name, as: UTF8.self).contains("package")
+            {
+                entries[place].name = Array("data/".utf8) + entries[place].name
+            }
+        }
+        let wacz = try ArchiveBuilder.open(bytes)
+        let capture = try #require(try wacz.captures(ofURL: "http://example.org/two").first)
+        #expect(try wacz.record(of: capture).targetURI == "http://example.org/two")
+        let (inspection, usual) = (try wacz.inspect(), try ArchiveBuilder.open(ArchiveBuilder.wacz()).inspect())
+        #expect(inspection.captureCount == usual.captureCount && inspection.pageCount == usual.pageCount)
+        #expect(inspection.findings.contains { $0.code == "data-folder" && $0.severity == .warning })
+    }
+
+    @Test func archiveInAnotherFolderIsRefusedWithAHint() {
+        let bytes = ArchiveBuilder.wacz { entries in
+            for place in entries.indices { entries[place].name = Array("crawl/".utf8) + entries[place].name }
+        }
+        let error = #expect(throws: WebArchiveError.self) { _ = try ArchiveBuilder.open(bytes) }
+        #expect(error?.code == .noArchiveData && error?.hint?.contains("another folder") == true)
+    }
+
     @Test func multiWACZIsRefusedWithAMessage() {
         let bytes = ArchiveBuilder.wacz { entries in
             entries[3] = Entry(

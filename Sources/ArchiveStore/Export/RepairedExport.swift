@@ -41,14 +41,14 @@ private struct Repair {
     mutating func addFiles(progress: (UInt64) throws -> Void) throws {
         var done: UInt64 = 0
         for entry in wacz.warcEntries {
-            let name = String(entry.name.dropFirst("archive/".count))
+            let name = String(wacz.path(of: entry).dropFirst("archive/".count))
             let source = try writer.source(of: entry, in: wacz)
             if try !writer.addCaptures(
                 source, name: name, converts: converted.contains(source.name), keepsName: true,
                 detectsPages: before.pageCount == 0,
                 progress: { try progress(done + $0) })
             {
-                try writer.addFile(entry.name, source)
+                try writer.addFile(wacz.path(of: entry), source)
             }
             if entry.method != .stored { changes.append("File \(entry.name): no longer compressed by the ZIP.") }
             done += entry.uncompressedSize
@@ -56,7 +56,7 @@ private struct Repair {
         try addPages()
         let rebuilt = Set(wacz.warcEntries.map(\.name) + wacz.indexEntries.map(\.name) + wacz.pageEntries.map(\.name))
         for entry in wacz.directory.entries where !entry.isDirectory && !rebuilt.contains(entry.name) {
-            guard !entry.name.hasPrefix("indexes/"), !entry.name.hasPrefix("datapackage") else { continue }
+            guard !wacz.path(of: entry).hasPrefix("indexes/"), !entry.name.hasPrefix("datapackage") else { continue }
             guard wacz.directory.entry(named: entry.name) == entry else {
                 changes.append("Left out \(entry.name.prefix(200)): its name isn't safe.")
                 continue
@@ -70,7 +70,9 @@ private struct Repair {
         guard before.pageCount > 0 else { return }
         let damage = before.findings.filter { $0.code.hasPrefix("page-") || $0.code == "pages-damaged" }
         guard !damage.isEmpty || wacz.pageEntries.isEmpty else {
-            for entry in wacz.pageEntries { try writer.addFile(entry.name, try writer.source(of: entry, in: wacz)) }
+            for entry in wacz.pageEntries {
+                try writer.addFile(wacz.path(of: entry), try writer.source(of: entry, in: wacz))
+            }
             return
         }
         let reader = wacz.makePageReader(keepsText: true)

@@ -117,7 +117,7 @@ public final class CaptureReader {
             let recordsMax = wacz.limits.linesMax(compressed: entry.compressedSize)
             guard recordNumber <= recordsMax else { throw tooLarge(entry, "more than \(recordsMax) records") }
             bytesRead += item.length
-            let filename = String(entry.name.dropFirst("archive/".count))
+            let filename = String(wacz.path(of: entry).dropFirst("archive/".count))
             guard let made = CDXJEntry(item, filename: filename) else { continue }
             return (made, IndexLocation(file: entry.name, line: recordNumber))
         }

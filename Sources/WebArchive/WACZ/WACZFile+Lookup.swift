@@ -167,7 +167,7 @@ extension WACZFile {
 
     /// The `.idx` files of the archive.
     var zipNumEntries: [ZIPEntry] {
-        directory.entries.filter { $0.name.hasPrefix("indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
+        directory.entries.filter { $0.name.hasPrefix("\(folder)indexes/") && $0.name.hasSuffix(".idx") && !$0.isUnsafe }
     }
 
     func searchable(assumesSorted: Bool) throws(WebArchiveError) -> CaptureIndex.Opened? {

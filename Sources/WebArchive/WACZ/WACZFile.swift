@@ -17,6 +17,8 @@ public struct WACZFile: Sendable {
     public let pageEntries: [ZIPEntry]
     /// The findings of opening the file, which an inspection includes too.
     public let openFindings: [Finding]
+    /// The folder with `archive/`, `indexes/` and `pages/`: `data/` in a layout from before WACZ 1.0, otherwise empty.
+    let folder: String
     let limits: Limits
     /// The indexes for lookups, shared by all copies of the value.
     var captureIndex: CaptureIndex
@@ -52,13 +54,26 @@ public struct WACZFile: Sendable {
         let dataPackage = try readDataPackage(directory, &log)
         let digest = try readDigest(directory, &log)
         let safe = directory.entries.filter { !$0.isUnsafe && !$0.isDirectory }
-        let archived = safe.filter { $0.name.hasPrefix("archive/") }
-        try refuseMultiWACZ(dataPackage, archived, name: source.name)
+        let folder = folder(of: safe, &log)
+        let archived = safe.filter { $0.name.hasPrefix("\(folder)archive/") }
+        try refuseMultiWACZ(dataPackage, safe, archived, name: source.name)
         guard !archived.isEmpty else { throw noArchiveData(safe, name: source.name) }
         return WACZFile(
             directory: directory, dataPackage: dataPackage, digest: digest, warcEntries: warcs(among: archived),
-            indexEntries: safe.filter { isIndex($0.name) }, pageEntries: pageLists(among: safe),
-            openFindings: directory.findings + log.findings, limits: limits, captureIndex: CaptureIndex())
+            indexEntries: safe.filter { isIndex($0.name, in: folder) }, pageEntries: pageLists(among: safe, in: folder),
+            openFindings: directory.findings + log.findings, folder: folder, limits: limits,
+            captureIndex: CaptureIndex())
+    }
+
+    /// Returns the folder with the captures. Early versions of py-wacz packed them in `data/`.
+    private static func folder(of entries: [ZIPEntry], _ log: inout FindingLog) -> String {
+        guard !entries.contains(where: { $0.name.hasPrefix("archive/") }),
+            entries.contains(where: { $0.name.hasPrefix("data/archive/") && isWARC($0.name) })
+        else { return "" }
+        log.add(
+            .warning, "data-folder", "The captures are in the folder data/, as in layouts from before WACZ 1.0.",
+            at: "data/", consequence: "They replay only by lookups, and other programs may refuse the archive.")
+        return "data/"
     }
 
     /// Returns a copy that reads from `copy`, which must have the same bytes. Nothing is parsed again.
@@ -112,8 +127,13 @@ public struct WACZFile: Sendable {
 
     /// Returns the WARC file with the name in an index entry. Searches only in `archive/`.
     public func warcEntry(named filename: String) -> ZIPEntry? {
-        directory.entry(named: "archive/\(filename)")
-            ?? (filename.hasPrefix("archive/") ? directory.entry(named: filename) : nil)
+        directory.entry(named: "\(folder)archive/\(filename)")
+            ?? (filename.hasPrefix("archive/") ? directory.entry(named: folder + filename) : nil)
+    }
+
+    /// Returns the path that an entry has in the layout of WACZ 1.0 and later.
+    package func path(of entry: ZIPEntry) -> String {
+        entry.name.hasPrefix(folder) ? String(entry.name.dropFirst(folder.count)) : entry.name
     }
 
     /// Opens the record that an index entry names.
@@ -224,22 +244,29 @@ extension WACZFile {
     }
 
     private static func refuseMultiWACZ(
-        _ dataPackage: DataPackage?, _ archived: [ZIPEntry], name: String
+        _ dataPackage: DataPackage?, _ entries: [ZIPEntry], _ archived: [ZIPEntry], name: String
     ) throws(WebArchiveError) {
-        let nested = archived.filter { $0.name.lowercased().hasSuffix(".wacz") }.count
         let isMulti = dataPackage?.profile == "multi-wacz-package"
+        // They're in archive/ or, without captures beside them, anywhere.
+        let members = isMulti || archived.isEmpty ? entries : archived
+        let nested = members.count { MultiWACZ.isWACZ($0.name) }
         guard isMulti || nested > 0 else { return }
         let count = isMulti ? max(dataPackage?.resources.count ?? 0, nested) : nested
+        let hasCaptures = archived.contains { !MultiWACZ.isWACZ($0.name) }
         throw WebArchiveError(
             code: .multiWACZ,
             problem: nested > 0
                 ? "the ZIP contains WACZ files (\(count)) instead of captures"
                 : "the multi-WACZ contains none of the WACZ files that it lists (\(count))", file: name,
-            hint: nested > 0 ? nil : "import the WACZ files that datapackage.json lists")
+            hint: nested == 0
+                ? "import the WACZ files that datapackage.json lists"
+                : hasCaptures
+                    ? "extract the ZIP, then import the WACZ files in it"
+                    : "import it, and each of them becomes an archive")
     }
 
     private static func noArchiveData(_ entries: [ZIPEntry], name: String) -> WebArchiveError {
-        let misplaced = entries.contains { $0.name.contains("/archive/") }
+        let misplaced = entries.contains { $0.name.contains("/archive/") && isWARC($0.name) }
         return WebArchiveError(
             code: .noArchiveData,
             problem: "this isn't a WACZ file: none of the \(entries.count) files in the ZIP is in archive/", file: name,
@@ -248,25 +275,27 @@ extension WACZFile {
 
     /// Returns the files in `archive/` with the name of a WARC file, or all of them if there are none.
     private static func warcs(among archived: [ZIPEntry]) -> [ZIPEntry] {
-        let named = archived.filter { entry in
-            let name = entry.name.lowercased()
-            return name.hasSuffix(".warc") || name.hasSuffix(".warc.gz")
-        }
+        let named = archived.filter { isWARC($0.name) }
         return named.isEmpty ? archived : named
     }
 
-    private static func isIndex(_ name: String) -> Bool {
-        guard name.hasPrefix("indexes/") else { return false }
+    private static func isWARC(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasSuffix(".warc") || name.hasSuffix(".warc.gz")
+    }
+
+    private static func isIndex(_ name: String, in folder: String) -> Bool {
+        guard name.hasPrefix("\(folder)indexes/") else { return false }
         let lower = name.lowercased()
         return [".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz"].contains { lower.hasSuffix($0) }
     }
 
-    private static func pageLists(among entries: [ZIPEntry]) -> [ZIPEntry] {
+    private static func pageLists(among entries: [ZIPEntry], in folder: String) -> [ZIPEntry] {
         let lists = entries.filter { entry in
             let name = entry.name.lowercased()
-            return name.hasPrefix("pages/") && (name.hasSuffix(".jsonl") || name.hasSuffix(".jsonl.gz"))
+            return name.hasPrefix("\(folder)pages/") && (name.hasSuffix(".jsonl") || name.hasSuffix(".jsonl.gz"))
         }
-        let first = lists.filter { $0.name == "pages/pages.jsonl" }
-        return first + lists.filter { $0.name != "pages/pages.jsonl" }
+        let first = lists.filter { $0.name == "\(folder)pages/pages.jsonl" }
+        return first + lists.filter { $0.name != "\(folder)pages/pages.jsonl" }
     }
 }

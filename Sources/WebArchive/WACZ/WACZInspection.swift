@@ -185,7 +185,7 @@ private struct WACZInspector {
         for resource in resources {
             listed.insert(resource.path)
             guard let entry = wacz.directory.entry(named: resource.path) else {
-                let holdsCaptures = resource.path.hasPrefix("archive/")
+                let holdsCaptures = resource.path.hasPrefix("\(wacz.folder)archive/")
                 log.add(
                     holdsCaptures ? .error : .warning, "resource-missing",
                     "A file listed in datapackage.json is missing from the archive.", at: resource.path,

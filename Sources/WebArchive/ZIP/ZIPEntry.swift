@@ -58,8 +58,8 @@ public struct ZIPEntry: Sendable, Hashable {
 
     /// Whether readers of a WACZ need this entry.
     var matters: Bool {
-        name.hasPrefix("archive/") || name.hasPrefix("indexes/") || name.hasPrefix("pages/")
-            || name == "datapackage.json" || name == "datapackage-digest.json" || name == "webarchive.yaml"
+        ["archive/", "indexes/", "pages/", "data/"].contains { name.hasPrefix($0) }
+            || ["datapackage.json", "datapackage-digest.json", "webarchive.yaml"].contains(name)
     }
 
     init(
