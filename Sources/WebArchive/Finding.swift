@@ -88,6 +88,17 @@ struct FindingLog: Sendable, Hashable, Codable {
         }
     }
 
+    /// Counts more findings of a code, of which some were added already.
+    mutating func count(_ code: String, more: Int) { counts[code, default: 0] += more }
+
+    /// Returns the log without the findings of a code.
+    func without(_ code: String) -> FindingLog {
+        var log = self
+        log.kept.removeAll { $0.code == code }
+        log.counts[code] = nil
+        return log
+    }
+
     /// Removes all findings, and returns them.
     mutating func taken() -> FindingLog {
         defer { self = FindingLog(perCodeMax: perCodeMax) }

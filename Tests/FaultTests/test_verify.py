@@ -3,11 +3,13 @@
 CHANGES= sets the number of random single-byte changes, SEED= their seed.
 """
 
+import gzip
 import hashlib
 import json
 import os
 import random
 import struct
+import zipfile
 import zlib
 
 import pytest
@@ -65,6 +67,12 @@ def without_crc(data):
     return changed(data, data.index(b"<h1>Coral</h1>") + 5)
 
 
+def other_stated_hash(data):
+    """A change of the hash in datapackage-digest.json that the ZIP's CRC doesn't follow."""
+    place = data.index(b'"sha256:', data.index(b"datapackage-digest.json")) + 12
+    return changed(data, place, ord("1" if data[place] == ord("0") else "0"))
+
+
 @pytest.mark.parametrize("is_gzipped", [False, True], ids=["plain", "gzip"])
 def test_intact_file_is_verified(store, tmp_path, is_gzipped):
     code, result, found = verify(store, Package(RECORDS, is_gzipped=is_gzipped).write(tmp_path / "a.wacz"))
@@ -83,24 +91,22 @@ WARC = f"archive/data.warc byte {PLACE}"
 
 @pytest.mark.parametrize(("package", "outcome", "findings"), [
     # Records
-    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral")), "failed",
-        {("error", "block-digest"): WARC, ("error", "payload-digest"): WARC}, id="body"),
-    pytest.param(Package([HOME, REQUEST, Record(CORAL.url, CORAL.body, digest=sha1)], change_warc=at(b"<h1>Coral")), "failed",
-        {("error", "block-digest"): WARC, ("error", "payload-digest"): WARC}, id="body-sha1"),
-    pytest.param(Package(RECORDS, change_warc=at(b"HTTP/1.1 200 OK", 10)), "failed", {("error", "block-digest"): None}, id="head"),
-    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, payload=b"other")]), "failed", {("error", "payload-digest"): None},
+    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral")), "incomplete", {("warning", "block-digest"): WARC}, id="body"),
+    pytest.param(Package([HOME, REQUEST, Record(CORAL.url, CORAL.body, digest=sha1)], change_warc=at(b"<h1>Coral")), "incomplete",
+        {("warning", "block-digest"): WARC}, id="body-sha1"),
+    pytest.param(Package(RECORDS, change_warc=at(b"HTTP/1.1 200 OK", 10)), "incomplete", {("warning", "block-digest"): None}, id="head"),
+    pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, payload=b"other")]), "incomplete", {("warning", "payload-digest"): None},
         id="payload-digest"),
+    pytest.param(Package(RECORDS, change_warc=at(b"<h1>Coral"), change_packed=in_place("datapackage.json", at(b"1.1.1"))), "failed",
+        {("error", "block-digest"): WARC, ("error", "package-hash"): "datapackage.json"}, id="body-and-description"),
     pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, headers={"Content-Length": "999999"})]), "failed",
-        {("error", "warc-damaged"): None, ("error", "index-no-record"): None}, id="record-too-long"),
-    pytest.param(Package([HOME, Record(CORAL.url, b"5\r\ncoral\r\n0\r\n\r\n", payload=b"coral",
-        head="HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked")]), "verified", {}, id="digest-of-decoded-payload"),
+        {("error", "warc-damaged"): None}, id="record-too-long"),
     pytest.param(Package([HOME, Record(CORAL.url, CORAL.body, digest=sha1)]), "verified", {}, id="sha1"),
     pytest.param(Package([HOME, Record(CORAL.url, b"text", kind="resource", head="", mime="text/plain")]), "verified", {},
         id="resource"),
     # Files in the package
     pytest.param(Package(RECORDS, change_packed=in_place("archive/data.warc", at(b"<h1>Coral"))), "failed",
-        {("error", "resource-hash"): "archive/data.warc", ("error", "block-digest"): WARC, ("error", "payload-digest"): WARC},
-        id="warc-after-its-hash"),
+        {("error", "resource-hash"): WARC}, id="warc-after-its-hash"),
     pytest.param(Package(RECORDS, change_packed=in_place("pages/pages.jsonl", at(b"All"))), "failed",
         {("error", "resource-hash"): "pages/pages.jsonl"}, id="pages-after-their-hash"),
     pytest.param(Package(RECORDS, change_packed=in_place("indexes/index.cdx", lambda data: data.replace(b'"200"', b'"404"', 1))),
@@ -108,8 +114,11 @@ WARC = f"archive/data.warc byte {PLACE}"
     pytest.param(Package(RECORDS, change_packed=in_place("datapackage.json", at(b"1.1.1"))), "failed",
         {("error", "package-hash"): "datapackage.json"}, id="description-after-its-hash"),
     pytest.param(Package(RECORDS, change_zip=without_crc), "failed",
-        {("error", "crc-differs"): "archive/data.warc", ("error", "resource-hash"): "archive/data.warc",
-            ("error", "block-digest"): WARC, ("error", "payload-digest"): WARC}, id="crc"),
+        {("error", "resource-hash"): WARC}, id="crc"),
+    pytest.param(Package(RECORDS, change_packed=in_place("indexes/index.cdx", at(b'"offset"', 13))), "failed",
+        {("error", "resource-hash"): None}, id="offset-after-its-hash"),
+    pytest.param(Package(RECORDS, change_zip=other_stated_hash), "failed",
+        {("error", "crc-differs"): "datapackage-digest.json"}, id="digest-file"),
     pytest.param(Package(RECORDS, change_zip=lambda data: changed(data, data.index(b"PK\x03\x04") + 10)), "verified",
         {("warning", "zip-headers-differ"): "archive/data.warc"}, id="local-header"),
     pytest.param(Package(RECORDS, change_description=without_hashes), "incomplete", {}, id="no-hashes"),
@@ -142,6 +151,99 @@ def test_damage_is_found(store, tmp_path, package, outcome, findings):
     assert {key: place for key, place in found.items() if findings[key]} == {key: place for key, place in findings.items() if place}
     assert result["outcome"] == outcome
     assert code == (4 if outcome == "failed" else 0)
+
+
+def test_changed_byte_is_one_issue_with_the_url(store, tmp_path):
+    """A byte of a compressed record: the hash, the CRC, the record and the index line don't agree, for one cause."""
+    package = Package(RECORDS, is_gzipped=True, change_zip=lambda data: changed(data, data.index(b"archive/data.warc.gz") + 20 + PLACES[2] + 40))
+    _, result, _ = verify(store, package.write(tmp_path / "a.wacz"))
+    errors = [finding for finding in result["findings"] if finding["severity"] != "notice"]
+    assert [finding["code"] for finding in errors] == ["resource-hash"], errors
+    assert errors[0]["location"] == f"archive/data.warc.gz byte {PLACES[2]}"
+    assert CORAL.url in errors[0]["what"]
+    assert "nor its CRC-32" in errors[0]["what"]
+    assert result["records"] == {"checked": 3, "failed": 0, "without": 0}
+    assert result["unreadableRecords"] == 1
+    text = store.run("verify", tmp_path / "a.wacz").output
+    assert "failed: damaged or changed: 1 error\n" in text
+    assert "3 of 4 WARC records match their digests, 1 unreadable\n" in text
+
+
+# Where the gzipped records begin.
+PLACES = [sum(len(gzip.compress(record.bytes(), mtime=0)) for record in RECORDS[:count]) for count in range(len(RECORDS))]
+CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked"
+CHUNKS = b"5\r\ncoral\r\n0\r\n\r\n"
+PACKED = gzip.compress(b"coral" * 40, mtime=0)
+PACKED_CHUNKS = f"{len(PACKED):x}\r\n".encode() + PACKED + b"\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(("record", "digests"), [
+    pytest.param(Record(CORAL.url, CHUNKS, head=CHUNKED), (1, 0, 0), id="as-recorded"),
+    pytest.param(Record(CORAL.url, CHUNKS, payload=b"coral", head=CHUNKED), (0, 1, 0), id="without-transfer-coding"),
+    pytest.param(Record(CORAL.url, PACKED, payload=b"coral" * 40, head="HTTP/1.1 200 OK\r\nContent-Encoding: gzip"), (0, 0, 1),
+        id="without-content-coding"),
+    pytest.param(Record(CORAL.url, PACKED_CHUNKS, payload=b"coral" * 40, head=f"{CHUNKED}\r\nContent-Encoding: gzip"), (0, 0, 1),
+        id="without-both"),
+    pytest.param(Record(CORAL.url, PACKED_CHUNKS, payload=PACKED, head=f"{CHUNKED}\r\nContent-Encoding: gzip"), (0, 1, 0),
+        id="content-coding-kept"),
+    # Stored without chunks, with the header field: as recorded, but without a transfer coding.
+    pytest.param(Record(CORAL.url, b"coral", head=CHUNKED), (0, 0, 0), id="field-without-chunks"),
+])
+@pytest.mark.parametrize("is_gzipped", [False, True], ids=["plain", "gzip"])
+def test_digests_of_encoded_and_decoded_payloads_are_recognized(store, tmp_path, record, digests, is_gzipped):
+    path = Package([HOME, record], is_gzipped=is_gzipped).write(tmp_path / "a.wacz")
+    code, result, found = verify(store, path)
+    assert (code, result["outcome"], found) == (0, "verified", {})
+    assert result["records"] == {"checked": 2, "failed": 0, "without": 0}
+    assert tuple(result["payloadDigests"][name] for name in ("withTransferCoding", "withoutTransferCoding", "decoded")) == digests
+    assert ("1 payload digest is of the body" in store.run("verify", path).output) == any(digests)
+
+
+def test_records_that_differ_as_packed_are_no_damage(store, tmp_path):
+    """All files agree with the list: seven records were changed before, or their digests are wrong."""
+    records = [Record(f"{SITE}/{number}", b"text", payload=b"other" if number < 7 else None) for number in range(23)]
+    path = Package(records).write(tmp_path / "a.wacz")
+    _, result, found = verify(store, path)
+    assert result["records"] == {"checked": 23, "failed": 7, "without": 0}
+    named = [finding["what"] for finding in result["findings"] if finding["code"] == "payload-digest"]
+    assert len(named) == 7 and all(f"{SITE}/{number}" in text for number, text in enumerate(named))
+    text = store.run("verify", path).output
+    assert ("a.wacz: incomplete: as it was packed; 7 records don't match the digests written in them (changed before packing, or "
+        "computed wrongly)\n") in text
+    store.run_checked("import", path)
+    assert store.run("verify", "a").code == 0
+    summary = store.run_checked("info", "a", "--json").lines()[0]["verificationSummary"]
+    assert (summary["contents"], summary["state"]) == ("incomplete", "digestsDiffer")
+
+
+def test_archive_with_an_unsafe_name_is_not_called_undamaged(store, tmp_path):
+    path = Package(RECORDS, change_packed=lambda files: {**files, "../evil": b"x"}).write(tmp_path / "a.wacz")
+    text = store.run("verify", path).output
+    assert "verified: as it was packed, but the ZIP is made in a way that may be an attack\n" in text
+
+
+@pytest.mark.parametrize("folder", ["", "crawls/", "archive/"])
+def test_multi_wacz_is_recognized_wherever_its_members_are(store, tmp_path, folder):
+    path = tmp_path / "several.wacz"
+    names = [f"{folder}{number}.wacz" for number in range(2)]
+    with zipfile.ZipFile(path, "w") as several:
+        for name in names:
+            several.writestr(name, Package([HOME]).bytes())
+        several.writestr("datapackage.json", json.dumps({"profile": "multi-wacz-package", "resources": [{"path": name} for name in names]}))
+    run = store.run("verify", path)
+    assert run.code == 4
+    assert "the ZIP contains WACZ files (2) instead of captures" in run.errors
+    assert "import it" in run.errors
+    store.run_checked("import", path)
+
+
+def test_verify_of_all_archives_ends_with_a_summary(store, tmp_path):
+    store.run_checked("import", FIXTURES / "sample.wacz")
+    store.run_checked("import", Package(RECORDS, change_packed=in_place("pages/pages.jsonl", at(b"All"))).write(tmp_path / "a.wacz"))
+    run = store.run("verify")
+    assert run.code == 4
+    assert run.output.splitlines()[-1] == "2 archives: 1 verified, 1 failed"
+    assert len(store.run("verify", "--json").lines()) == 2
 
 
 def unprotected(data):

@@ -7,6 +7,8 @@ package struct VerificationSummary: Sendable, Hashable {
     package let outcome: Verification.Outcome
     /// The outcome for the contents, without the signature.
     package let contents: Verification.Outcome
+    /// What the verification says about the contents; `nil` if an older version made it.
+    package var state: Verification.State?
     /// The outcome for the signature: `none` if the file isn't signed.
     package let signature: SignatureReport.Outcome
     /// The domain that the signature names; `nil` for an anonymous key.
@@ -16,13 +18,14 @@ package struct VerificationSummary: Sendable, Hashable {
 
 extension VerificationSummary: Codable {
     private enum CodingKeys: String, CodingKey {
-        case outcome, contents, signature, signer, verifiedAt
+        case outcome, contents, state, signature, signer, verifiedAt
     }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         outcome = try container.decode(Verification.Outcome.self, forKey: .outcome)
         contents = try container.decode(Verification.Outcome.self, forKey: .contents)
+        state = try container.decodeIfPresent(Verification.State.self, forKey: .state)
         signature = try container.decode(SignatureReport.Outcome.self, forKey: .signature)
         signer = try container.decodeIfPresent(String.self, forKey: .signer)
         guard let date = RFC3339.date(try container.decode(String.self, forKey: .verifiedAt)) else {
@@ -36,6 +39,7 @@ extension VerificationSummary: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(outcome, forKey: .outcome)
         try container.encode(contents, forKey: .contents)
+        try container.encodeIfPresent(state, forKey: .state)
         try container.encode(signature, forKey: .signature)
         try container.encodeIfPresent(signer, forKey: .signer)
         try container.encode(RFC3339.text(of: verifiedAt), forKey: .verifiedAt)
@@ -60,7 +64,8 @@ package struct VerificationReport: Sendable, Hashable, Codable {
         // To the second, as in the JSON.
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         summary = VerificationSummary(
-            outcome: result.outcome, contents: result.contents, signature: signature?.outcome ?? .unsigned,
+            outcome: result.outcome, contents: result.contents, state: result.state,
+            signature: signature?.outcome ?? .unsigned,
             signer: signature?.signer?.domain, verifiedAt: now)
         let known = Set(previous?.result.findings.map(\.code) ?? [])
         newFindings = previous == nil ? [] : Set(result.findings.map(\.code)).subtracting(known).sorted()

@@ -68,7 +68,7 @@ final class ChunkedDecoder: ByteStream {
     }
 
     /// Returns the chunk size at the start of `bytes` and the length of its line. Ignores extensions.
-    private static func sizeLine(_ bytes: UnsafeRawBufferPointer) -> (size: UInt64, length: Int)? {
+    static func sizeLine(_ bytes: UnsafeRawBufferPointer) -> (size: UInt64, length: Int)? {
         guard let stop = bytes.firstIndex(of: 0x0A) else { return nil }
         var size: UInt64 = 0
         var digits = 0

@@ -10,7 +10,7 @@ extension ArchiveVerifier {
                 now.result.captures.failed += 1
                 // Lines that point outside all files are findings of the inspection.
                 if wacz.warcEntry(named: entry.filename).map({ entry.offset < $0.uncompressedSize }) ?? false {
-                    noteNoRecord(at: location)
+                    noteNoRecord(for: entry, at: location)
                 }
                 return
             }
@@ -113,7 +113,7 @@ extension ArchiveVerifier {
     private func compare(_ entry: CDXJEntry, at location: IndexLocation, with records: inout [ListedRecord]) throws {
         guard let place = records.firstIndex(ofOffset: entry.offset, \.offset) else {
             now.result.captures.failed += 1
-            noteNoRecord(at: location)
+            noteNoRecord(for: entry, at: location)
             return
         }
         records[place].isIndexed = true
@@ -143,9 +143,15 @@ extension ArchiveVerifier {
         }
     }
 
-    private func noteNoRecord(at location: IndexLocation) {
+    private func noteNoRecord(for entry: CDXJEntry, at location: IndexLocation) {
+        if let warc = wacz.warcEntry(named: entry.filename),
+            now.problems.takes(entry.url, offset: entry.offset, in: warc.name)
+        {
+            return
+        }
         now.log.add(
-            .error, "index-no-record", "The index points to a place where no readable record begins.",
+            .error, "index-no-record",
+            "The index points to a place where no readable record begins: \(entry.url.prefix(500))",
             at: location.description, consequence: "This capture can't be replayed.")
     }
 
@@ -179,6 +185,11 @@ extension ArchiveVerifier {
     private func checkRevisit(_ entry: CDXJEntry, at location: IndexLocation) throws {
         guard try !lookups.isResolvable(entry) else { return }
         now.result.revisits.failed += 1
+        if let warc = wacz.warcEntry(named: entry.filename),
+            now.problems.isUnreadable(offset: entry.offset, in: warc.name)
+        {
+            return
+        }
         now.log.add(
             .error, "revisit-unresolved",
             "A capture's content is stored with another capture, which can't be found: \(entry.url.prefix(500))",
@@ -213,7 +224,7 @@ private struct SpanPlaces {
 
 extension RandomAccessCollection where Index == Int {
     /// Returns the first index whose element fulfils a condition that all later elements fulfil too.
-    fileprivate func partition(_ isLater: (Element) -> Bool) -> Int {
+    func partition(_ isLater: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2

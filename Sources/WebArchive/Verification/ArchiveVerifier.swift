@@ -54,13 +54,11 @@ package final class ArchiveVerifier {
             try report()
         }
         try checkPages()
-        if let file, try !file.agrees() {
-            now.log.add(
-                .error, "file-hash", "The file isn't the one that was imported: its SHA-256 differs.", at: wacz.name,
-                consequence: "It was changed or damaged since. Import the original again, or restore a backup.")
-        }
+        let isOtherFile = try file.map { try !$0.agrees() } ?? false
         var result = now.result
-        result.add(now.inspected + now.log.findings)
+        let unhashed = entries.filter { hashes[$0.name] == nil }.map(\.name)
+        var conclusion = VerificationConclusion(now, entries.map(\.name), isOtherFile: isOtherFile)
+        result.add(conclusion.findings(unhashed: Set(unhashed), name: wacz.name))
         return result
     }
 
@@ -105,9 +103,11 @@ package final class ArchiveVerifier {
             if let stopError { throw stopError }
             guard let error = error as? WebArchiveError, error.code != .io else { throw error }
             count(entry, expected, agrees: false)
-            now.log.add(
-                .error, "entry-damaged", "A file in the package can't be read: \(error.problem).", at: entry.name,
-                consequence: "Its contents are lost from there on.")
+            now.problems.change(entry.name) { $0.unreadable = error.problem }
+            if wacz.warcEntries.contains(entry), now.problems.records.last?.end != .max {
+                let start = now.spans.last.flatMap { $0.file == entry.name ? $0.end : nil } ?? 0
+                noteUnreadable(DamagedStretch(start: start, problem: error.problem, url: nil), in: entry)
+            }
         }
         now.entriesDone += 1
         now.recordsEnd = 0
@@ -124,26 +124,12 @@ package final class ArchiveVerifier {
     }
 
     private func compare(_ entry: ZIPEntry, _ found: HashedStream.Sums, _ expected: WARCDigest?) {
-        if found.crc != entry.crc32 {
-            now.log.add(
-                .error, "crc-differs", "A file doesn't match its CRC-32 in the ZIP.", at: entry.name,
-                consequence: "It was damaged after the archive was packed, and may differ from what was captured.")
-        }
+        if found.crc != entry.crc32 { now.problems.change(entry.name) { $0.hasOtherCRC = true } }
         if entry.isDescription { now.result.packageHash = found.digest.map { "\($0.algorithm):\($0.hex)" } }
         let agrees = expected == nil || found.digest == expected
         count(entry, expected, agrees: agrees)
         guard !agrees, let expected else { return }
-        if entry.isDescription {
-            now.log.add(
-                .error, "package-hash", "datapackage.json doesn't match its hash in datapackage-digest.json.",
-                at: entry.name,
-                consequence: "The list of files and hashes was changed after the archive was packed or signed.")
-        } else {
-            let name = expected.algorithm.name
-            now.log.add(
-                .error, "resource-hash", "A file doesn't match its hash (\(name)) in datapackage.json.", at: entry.name,
-                consequence: "It was changed or damaged after the archive was packed.")
-        }
+        now.problems.change(entry.name) { $0.hash = expected.algorithm.name }
     }
 
     private func count(_ entry: ZIPEntry, _ expected: WARCDigest?, agrees: Bool) {
@@ -161,6 +147,7 @@ package final class ArchiveVerifier {
     private func readRecords(of entry: ZIPEntry, from stream: HashedStream) throws {
         guard try stream.skip(now.recordsEnd) else { return }
         let reader = try WARCReader(entry: entry, of: wacz.directory)
+        var forms = PayloadFormFinder(reader)
         let digests = RecordDigests(bytesMax: wacz.limits.recordBytesMax(compressed: entry.compressedSize), entry.name)
         let scanner = WARCScanner(reader, BufferedInput(stream, offset: now.recordsEnd), receiver: digests)
         do {
@@ -168,16 +155,16 @@ package final class ArchiveVerifier {
                 try digests.end()
                 add(item, of: entry)
                 guard digests.isFull || clock.duration(to: .now) >= checkpointInterval else { continue }
-                try addResults(entry, scanner, digests)
+                try addResults(entry, scanner, digests, &forms)
                 now.recordsEnd = scanner.offset
                 try report()
             }
         } catch {
             // The rest can't be read. What was read counts.
-            if stopError == nil, error is WebArchiveError { try addResults(entry, scanner, digests) }
+            if stopError == nil, error is WebArchiveError { try addResults(entry, scanner, digests, &forms) }
             throw error
         }
-        try addResults(entry, scanner, digests)
+        try addResults(entry, scanner, digests, &forms)
         endSpan(of: entry)
     }
 
@@ -207,36 +194,62 @@ package final class ArchiveVerifier {
     }
 
     /// Waits for the comparison of the records so far, and adds the results.
-    private func addResults(_ entry: ZIPEntry, _ scanner: WARCScanner, _ digests: RecordDigests) throws {
-        now.log.add(scanner.takeFindings().located { $0.replacing("\(wacz.name)/", with: "", maxReplacements: 1) })
+    private func addResults(
+        _ entry: ZIPEntry, _ scanner: WARCScanner, _ digests: RecordDigests, _ forms: inout PayloadFormFinder
+    ) throws {
+        // Damaged parts are reported with their cause.
+        let findings = scanner.takeFindings().without("warc-damaged")
+        now.log.add(findings.located { $0.replacing("\(wacz.name)/", with: "", maxReplacements: 1) })
+        let damage = scanner.takeDamage()
+        for part in damage.kept { noteUnreadable(part, in: entry) }
+        now.result.unreadableRecords? += damage.count - damage.kept.count
+        now.problems.addUnreadable(damage.count - damage.kept.count, in: entry.name)
         let results = try digests.takeResults()
         now.result.records.checked += results.withDigest
         now.result.records.without += results.withoutDigest
-        for mismatch in results.mismatches where try !isDecodedPayload(mismatch, of: entry) {
-            now.result.records.failed += 1
-            let part = mismatch.part == .block ? "block" : "payload"
-            now.log.add(
-                .error, "\(part)-digest", "The \(part) of a WARC record doesn't match its digest.",
-                at: "\(entry.name) byte \(mismatch.offset)",
-                consequence: "The capture was changed or damaged after it was recorded.")
-        }
+        now.result.payloadDigests?.withTransferCoding += results.encodedPayloads
+        for mismatch in results.mismatches { try note(mismatch, in: entry, &forms) }
     }
 
-    /// Whether a digest is that of the payload without its transfer coding, as WARC 1.1 §5.9 means it. Few writers do.
-    private func isDecodedPayload(_ mismatch: RecordDigests.Mismatch, of entry: ZIPEntry) throws -> Bool {
-        guard mismatch.part == .payload, entry.method == .stored else { return false }
-        var hasher = DigestHasher(mismatch.expected.algorithm)
-        do {
-            let message = try WARCReader(entry: entry, of: wacz.directory).record(at: mismatch.offset).openHTTPMessage()
-            guard message.head.isChunked else { return false }
-            try message.forEachChunk {
-                hasher.update($0)
-                return true
+    private func noteUnreadable(_ part: DamagedStretch, in entry: ZIPEntry) {
+        now.result.unreadableRecords? += 1
+        now.problems.add(FileProblems.Record(part, in: entry.name))
+    }
+
+    /// Adds a record that doesn't match a digest, unless the digest is of another form of its payload.
+    private func note(
+        _ mismatch: RecordDigests.Mismatch, in entry: ZIPEntry, _ forms: inout PayloadFormFinder
+    ) throws {
+        var isOfPayload = mismatch.payload != nil
+        // In a file that the ZIP compresses, each record would have to be searched from the start.
+        if let payload = mismatch.payload, entry.method == .stored {
+            let bytesRead = entry.localHeaderOffset + min(mismatch.offset, entry.compressedSize)
+            let form = try forms.form(of: mismatch.offset, matching: payload) { try step(bytesRead, nil) }
+            switch form {
+            case .withoutTransferCoding: now.result.payloadDigests?.withoutTransferCoding += 1
+            case .decoded: now.result.payloadDigests?.decoded += 1
+            case nil: break
             }
-        } catch let error as WebArchiveError where error.code != .io {
-            return false
+            isOfPayload = form == nil
         }
-        return hasher.digest == mismatch.expected
+        guard isOfPayload || mismatch.isOfBlock else { return }
+        now.result.records.failed += 1
+        var record = FileProblems.Record(
+            file: entry.name, start: mismatch.offset, isOfBlock: mismatch.isOfBlock, isOfPayload: isOfPayload)
+        if now.problems.records.count < FileProblems.recordsMax, let url = try url(at: mismatch.offset, of: entry) {
+            record.urls = [String(url.prefix(FileProblems.urlCharactersMax))]
+        }
+        now.problems.add(record)
+    }
+
+    /// Returns the URL of a record; `nil` if it has none, or can't be read.
+    private func url(at offset: UInt64, of entry: ZIPEntry) throws -> String? {
+        do throws(WebArchiveError) {
+            return try WARCReader(entry: entry, of: wacz.directory).record(at: offset).targetURI
+        } catch {
+            if error.code == .io { throw error }
+            return nil
+        }
     }
 
     // Pages -------------------------------------------------------------------------------------------------------

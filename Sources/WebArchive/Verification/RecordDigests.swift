@@ -1,20 +1,22 @@
 /// Compares the blocks and payloads of WARC records with their digests, on a thread of its own.
 ///
 /// WARC 1.1 §5.8 (`WARC-Block-Digest`) and §5.9 (`WARC-Payload-Digest`). The payload of an HTTP message is taken as
-/// recorded, with its transfer coding: that is what writers hash.
+/// recorded, with its transfer coding: that is what most writers hash. `PayloadForm` has the other forms.
 final class RecordDigests: WARCBlockReceiver {
     /// A record that doesn't match a digest.
     struct Mismatch: Sendable, Hashable {
-        enum Part: Sendable { case block, payload }
         let offset: UInt64
-        let part: Part
-        let expected: WARCDigest
+        let isOfBlock: Bool
+        /// The digest that the payload as recorded doesn't match; `nil` if it does.
+        let payload: WARCDigest?
     }
 
     /// What was compared.
     struct Results: Sendable {
         var withDigest = 0
         var withoutDigest = 0
+        /// The number of payloads with a transfer coding that match their digest as recorded.
+        var encodedPayloads = 0
         var mismatches: [Mismatch] = []
     }
 
@@ -120,6 +122,9 @@ private struct Comparison: Sendable {
     private var block: Hashed?
     private var payload: Hashed?
     private var isInPayload = false
+    /// The start of the HTTP message, and the number of bytes of its head.
+    private var start: [UInt8] = []
+    private var headLength: Int?
 
     mutating func take(_ batch: Batch) {
         batch.bytes.withUnsafeBytes { bytes in
@@ -137,7 +142,22 @@ private struct Comparison: Sendable {
         guard !bytes.isEmpty else { return }
         block?.hasher.update(bytes)
         if isInPayload { payload?.hasher.update(bytes) }
+        guard payload != nil, start.count < headLength.map({ $0 + 64 }) ?? Self.headBytesMax else { return }
+        start.append(contentsOf: bytes.prefix(isInPayload ? 64 : Self.headBytesMax - start.count))
     }
+
+    /// Whether the payload has a transfer coding.
+    private var isChunked: Bool {
+        guard let headLength, headLength <= start.count, start[..<headLength].firstRange(ofBytes: Self.chunked) != nil
+        else { return false }
+        let input = BufferedInput(SourceStream(MemoryByteSource(start, name: "")), capacity: Self.headBytesMax)
+        guard let head = try? HTTPMessageHead.read(from: input, limits: .standard), head.isChunked else { return false }
+        return start[headLength...].withUnsafeBytes { ChunkedDecoder.sizeLine($0) != nil }
+    }
+
+    private static let headBytesMax = 64 << 10
+    /// A part of the field's value that is the same in all common spellings.
+    private static let chunked = Array("hunked".utf8)
 
     private mutating func take(_ event: Batch.Event) {
         switch event {
@@ -146,14 +166,24 @@ private struct Comparison: Sendable {
             self.block = block.map { Hashed($0) }
             self.payload = payload.map { Hashed($0) }
             isInPayload = false
-        case .payload: isInPayload = true
-        case .end:
-            if block == nil, payload == nil { results.withoutDigest += 1 } else { results.withDigest += 1 }
-            for (part, hashed) in [(RecordDigests.Mismatch.Part.block, block), (.payload, payload)] {
-                guard let hashed, hashed.hasher.digest != hashed.expected else { continue }
-                results.mismatches.append(.init(offset: offset, part: part, expected: hashed.expected))
-            }
-            (block, payload) = (nil, nil)
+            headLength = nil
+            start.removeAll(keepingCapacity: true)
+        case .payload:
+            isInPayload = true
+            headLength = start.count
+        case .end: endRecord()
         }
+    }
+
+    private mutating func endRecord() {
+        if block == nil, payload == nil { results.withoutDigest += 1 } else { results.withDigest += 1 }
+        let isOfBlock = block.map { $0.hasher.digest != $0.expected } ?? false
+        let isOfPayload = payload.map { $0.hasher.digest != $0.expected } ?? false
+        if payload != nil, !isOfPayload, isChunked { results.encodedPayloads += 1 }
+        if isOfBlock || isOfPayload {
+            results.mismatches.append(
+                .init(offset: offset, isOfBlock: isOfBlock, payload: isOfPayload ? payload?.expected : nil))
+        }
+        (block, payload) = (nil, nil)
     }
 }

@@ -4,9 +4,10 @@ package struct Verification: Sendable, Hashable, Codable {
     package enum Outcome: String, Sendable, Hashable, Codable {
         /// Everything that a digest protects was read and agrees, and a hash protects all WARC files.
         case verified
-        /// Nothing disagrees, but not everything could be checked: a WARC file has no hash, or a listed file is missing.
+        /// Nothing shows damage, but not everything could be confirmed: a WARC file has no hash, a listed file is
+        /// missing, or records don't match the digests that were written in them before the archive was packed.
         case incomplete
-        /// Something disagrees, or can't be read.
+        /// Something was damaged or changed after the archive was packed, or can't be read or replayed.
         case failed
     }
 
@@ -27,6 +28,16 @@ package struct Verification: Sendable, Hashable, Codable {
         }
     }
 
+    /// What the payload digests that agree were computed of, where a body has a transfer or content coding.
+    package struct PayloadDigests: Sendable, Hashable, Codable {
+        /// The number of those of bodies as recorded, with their transfer coding.
+        package internal(set) var withTransferCoding = 0
+        /// The number of those of bodies without their transfer coding, as in WARC 1.1 §5.9.
+        package internal(set) var withoutTransferCoding = 0
+        /// The number of those of bodies without transfer and content coding.
+        package internal(set) var decoded = 0
+    }
+
     /// The result in one word.
     package internal(set) var outcome = Outcome.incomplete
     /// The findings, errors first.
@@ -41,6 +52,10 @@ package struct Verification: Sendable, Hashable, Codable {
     package internal(set) var dataPackage = Tally()
     /// The WARC records, with the digests of their blocks and payloads.
     package internal(set) var records = Tally()
+    /// The number of WARC records that can't be read, which aren't among `records`; `nil` in old reports.
+    package internal(set) var unreadableRecords: Int? = 0
+    /// What payload digests were computed of; `nil` in old reports.
+    package internal(set) var payloadDigests: PayloadDigests? = PayloadDigests()
     /// The captures in the index, with the records they name. Those without are captures that the index doesn't list.
     package internal(set) var captures = Tally()
     /// The listed pages. Those that failed weren't captured.
@@ -51,7 +66,9 @@ package struct Verification: Sendable, Hashable, Codable {
     package internal(set) var packageHash: String?
 
     /// The result for the contents alone, without the signature.
-    package var contents: Outcome { outcome(of: findings.filter { !$0.code.hasPrefix("signature-") }) }
+    package var contents: Outcome { outcome(of: contentsFindings) }
+
+    var contentsFindings: [Finding] { findings.filter { !$0.code.hasPrefix("signature-") } }
 
     /// Creates an empty result.
     package init() {}
@@ -75,7 +92,8 @@ package struct Verification: Sendable, Hashable, Codable {
 
     private func outcome(of findings: [Finding]) -> Outcome {
         if findings.contains(where: { $0.severity == .error }) { return .failed }
-        let isComplete = warcFiles.checked > 0 && warcFiles.without == 0 && uncheckedFiles == 0
+        let isComplete =
+            warcFiles.checked > 0 && warcFiles.without == 0 && uncheckedFiles == 0 && records.failed == 0
         return isComplete ? .verified : .incomplete
     }
 }
@@ -93,6 +111,7 @@ package struct VerificationProgress: Sendable, Hashable, Codable {
     /// The findings of the inspection, which counts them itself.
     var inspected: [Finding] = []
     var log: FindingLog
+    var problems = FileProblems()
     var spans: [RecordSpan] = []
     let hasher: CaptureHasher
 

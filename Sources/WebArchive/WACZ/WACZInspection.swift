@@ -201,7 +201,7 @@ private struct WACZInspector {
                     "A file has \(entry.uncompressedSize) bytes, but datapackage.json lists \(bytes).",
                     at: resource.path,
                     consequence:
-                        "The file was changed or damaged after it was packed, and may differ from what was captured.")
+                        "The file may have been changed or damaged after it was packed. Its hash shows whether it was.")
             }
         }
         for entry in wacz.directory.entries where !entry.isDirectory && !entry.isUnsafe && !listed.contains(entry.name)

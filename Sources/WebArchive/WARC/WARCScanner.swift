@@ -4,6 +4,18 @@ protocol WARCBlockReceiver: AnyObject {
     func receive(_ bytes: UnsafeRawBufferPointer) throws(WebArchiveError)
 }
 
+/// A part of a WARC file that can't be read, up to the next record that can.
+struct DamagedStretch: Sendable, Hashable {
+    /// The offset of its first byte.
+    let start: UInt64
+    /// The offset after its last byte. The last stretch goes to the end of the file.
+    var end = UInt64.max
+    /// The reason.
+    let problem: String
+    /// The URL of its first record, if the header can be read.
+    let url: String?
+}
+
 /// Reads a WARC file once, record by record, skipping damaged ones.
 public final class WARCScanner {
     /// A record that was read to its end.
@@ -18,6 +30,10 @@ public final class WARCScanner {
 
     /// The findings in the part read so far.
     public var findings: [Finding] { log.findings }
+    /// The first stretches of the part read so far that can't be read.
+    private(set) var damage: [DamagedStretch] = []
+    /// The number of all stretches that can't be read.
+    private(set) var damageCount = 0
     /// The offset in the WARC file up to which it was read.
     var offset: UInt64 { input.offset }
     private(set) var log: FindingLog
@@ -26,6 +42,8 @@ public final class WARCScanner {
     private let reader: WARCReader
     private let input: BufferedInput
     private let receiver: (any WARCBlockReceiver)?
+    /// The last record whose header was read.
+    private var lastRecord: WARCRecord?
     /// The number of bytes of record headers that may still be read, which take the most time of all.
     private var headerBytesLeft: UInt64
 
@@ -41,6 +59,12 @@ public final class WARCScanner {
     /// Removes the findings so far, and returns them.
     func takeFindings() -> FindingLog { log.taken() }
 
+    /// Removes the stretches so far that can't be read, and returns them and the number of all.
+    func takeDamage() -> (kept: [DamagedStretch], count: Int) {
+        defer { (damage, damageCount) = ([], 0) }
+        return (damage, damageCount)
+    }
+
     /// Returns the next complete record, or `nil` at the end. Damaged records are skipped with a finding.
     ///
     /// - Throws: `io`, or an error in the ZIP entry itself, which ends the scan.
@@ -53,6 +77,7 @@ public final class WARCScanner {
                 let isMember = GzipMember.starts(try input.peek(3))
                 let item = try isMember ? compressedItem(at: offset) : plainItem(at: offset)
                 noteLongURL(of: item)
+                if isDamaged { endDamage(at: offset) }
                 return item
             } catch {
                 guard error.isDamage || error.code == .tooLarge else { throw error }
@@ -63,6 +88,13 @@ public final class WARCScanner {
         }
         return nil
     }
+
+    private func endDamage(at offset: UInt64) {
+        guard damageCount <= Self.damageMax, let last = damage.indices.last else { return }
+        damage[last].end = offset
+    }
+
+    private static let damageMax = 1000
 
     private func compressedItem(at offset: UInt64) throws(WebArchiveError) -> Item {
         let member = try GzipMember(input)
@@ -91,7 +123,9 @@ public final class WARCScanner {
         }
         let start = content.offset
         defer { headerBytesLeft -= min(headerBytesLeft, content.offset - start) }
-        return try reader.record(from: content, at: offset, window: nil, isCompressed: isCompressed)
+        let record = try reader.record(from: content, at: offset, window: nil, isCompressed: isCompressed)
+        lastRecord = record
+        return record
     }
 
     private func noteLongURL(of item: Item) {
@@ -195,6 +229,11 @@ public final class WARCScanner {
     }
 
     private func note(_ error: WebArchiveError, at offset: UInt64) {
+        damageCount += 1
+        if damageCount <= Self.damageMax {
+            let url = lastRecord?.offset == offset ? lastRecord?.targetURI : nil
+            damage.append(DamagedStretch(start: offset, problem: error.problem, url: url))
+        }
         log.add(
             .error, "warc-damaged", "A WARC record can't be read: \(error.problem).",
             at: "\(reader.name) byte \(offset)", consequence: "The content of this record can't be replayed.")

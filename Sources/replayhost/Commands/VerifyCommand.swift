@@ -40,16 +40,21 @@ struct VerifyCommand: ParsableCommand {
         let interrupts = Interrupts(isInstalled: true)
         let roots = try trust.map { try TrustRoots(pemFile: $0) } ?? .system()
         var statuses: [ExitStatus] = []
-        for subject in try subjects() {
+        var summary = VerificationTally()
+        for subject in try subjects(&summary) {
             do {
-                statuses.append(try verify(subject, roots, interrupts))
+                let report = try verify(subject, roots, interrupts)
+                statuses.append(report.result.outcome == .failed ? .damaged : .done)
+                summary.add(report)
             } catch let error where !interrupts.wereReceived {
                 let failure = CommandError(error)
                 failure.report(asJSON: common.json)
                 statuses.append(failure.status)
+                summary.unverified += 1
             }
             if interrupts.wereReceived { throw ExitStatus.interrupted }
         }
+        if inputs.isEmpty, !common.json { common.tell(summary.text) }
         try ExitStatus.throwUnlessDone(statuses)
     }
 
@@ -58,12 +63,15 @@ struct VerifyCommand: ParsableCommand {
         case file(String)
     }
 
-    private func subjects() throws -> [Subject] {
+    private func subjects(_ summary: inout VerificationTally) throws -> [Subject] {
         let files = inputs.filter { Self.isFile($0) }
         guard files.count < inputs.count || inputs.isEmpty else { return files.map { .file($0) } }
         let store = try common.openStoreToChange()
         guard !inputs.isEmpty else {
-            return try store.archives().filter { $0.availability == .available }.map { .archive($0.archive, store) }
+            let archives = try store.archives()
+            let available = archives.filter { $0.availability == .available }
+            summary.unavailable = archives.count - available.count
+            return available.map { .archive($0.archive, store) }
         }
         return try inputs.map {
             Self.isFile($0) ? .file($0) : .archive(try store.resolver.archive(matching: $0), store)
@@ -74,7 +82,8 @@ struct VerifyCommand: ParsableCommand {
         (input.contains("/") || input.hasSuffix(".wacz")) && FileManager.default.fileExists(atPath: input)
     }
 
-    private func verify(_ subject: Subject, _ roots: TrustRoots, _ interrupts: Interrupts) throws -> ExitStatus {
+    private func verify(_ subject: Subject, _ roots: TrustRoots, _ interrupts: Interrupts) throws -> VerificationReport
+    {
         let (name, size): (String, UInt64)
         switch subject {
         case .archive(let archive, _): (name, size) = (archive.id.text, archive.size)
@@ -102,7 +111,7 @@ struct VerifyCommand: ParsableCommand {
         } else {
             for line in VerdictText.lines(report, of: name) { common.tell(line) }
         }
-        return report.result.outcome == .failed ? .damaged : .done
+        return report
     }
 
     private struct Output: Encodable {

@@ -15,13 +15,28 @@ enum VerdictText {
 
     /// Returns the verdict in one line.
     static func verdict(_ result: Verification) -> String {
-        switch result.outcome {
-        case .verified: return "verified: everything that a digest protects agrees"
-        case .incomplete: return "incomplete: nothing disagrees, but not everything could be checked"
-        case .failed:
-            let errors = result.findings.count { $0.severity == .error }
-            return "failed: \(Terminal.count(errors, "issue", "issues")) of severity error"
-        }
+        let errors = result.findings.filter { $0.severity == .error }
+        let ofSignature = errors.count { $0.code.hasPrefix("signature-") }
+        let count = Terminal.count(errors.count - ofSignature, "error", "errors")
+        let contents =
+            switch result.state {
+            case .undamaged: "everything that a digest protects agrees"
+            case .incomplete: "nothing disagrees, but not everything could be checked"
+            case .digestsDiffer: "as it was packed; \(differing(result))"
+            case .suspicious: "as it was packed, but the ZIP is made in a way that may be an attack"
+            case .unreplayable: "as it was packed, but not all of it can be replayed: \(count)"
+            case .damaged: "damaged or changed: \(count)"
+            }
+        let signature =
+            ofSignature == 0 ? "" : "; \(Terminal.count(ofSignature, "error", "errors")) in the signature"
+        return "\(result.outcome.rawValue): \(contents)\(signature)"
+    }
+
+    private static func differing(_ result: Verification) -> String {
+        let failed = result.records.failed
+        return failed == 1
+            ? "1 record doesn't match the digests written in it (changed before packing, or computed wrongly)"
+            : "\(failed) records don't match the digests written in them (changed before packing, or computed wrongly)"
     }
 
     /// Describes who signed, when, and what that proves.
@@ -65,17 +80,38 @@ enum VerdictText {
                 : "\(Terminal.count(result.uncheckedFiles, "listed file is", "listed files are")) missing, or can't be checked",
             result.dataPackage.checked == 0
                 ? "no hash protects datapackage.json"
-                : tally(result.dataPackage, "datapackage.json matches its hash", ""),
-            tally(result.records, "WARC records match their digests", "without a digest"),
-            tally(result.captures, "captures in the index are the records they name", "captures not in the index"),
-            tally(result.revisits, "revisits have their payload", ""),
-            tally(result.pages, "listed pages were captured", ""),
-        ].compactMap { $0 }
+                : result.dataPackage.failed == 0
+                    ? "datapackage.json matches its hash" : "datapackage.json doesn't match its hash",
+            tally(
+                result.records, "WARC records match their digests", "without a digest",
+                unreadable: result.unreadableRecords ?? 0),
+        ].compactMap { $0 } + payloads(result.payloadDigests)
+            + [
+                tally(result.captures, "captures in the index are the records they name", "captures not in the index"),
+                tally(result.revisits, "revisits have their payload", ""),
+                tally(result.pages, "listed pages were captured", ""),
+            ].compactMap { $0 }
     }
 
-    private static func tally(_ tally: Verification.Tally, _ what: String, _ without: String) -> String? {
-        guard tally.checked + tally.without > 0 else { return nil }
+    /// Describes what payload digests were computed of, since writers differ in it.
+    private static func payloads(_ digests: Verification.PayloadDigests?) -> [String] {
+        guard let digests else { return [] }
+        return [
+            (digests.withTransferCoding, "with its transfer coding, as it was recorded"),
+            (digests.withoutTransferCoding, "without its transfer coding"),
+            (digests.decoded, "decoded, without transfer and content coding"),
+        ].filter { $0.0 > 0 }.map {
+            "  \(Terminal.count($0.0, "payload digest is", "payload digests are")) of the body \($0.1)"
+        }
+    }
+
+    private static func tally(
+        _ tally: Verification.Tally, _ what: String, _ without: String, unreadable: Int = 0
+    ) -> String? {
+        let total = tally.checked + unreadable
+        guard total + tally.without > 0 else { return nil }
+        let damaged = unreadable > 0 ? ", \(unreadable) unreadable" : ""
         let rest = tally.without > 0 ? ", \(tally.without) \(without)" : ""
-        return "\(tally.checked - tally.failed) of \(tally.checked) \(what)\(rest)"
+        return "\(tally.checked - tally.failed) of \(total) \(what)\(damaged)\(rest)"
     }
 }
