@@ -5,6 +5,7 @@ import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, day, moment, number, size } from "../core/format.js";
+import { contentsState } from "./contents-state.js";
 
 const activeStates = ["waiting", "running", "paused"];
 
@@ -20,6 +21,13 @@ const proofs = {
         + "a file can also change its hashes.",
     badSignature: "The hashes in this file agree with its contents, but a person who changes a file can also change its hashes. The signature, "
         + "which would show such a change, isn't that of these contents, or was made with a certificate that wasn't valid.",
+    digestsDiffer: "The hashes of the files in it agree, so this file wasn't damaged by accident after it was packed. Some captures don't match "
+        + "the digests that were written in them before: they were changed in between, or the program that wrote the digests computed them "
+        + "wrongly. The issues below name these captures.",
+    suspicious: "The hashes in this file agree with its contents. But the ZIP is made so that other programs may find other files in it. Use it "
+        + "only if you trust its source, and don't extract it.",
+    unreplayable: "The hashes of the files in it agree, so this file wasn't damaged by accident after it was packed. Some captures were "
+        + "incomplete or listed wrongly before. The issues below say which.",
     damaged: "Some of this file isn't what it was when it was packed. The issues below say which part. It may be damage, such as a broken "
         + "download, or a change on purpose: hashes can't tell these apart. Parts that agree with their hashes may still be right.",
 };
@@ -169,7 +177,8 @@ function verdict(report) {
     const signer = signatureVerdict(report);
     const contents = contentsVerdict(report, signer);
     const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
-    const proof = summary.contents === "failed" ? "damaged" : signer.proof;
+    const state = contentsState(summary);
+    const proof = ["undamaged", "incomplete"].includes(state) ? signer.proof : state;
     return [
         ...lines.map(({ kind, text }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto", text }))),
         make("p", { class: "quiet", text: `Verified ${moment(summary.verifiedAt)}.${sameResult(report)}` }),
@@ -189,9 +198,16 @@ const sameResult = ({ previous, summary, newFindings }) =>
 /** What the verification says about the contents, without the signature. */
 function contentsVerdict({ result, summary }, signer) {
     const errors = result.findings.filter(({ severity, code }) => severity === "error" && !code.startsWith("signature-"));
-    switch (summary.contents) {
-    case "failed":
+    switch (contentsState(summary)) {
+    case "damaged":
         return { kind: "bad", text: `This file is damaged or was changed: ${counted(errors.length, "error")} below.` };
+    case "unreplayable":
+        return { kind: "bad", text: `This file is as it was packed, but not all of it can be replayed: ${counted(errors.length, "error")} below.` };
+    case "suspicious":
+        return { kind: "doubtful", text: "This file is as it was packed, but its ZIP is made in a way that may be an attack." };
+    case "digestsDiffer":
+        return { kind: "doubtful", text: `This file is as it was packed. ${differing(result.records.failed)} (changed before packing, or `
+            + "computed wrongly)." };
     case "incomplete":
         return { kind: "", text: "Nothing disagrees, but not everything in this file could be checked." };
     default:
@@ -199,6 +215,9 @@ function contentsVerdict({ result, summary }, signer) {
             : "This file is undamaged: everything in it that has a hash agrees." };
     }
 }
+
+const differing = (count) => count === 1 ? "1 record doesn't match the digests written in it"
+    : `${number(count)} records don't match the digests written in them`;
 
 /** What the verification says about who signed the file. */
 function signatureVerdict({ signature, result }) {
@@ -239,20 +258,29 @@ function signatureFacts(signature) {
     ].filter(([, value]) => value);
 }
 
-function evidence({ files, dataPackage, records, captures, revisits, pages }) {
+function evidence({ files, dataPackage, records, unreadableRecords = 0, payloadDigests, captures, revisits, pages }) {
     return [
         ["Files", tally(files, "match their hashes", "without a hash")],
         ["File list", dataPackage.checked + dataPackage.without === 0 ? "" : dataPackage.checked === 0 ? "Not protected by a hash"
             : dataPackage.failed > 0 ? "Doesn't match its hash" : "Matches its hash"],
-        ["Records", tally(records, "match their digests", "without a digest")],
+        ["Records", tally(records, "match their digests", "without a digest", unreadableRecords)],
+        ["Payload digests", payloads(payloadDigests)],
         ["Captures", tally(captures, "are the records that the index names", "not in the index")],
         ["Revisits", tally(revisits, "have their content", "")],
         ["Pages", tally(pages, "were captured", "")],
     ].filter(([, value]) => value);
 }
 
-function tally({ checked, failed, without }, what, withoutWhat) {
-    if (checked + without === 0) return "";
+function tally({ checked, failed, without }, what, withoutWhat, unreadable = 0) {
+    if (checked + unreadable + without === 0) return "";
+    const damaged = unreadable > 0 ? `, ${number(unreadable)} unreadable` : "";
     const rest = without > 0 ? `, ${counted(without, "more", "more")} ${withoutWhat}` : "";
-    return `${number(checked - failed)} of ${number(checked)} ${what}${rest}`;
+    return `${number(checked - failed)} of ${number(checked + unreadable)} ${what}${damaged}${rest}`;
+}
+
+/** What payload digests were computed of, since programs differ in it. */
+function payloads({ withTransferCoding = 0, withoutTransferCoding = 0, decoded = 0 } = {}) {
+    return [[withTransferCoding, "with its transfer coding, as it was recorded"], [withoutTransferCoding, "without its transfer coding"],
+        [decoded, "decoded, without transfer and content coding"]]
+        .filter(([count]) => count > 0).map(([count, form]) => `${number(count)} of the body ${form}`).join("; ");
 }

@@ -20,10 +20,10 @@ import { encoded } from "./routes.js";
  *   the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
  * @typedef {{checked: number, failed: number, without: number}} Tally
  * @typedef {{outcome: string, contents: "verified"|"incomplete"|"failed", signer?: string, verifiedAt: string,
- *   signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary
+ *   state?: string, signature: "none"|"valid"|"untrusted"|"invalid"|"unreadable"}} Summary
  * @typedef {{summary: Summary, previous?: Summary,
  *   newFindings: string[], result: {outcome: string, files: Tally, dataPackage: Tally, records: Tally, captures: Tally,
- *   revisits: Tally, pages: Tally}, signature?: Object<string, any>}} Report
+ *   revisits: Tally, pages: Tally, unreadableRecords?: number, payloadDigests?: Object<string, number>}, signature?: Object<string, any>}} Report
  * @typedef {{kind: "collection", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   members: (string|Archive)[], availability?: "available"|"partly"|"unavailable", pageCount?: number, captureCount?: number,
  *   replayCollection: string, replayOrigin?: string, mainPage?: {url: string, timestamp?: string},

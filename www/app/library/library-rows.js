@@ -1,4 +1,5 @@
 /** Rows of the library's list: archives and collections. */
+import { contentsState } from "../archive/contents-state.js";
 import { unavailabilityMark, unavailabilityText, isUnavailable } from "../components/availability.js";
 import { findingSummary, worstFinding } from "../components/findings.js";
 import { withCode } from "../components/messages.js";
@@ -81,11 +82,15 @@ function verificationMark({ verification, verificationSummary: summary }) {
 /** The result of the last verification in a few words. */
 function markOf(summary) {
     if (!summary) return ["Not verified"];
-    const { contents, signature } = summary;
+    const { signature } = summary;
     const signer = plain(summary.signer, 60);
-    if (contents === "failed") return ["Damaged or changed", "mark error"];
+    const state = contentsState(summary);
+    if (state === "damaged") return ["Damaged or changed", "mark error"];
+    if (state === "unreplayable") return ["Not all of it can be replayed", "mark error"];
     if (signature === "invalid" || summary.outcome === "failed") return ["Invalid signature", "mark error"];
-    if (contents === "incomplete") return ["Partly verified"];
+    if (state === "suspicious") return ["May be an attack, see its issues", "mark warning"];
+    if (state === "digestsDiffer") return ["As it was packed, some digests differ", "mark warning"];
+    if (state === "incomplete") return ["Partly verified"];
     return [{ valid: signer ? `Undamaged, signed by ${signer}` : "Undamaged, signed with an unknown key",
         untrusted: "Undamaged, signer not proven", none: "Undamaged, not signed" }[signature] ?? "Undamaged"];
 }
