@@ -7,6 +7,7 @@ still be listed at the end. Needs `faketime`.
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -36,13 +37,17 @@ def newest_job(store):
 def queued_in_hour(store, hour):
     """Runs a server at that hour until its jobs are done, and returns how many it queued."""
     before = newest_job(store)
-    with serve(store, "--audit", "1", command=["faketime", "-f", f"+{hour}h", BINARY]) as (_, port):
+    with serve(store, "--audit", "1", command=["faketime", "-f", f"+{hour}h", BINARY]) as (clock, port):
         quiet_since = time.monotonic()
         # The audit begins with the server, and nothing tells that it found nothing to do.
         while time.monotonic() - quiet_since < 3:
             if json.loads(get(port, "/api/jobs?state=waiting,running")[2])["jobs"]:
                 quiet_since = time.monotonic()
             time.sleep(0.2)
+        # `faketime` doesn't pass signals on. It ends with the server.
+        with open(f"{store}/server.json", encoding="utf-8") as about:
+            os.kill(json.load(about)["pid"], signal.SIGTERM)
+        clock.wait(timeout=60)
     return newest_job(store) - before
 
 

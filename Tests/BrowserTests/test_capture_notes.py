@@ -1,5 +1,7 @@
 """What the viewer says about a capture that its page doesn't show, and what happens to words in its URL field."""
 
+import zipfile
+
 import pytest
 
 from support.archives import write_archive
@@ -81,3 +83,15 @@ def test_urls_are_decoded_to_read_and_encoded_to_copy(host, page, browser, tmp_p
     field.press("Enter")
     expect(viewer.read("h1")).to_have_text("Words")
     expect(page.get_by_role("heading", name="This page isn't in")).to_have_count(0)
+
+
+def test_compressed_warc_files_replay_by_lookups(host, page, tmp_path):
+    """By ranges, the engine can't read WARC files that the ZIP compresses."""
+    plain = write_archive(tmp_path / "plain.wacz", "Reef", {"https://reef.example/": "<!doctype html><h1>Reef</h1>"})
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(tmp_path / "reef.wacz", "w", zipfile.ZIP_DEFLATED) as target:
+        for entry in source.infolist():
+            target.writestr(entry.filename, source.read(entry))
+    host.add(tmp_path / "reef.wacz")
+    page.goto(f"{host.home}/?archive=/archives/reef.wacz&replay=ranges#url=https://reef.example/")
+    expect(Viewer(page).read("h1")).to_have_text("Reef")
+    expect(note(page)).to_contain_text("This archive replays by lookups")
