@@ -42,8 +42,8 @@ export const initialState = Object.freeze({
 });
 
 /**
- * A URL was requested. The frame keeps its page until the URL is found. When Back or Forward requested it, the browser may
- * navigate the frame as well.
+ * A URL was requested. The frame keeps its page until the URL is found. When Back or Forward requested it, the frame goes at
+ * once: the browser may navigate it as well.
  */
 function open(state, { url, timestamp, step, panel = state.panel, traversed = false }) {
     const framePage = traversed ? null : state.framePage;
