@@ -1,4 +1,5 @@
 import ArchiveStore
+import Foundation
 import ReplayServer
 import WebArchive
 
@@ -24,6 +25,7 @@ public struct ReplayHostError: Error, Sendable, Hashable, CustomStringConvertibl
         case let error as StoreError:
             self.init(code: error.code.rawValue, what: error.what, place: error.place, hint: error.hint)
         case let error as WebArchiveError: self.init(StoreError.refused(error))
+        case let error as CocoaError: self.init(StoreError.file(error, doing: "using the file"))
         case let error as PortInUse:
             self.init(
                 code: "port-in-use", what: error.description,

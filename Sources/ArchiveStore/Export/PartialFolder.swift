@@ -11,10 +11,15 @@ import Darwin
 enum PartialFolder {
     /// Calls `body` with the path of a new folder, and gives the folder its name afterwards. If `body` throws, nothing is left.
     static func write<Value>(_ folder: String, _ body: (String) throws -> Value) throws -> Value {
+        let given = folder
         let folder = URL(fileURLWithPath: folder).path
         try deleteAbandoned(beside: folder)
         let partial = "\(folder)\(suffix)\(UUID().uuidString.lowercased())"
-        try FileManager.default.createDirectory(atPath: partial, withIntermediateDirectories: true)
+        do {
+            try FileManager.default.createDirectory(atPath: partial, withIntermediateDirectories: true)
+        } catch let error as CocoaError {
+            throw StoreError.file(error, doing: "creating the folder", path: given)
+        }
         defer { try? FileManager.default.removeItem(atPath: partial) }
         let lock = try Descriptor(path: partial, flags: O_RDONLY | O_DIRECTORY)
         _ = lock.lock()

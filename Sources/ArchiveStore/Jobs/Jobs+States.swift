@@ -16,7 +16,8 @@ enum JobEnd: Sendable, Hashable {
 
     /// Returns the end for an error. Omits its place if that is an absolute path.
     init(_ error: any Error) {
-        guard let error = error as? StoreError else {
+        let known = error as? StoreError ?? (error as? CocoaError).map { .file($0, doing: "using the file") }
+        guard let error = known else {
             self = .failed(reason: "\(error)", code: StoreError.Code.failed.rawValue)
             return
         }

@@ -100,7 +100,8 @@ package enum Folder {
 
     /// Flushes a path's folder to disk, if the file system supports that.
     package static func synchronize(parentOf path: String) throws(StoreError) {
-        let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        let slash = path.lastIndex(of: "/")
+        let parent = slash == path.startIndex ? "/" : slash.map { String(path[..<$0]) } ?? "."
         let folder = try Descriptor(path: parent, flags: O_RDONLY | O_DIRECTORY)
         guard fsync(folder.number) != 0 else { return }
         // SMB and some FUSE file systems don't support fsync for folders.
