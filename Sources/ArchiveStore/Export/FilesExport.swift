@@ -1,6 +1,12 @@
 import Foundation
 package import WebArchive
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 extension Exporter {
     /// What was written to a folder.
     package struct Files: Sendable, Hashable, Encodable {
@@ -12,7 +18,8 @@ extension Exporter {
         package var failed = 0
     }
 
-    /// Writes the newest successful capture of each URL to a file, decoded, in folders by host.
+    /// Writes the newest successful capture of each URL to a file, decoded, in folders by host, with the time of the
+    /// capture. A list of the files lies beside the folders.
     ///
     /// - Parameters:
     ///   - folder: A folder that doesn't exist or is empty. It appears when it's complete.
@@ -24,52 +31,65 @@ extension Exporter {
             throw StoreError(.notPossible, "the folder isn't empty", place: folder, hint: "choose a new folder")
         }
         return try PartialFolder.write(folder) { partial in
-            try forEachFile(of: archive, types) { name, contents, check in
-                let path = "\(partial)/\(name)"
+            let (files, list) = try forEachFile(of: archive, types) { file, check in
+                let path = "\(partial)/\(file.name)"
                 let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
                     .joined(separator: "/")
                 try manager.createDirectory(atPath: parent, withIntermediateDirectories: true)
                 var size: UInt64 = 0
-                try FileCopy.write(contents, to: path) {
+                let sha256 = try FileCopy.write(file.contents, to: path) {
                     size = $0
                     try check($0)
                 }
-                return size
+                try file.capture.time?.setModificationTime(of: path)
+                return (size, sha256)
             }
+            _ = try FileCopy.write(list.contents(), to: "\(partial)/\(SavedFileList.name)")
+            return files
         }
     }
 
     /// Writes the same files into a ZIP.
     package func files(of archive: Archive, to target: Target, types: Set<MediaClass>?) throws -> Files {
         let zip = try target.zip()
-        let files = try forEachFile(of: archive, types) { name, contents, check in
-            try zip.add(name, contents) { try check($0) }
+        let (files, list) = try forEachFile(of: archive, types) { file, check in
+            try zip.add(file.name, file.contents, modified: file.capture.time) { try check($0) }
         }
+        try zip.add(SavedFileList.name, list.contents())
         try zip.finish()
         return files
     }
 
-    /// - Parameter write: Receives a name, the contents, and what to call with the number of bytes written; returns their
-    ///   size.
+    /// A file to write.
+    private struct File {
+        let name: String
+        let capture: OpenCapture
+        let contents: any ByteStream
+    }
+
+    /// - Parameter write: Receives a file, and what to call with the number of bytes written; returns size and SHA-256.
     private func forEachFile(
         of archive: Archive, _ types: Set<MediaClass>?,
-        write: (String, any ByteStream, _ check: (UInt64) throws -> Void) throws -> UInt64
-    ) throws -> Files {
+        write: (File, _ check: (UInt64) throws -> Void) throws -> (size: UInt64, sha256: String)
+    ) throws -> (Files, SavedFileList) {
         var files = Files()
+        let list = try SavedFileList()
         var names = FileNames()
+        _ = names.unique(SavedFileList.name)
         var limit = ExportLimit(archive)
         var newest: CDXJEntry?
         func add(_ entry: CDXJEntry) throws {
             do {
                 try limit.add(ExportLimit.captureBytes)
-                guard let (name, contents) = try file(of: entry, archive, types, &names) else { return }
+                guard let file = try file(of: entry, archive, types, &names) else { return }
                 // Long paths take memory: the names of their folders are kept.
-                try limit.add(UInt64(name.utf8.count * name.split(separator: "/").count))
-                let size = try write(name, contents) {
+                try limit.add(UInt64(file.name.utf8.count * file.name.split(separator: "/").count))
+                let (size, sha256) = try write(file) {
                     try progress($0, 0)
                     try limit.check($0)
                 }
                 try limit.add(size)
+                try limit.add(list.add(SavedFile(file: file.name, of: file.capture, size: size, sha256: sha256)))
                 files.size += size
                 files.count += 1
             } catch let error as WebArchiveError where ![.io, .noSpace, .cancelled].contains(error.code) {
@@ -88,20 +108,32 @@ extension Exporter {
             return true
         }
         if let newest { try add(newest) }
-        return files
+        return (files, list)
     }
 
-    /// Returns the name and the contents of a capture's file; `nil` if it has another type or another status.
+    /// Returns a capture's file; `nil` if it has another type or another status.
     private func file(
         of entry: CDXJEntry, _ archive: Archive, _ types: Set<MediaClass>?, _ names: inout FileNames
-    ) throws -> (name: String, contents: any ByteStream)? {
+    ) throws -> File? {
         let request = ArchiveStore.CaptureRequest(url: entry.url, time: entry.captureTime)
         guard let capture = try store.resolver.openCapture(request, in: [archive], allowsFuzzyMatch: false),
             // The index entry of a revisit has neither status nor type.
             capture.status == 200, types?.contains(MediaClass(mime: capture.mime)) ?? true
         else { return nil }
         let contents = try capture.body.open(decoded: true).stream(named: entry.url)
-        return (names.name(for: entry.url, mime: capture.mime), contents)
+        return File(name: names.name(for: entry.url, mime: capture.mime), capture: capture, contents: contents)
+    }
+}
+
+extension CaptureTimestamp {
+    /// Gives a file this time.
+    fileprivate func setModificationTime(of path: String) throws(StoreError) {
+        let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
+        let time = rest < 0 ? (seconds - 1, rest + 1000) : (seconds, rest)
+        let modified = timespec(tv_sec: Int(time.0), tv_nsec: Int(time.1) * 1_000_000)
+        guard utimensat(AT_FDCWD, path, [modified, modified], 0) == 0 else {
+            throw .system(errno, doing: "setting the time of the file", path: path)
+        }
     }
 }
 

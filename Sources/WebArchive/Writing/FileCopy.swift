@@ -20,10 +20,12 @@ package enum FileCopy {
     }
 
     /// Copies a stream to a path at which no file must be.
+    ///
+    /// - Returns: The SHA-256 in hexadecimal digits.
     package static func write(
         _ stream: any ByteStream, to path: String, progress: (UInt64) throws -> Void = { _ in }
-    ) throws {
-        _ = try copy(stream, to: NewFile(path: path), progress)
+    ) throws -> String {
+        try copy(stream, to: NewFile(path: path), progress)
     }
 
     private static func copy(

@@ -23,14 +23,15 @@ package final class NewZIP {
     /// - Parameters:
     ///   - name: Its path in the ZIP, which must not be used yet.
     ///   - sizeMax: The maximum size in bytes, if it's known.
+    ///   - modified: The time of this file; `nil` for that of all files.
     ///   - progress: Called regularly with the number of bytes copied; throws to stop.
-    /// - Returns: The size in bytes.
+    /// - Returns: The size in bytes, and the SHA-256 in hexadecimal digits.
     @discardableResult
     package func add(
-        _ name: String, _ contents: any ByteStream, sizeMax: UInt64? = nil,
+        _ name: String, _ contents: any ByteStream, sizeMax: UInt64? = nil, modified: CaptureTimestamp? = nil,
         progress: (UInt64) throws -> Void = { _ in }
-    ) throws -> UInt64 {
-        let sums = try zip.add(name, sizeMax: sizeMax) { entry in
+    ) throws -> (size: UInt64, sha256: String) {
+        let sums = try zip.add(name, sizeMax: sizeMax, modified: modified) { entry in
             try contents.forEachChunk(chunkBytesMax: 1 << 20) {
                 try entry.write($0)
                 try progress(entry.count)
@@ -38,7 +39,7 @@ package final class NewZIP {
             }
         }
         resources.add(name, sums)
-        return sums.size
+        return (sums.size, sums.sha256)
     }
 
     /// Adds a file.

@@ -62,6 +62,7 @@ final class ZIPWriter {
         let name: [UInt8]
         let offset: UInt64
         let isZIP64: Bool
+        let modified: UInt32
         let sums: Sums
     }
 
@@ -82,12 +83,16 @@ final class ZIPWriter {
     /// - Parameters:
     ///   - name: The path in the ZIP.
     ///   - sizeMax: The maximum size in bytes; `nil` if it isn't known, which makes the entry zip64.
+    ///   - modified: The time of this file, in UTC; `nil` for that of all files.
     ///   - body: Writes the contents.
     /// - Throws: What `body` throws, after which the ZIP can't be used; `io`, `noSpace`.
-    func add(_ name: String, sizeMax: UInt64?, _ body: (Entry) throws -> Void) throws -> Sums {
+    func add(
+        _ name: String, sizeMax: UInt64?, modified: CaptureTimestamp? = nil, _ body: (Entry) throws -> Void
+    ) throws -> Sums {
         let isZIP64 = sizeMax.map { $0 >= Self.limit32 } ?? true
+        let modified = modified.map(Self.dosTime) ?? self.modified
         let (offset, name) = (output.count, Array(name.utf8))
-        try output.write(localHeader(name, isZIP64: isZIP64, Sums()))
+        try output.write(localHeader(name, isZIP64: isZIP64, modified, Sums()))
         let entry = Entry(output)
         try body(entry)
         let sums = try entry.finish()
@@ -96,8 +101,8 @@ final class ZIPWriter {
                 code: .tooLarge, problem: "the file grew to \(sums.size) bytes while it was packed",
                 file: String(decoding: name, as: UTF8.self))
         }
-        try output.overwrite(localHeader(name, isZIP64: isZIP64, sums), at: offset)
-        records.append(Record(name: name, offset: offset, isZIP64: isZIP64, sums: sums))
+        try output.overwrite(localHeader(name, isZIP64: isZIP64, modified, sums), at: offset)
+        records.append(Record(name: name, offset: offset, isZIP64: isZIP64, modified: modified, sums: sums))
         return sums
     }
 
@@ -126,10 +131,10 @@ final class ZIPWriter {
     }
 
     /// §4.3.7
-    private func localHeader(_ name: [UInt8], isZIP64: Bool, _ sums: Sums) -> [UInt8] {
+    private func localHeader(_ name: [UInt8], isZIP64: Bool, _ modified: UInt32, _ sums: Sums) -> [UInt8] {
         var header = LittleEndianBytes()
         header.add(ZIPDirectory.localSignature)
-        addCommon(&header, name, isZIP64: isZIP64, sums)
+        addCommon(&header, name, isZIP64: isZIP64, modified, sums)
         header.add(UInt16(isZIP64 ? 20 : 0))
         header.bytes += name
         if isZIP64 { header.add(1 as UInt16, 16 as UInt16, sums.size, sums.size) }
@@ -143,7 +148,9 @@ final class ZIPWriter {
         var header = LittleEndianBytes()
         // Made by version 4.5 on UNIX, so that the attributes are those of a readable file.
         header.add(ZIPDirectory.centralSignature, 3 << 8 | 45 as UInt16)
-        addCommon(&header, record.name, isZIP64: record.isZIP64 || isFar, hasZIP64Sizes: record.isZIP64, record.sums)
+        addCommon(
+            &header, record.name, isZIP64: record.isZIP64 || isFar, hasZIP64Sizes: record.isZIP64, record.modified,
+            record.sums)
         header.add(UInt16(extraSize == 0 ? 0 : extraSize + 4), 0 as UInt16, 0 as UInt16, 0 as UInt16)
         header.add(0o100644 << 16 as UInt32, UInt32(clamping: record.offset))
         header.bytes += record.name
@@ -155,7 +162,8 @@ final class ZIPWriter {
 
     /// Adds the fields from the version needed to the length of the name.
     private func addCommon(
-        _ header: inout LittleEndianBytes, _ name: [UInt8], isZIP64: Bool, hasZIP64Sizes: Bool? = nil, _ sums: Sums
+        _ header: inout LittleEndianBytes, _ name: [UInt8], isZIP64: Bool, hasZIP64Sizes: Bool? = nil,
+        _ modified: UInt32, _ sums: Sums
     ) {
         let size = hasZIP64Sizes ?? isZIP64 ? UInt32.max : UInt32(clamping: sums.size)
         // Bit 11: the name is UTF-8. Method 0: stored.

@@ -126,6 +126,62 @@ struct ExporterTests {
         #expect(zipped.count == images.count && zipped.size == images.size)
     }
 
+    private struct SavedLine: Decodable {
+        let file: String
+        let url: String
+        let timestamp: String
+        let capturedAt: String
+        let mime: String
+        let size: UInt64
+        let sha256: String
+        let digest: String
+    }
+
+    @Test func filesHaveTheTimesOfTheirCapturesAndAList() async throws {
+        let files = try exporter.files(of: archive, to: path("files"), types: nil)
+        let list = String(decoding: try contents(of: path("files/files.jsonl")), as: UTF8.self)
+        let lines = try list.split(separator: "\n").map {
+            try JSONDecoder().decode(SavedLine.self, from: Data($0.utf8))
+        }
+        #expect(lines.count == files.count && lines.reduce(0) { $0 + $1.size } == files.size)
+        for line in lines {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path("files/\(line.file)"))
+            let modified = try #require(attributes[.modificationDate] as? Date)
+            #expect(modified == ISO8601DateFormatter().date(from: line.capturedAt), "\(line.file)")
+            #expect(line.sha256 == (try await sha256ByOpenSSL(path("files/\(line.file)"))))
+            let found = try test.store.captures(of: archive, url: line.url, limit: 10)
+            #expect(found.last?.timestamp == line.timestamp && line.digest.hasPrefix("sha1:"))
+        }
+        _ = try exporter.files(of: archive, to: .newFile(path("files.zip")), types: nil)
+        // Python reads the ZIP independently.
+        let script = """
+            import json, sys, zipfile
+            zip = zipfile.ZipFile(sys.argv[1])
+            for line in zip.read("files.jsonl").decode().splitlines():
+                saved = json.loads(line)
+                time = "%04d-%02d-%02dT%02d:%02d:%02dZ" % zip.getinfo(saved["file"]).date_time
+                # ZIP has even seconds.
+                assert time[:-3] == saved["capturedAt"][:-3], (time, saved)
+                assert len(zip.read(saved["file"])) == saved["size"]
+            print(len(zip.namelist()))
+            """
+        let read = try await run("/usr/bin/python3", ["-c", script, path("files.zip")])
+        #expect(read.output == "\(files.count + 1)\n", "\(read.errors)")
+    }
+
+    @Test func listHasItsNameAlone() throws {
+        let record = RecordedArchive.Record("http://files.jsonl/", "a page")
+        let file = try test.folder.write(RecordedArchive([record]).bytes(), to: "odd.wacz")
+        _ = try exporter.files(of: try test.store.importFile(at: file).archive, to: path("odd"), types: nil)
+        #expect(names(in: path("odd")) == ["files-2.jsonl", "files.jsonl"])
+    }
+
+    /// In the working folder, which can be the root.
+    @Test(arguments: ["name", "/name", "/tmp/name"])
+    func folderOfAnyPathIsFlushed(path: String) throws {
+        try Folder.synchronize(parentOf: path)
+    }
+
     @Test func collectionBecomesOneFile() throws {
         let second = try test.store.importFile(at: Checkout.fixture("second.wacz")).archive
         let collection = try test.store.collections.make(id: nil, title: "Both", members: [archive.id, second.id])
