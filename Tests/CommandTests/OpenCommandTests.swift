@@ -82,6 +82,28 @@ struct OpenCommandTests {
         }
     }
 
+    /// The first time too, when the collection is new.
+    @Test func urlOfAMemberIsFound() async throws {
+        try await withStore { store in
+            let members = (1...2).map { number in
+                let archive = RecordedArchive([.init("http://example.org/\(number)", "page \(number)")])
+                return (name: "m\(number).wacz", bytes: archive.bytes(), sha256: String?.none)
+            }
+            let package = GeneratedArchive.packageOfPackages(title: "Both", members)
+            try store.files.folder.write(package, to: "both.wacz")
+            for isFirst in [true, false] {
+                let port = isFirst ? ["--port", "0"] : []
+                for (url, isCaptured) in [("http://example.org/2", true), ("http://example.org/3", false)] {
+                    let result = try await store.files.run(
+                        ["open", "both.wacz", "--no-browser", "--url", url] + port, environment: store.environment())
+                    #expect(result.code == 0)
+                    #expect(result.errors.contains("warning: \(url) wasn't captured\n") == !isCaptured, "\(isFirst)")
+                    if isFirst { break }
+                }
+            }
+        }
+    }
+
     @Test func jsonMatchesGoldenFile() async throws {
         try await withStore { store in
             try store.files.write(GeneratedArchive(), to: "crawl.wacz")

@@ -207,7 +207,8 @@ struct OpenCommand: ParsableCommand {
         if !common.json { ImportOutput(wasMoved: false, common: common).write(result) }
         switch result {
         case .archive(let outcome): return .of(.archive(outcome.archive))
-        case .multiWACZ(let package): return .of(.collection(package.collection, []))
+        case .multiWACZ(let package):
+            return .of(.collection(package.collection, try store.collections.members(of: package.collection)))
         }
     }
 
