@@ -1,3 +1,4 @@
+import ArchiveStore
 import ArgumentParser
 import Foundation
 
@@ -54,24 +55,10 @@ struct UnknownCommand {
     /// Returns a name that shares a prefix with the word, or differs from it in at most two letters.
     private static func closest(to word: String, of names: [String]) -> String? {
         let word = word.lowercased()
-        let ranked = names.map { name in
-            (name: name, distance: name.hasPrefix(word) || word.hasPrefix(name) ? 1 : distance(word, name))
+        let ranked = names.compactMap { name -> (name: String, distance: Int)? in
+            if name.hasPrefix(word) || word.hasPrefix(name) { return (name, 1) }
+            return Spelling.distance(word, name, most: min(2, name.count - 1)).map { (name, $0) }
         }
-        return ranked.filter { $0.distance <= 2 && $0.distance < $0.name.count }.min { $0.distance < $1.distance }?.name
-    }
-
-    /// Returns the Levenshtein distance.
-    private static func distance(_ one: String, _ other: String) -> Int {
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (column, otherLetter) in other.enumerated() {
-                let exchanged = diagonal + (letter == otherLetter ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(exchanged, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[other.count]
+        return ranked.min { $0.distance < $1.distance }?.name
     }
 }

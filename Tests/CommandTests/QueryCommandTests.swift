@@ -118,6 +118,40 @@ struct QueryCommandTests {
         #expect(result.errors.contains("hint: did you mean \"one\"?"))
     }
 
+    @Test func titlesAreAccepted() async throws {
+        let store = try CommandStore()
+        try store.write(GeneratedArchive(title: "The Old Harbour", seed: 1), to: "one.wacz")
+        try store.write(GeneratedArchive(title: "Reef", seed: 2), to: "two.wacz")
+        try store.write(GeneratedArchive(title: "reef", seed: 3), to: "three.wacz")
+        _ = try await store.run("import", "one.wacz", "two.wacz", "three.wacz")
+        for command in [["info"], ["pages"], ["urls"], ["cdx", "example.org"], ["verify"], ["search", "x", "--in"]] {
+            #expect(try await store.run(command + ["the old harbour"]).code == 0, "\(command)")
+        }
+        let created = try await store.run("collection", "create", "All of it", "The Old Harbour", "two")
+        #expect(created.output == "all-of-it: created \"All of it\" (one, two)\n")
+        #expect(try await store.run("collection", "info", "All of it").output.hasPrefix("id:      all-of-it\n"))
+        #expect(try await store.run("edit", "All of it", "--tag", "x").output == "all-of-it: All of it [x]\n")
+        let several = try await store.run("info", "Reef")
+        #expect(several.code == 3)
+        #expect(several.errors.contains("error: \"Reef\" is the title of several: three, two\n"))
+        #expect(try await store.run("remove", "The Old Harbour", "--yes").output.hasPrefix("one: removed"))
+    }
+
+    @Test(arguments: [
+        ("the old habour", "did you mean \"one\" (The Old Harbour)?"),
+        ("harbour", "did you mean \"one\" (The Old Harbour)?"),
+        ("thee", "did you mean \"three\"?"), ("tides", "run `replayhost list` to see all archives"),
+    ])
+    func similarNameIsSuggested(name: String, hint: String) async throws {
+        let store = try CommandStore()
+        try store.write(GeneratedArchive(title: "The Old Harbour", seed: 1), to: "one.wacz")
+        try store.write(GeneratedArchive(title: "Reef", seed: 2), to: "three.wacz")
+        _ = try await store.run("import", "one.wacz", "three.wacz")
+        let result = try await store.run("info", name)
+        #expect(result.code == 3)
+        #expect(result.errors == "error: no archive has the id or title \"\(name)\"\nhint: \(hint)\n")
+    }
+
     @Test func uniquePrefixesOfIDsAreAccepted() async throws {
         let store = try CommandStore()
         try store.write(GeneratedArchive(seed: 1), to: "crawl-one.wacz")

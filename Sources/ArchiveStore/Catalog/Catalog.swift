@@ -103,14 +103,6 @@ struct Catalog: Sendable {
         }?.archive
     }
 
-    /// Returns the first few ids that start with `prefix`.
-    func ids(startingWith prefix: String) throws -> [ArchiveID] {
-        try reading { database in
-            let sql = "SELECT id FROM archive WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
-            return try String.fetchAll(database, sql: sql, arguments: ["p": prefix])
-        }.compactMap { ArchiveID($0) }
-    }
-
     /// Whether no archive or collection has the id.
     func isFree(_ id: ArchiveID) throws -> Bool {
         try reading { database in

@@ -17,12 +17,9 @@ extension Collections {
             where: "WHERE id IN (SELECT collectionID FROM collectionMember WHERE archiveID = ?) ORDER BY id", [member])
     }
 
-    /// Returns the first few collection ids that start with `prefix`.
-    func ids(startingWith prefix: String) throws -> [ArchiveID] {
-        try catalog.reading { database in
-            let sql = "SELECT id FROM archiveCollection WHERE substr(id, 1, length(:p)) = :p ORDER BY id LIMIT 6"
-            return try String.fetchAll(database, sql: sql, arguments: ["p": prefix])
-        }.compactMap { ArchiveID($0) }
+    /// Returns the ids and titles of all collections.
+    func names() throws -> [NameLookup.Name] {
+        try catalog.reading { try NameLookup.Name.fetchAll($0, sql: "SELECT id, title FROM archiveCollection") }
     }
 
     /// Returns the members of a collection that are in the library, in the collection's order.

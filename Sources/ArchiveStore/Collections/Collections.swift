@@ -66,18 +66,14 @@ package struct Collections: Sendable {
         }
     }
 
-    /// Returns the collection with an id, or with the only id that starts with `text`.
+    /// Returns the collection with an id, else with the only id that starts with `text`, or the only title that equals
+    /// it.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func collection(matching text: String) throws -> ArchiveCollection {
         if let id = ArchiveID(text), let collection = try collection(id: id) { return collection }
-        let candidates = text.isEmpty ? [] : try ids(startingWith: text)
-        guard let first = candidates.first else { throw Self.noCollection(text) }
-        guard candidates.count == 1, let collection = try collection(id: first) else {
-            let names = candidates.map(\.text).joined(separator: ", ")
-            throw StoreError(
-                .ambiguous, "\"\(text)\" matches several ids: \(names)", hint: "enter more of the id")
-        }
+        let id = try NameLookup(try names(), of: "collection").id(matching: text, hint: Self.listHint)
+        guard let collection = try collection(id: id) else { throw Resolver.wasRemoved(id) }
         return collection
     }
 
@@ -125,8 +121,10 @@ package struct Collections: Sendable {
     private static func noCollection(_ text: String) -> StoreError {
         StoreError(
             .notFound, "no collection has the id \"\(text)\"",
-            hint: "run `replayhost collection list` to see all collections")
+            hint: listHint)
     }
+
+    private static let listHint = "run `replayhost collection list` to see all collections"
 
     private static func unique(_ ids: [ArchiveID]) -> [ArchiveID] {
         var seen: Set<ArchiveID> = []

@@ -14,38 +14,46 @@ package struct Resolver: Sendable {
     var catalog: Catalog { store.catalog }
     var openArchives: OpenArchives { store.openArchives }
 
-    /// Returns the archive with an id, or with the only id that starts with `text`.
+    /// Returns the archive with an id, else with the only id that starts with `text`, or the only title that equals it.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func archive(matching text: String) throws -> Archive {
         if let id = ArchiveID(text), let archive = try catalog.archive(id: id) { return archive }
-        let candidates = try catalog.ids(startingWith: text)
-        if text.isEmpty || candidates.isEmpty {
-            let meant = try catalog.archive(named: text) ?? catalog.archive(named: text.lowercased())
-            throw StoreError(
-                .notFound, "no archive has the id \"\(text)\"",
-                hint: meant.map { "did you mean \"\($0.id)\"?" } ?? "run `replayhost list` to see all archives")
-        }
-        guard candidates.count == 1, let archive = try catalog.archive(id: candidates[0]) else {
-            let names = candidates.map(\.text).joined(separator: ", ")
-            throw StoreError(
-                .ambiguous, "\"\(text)\" matches several ids: \(names)", hint: "enter more of the id")
-        }
+        let names = NameLookup(try archiveNames(), of: "archive")
+        let id = try names.id(matching: text, hint: try hint(for: text))
+        guard let archive = try catalog.archive(id: id) else { throw Self.wasRemoved(id) }
         return archive
     }
 
-    /// Returns the archive or collection with an id, or with the only id that starts with `text`.
+    /// Returns the archive or collection with an id, else with the only id that starts with `text`, or the only title
+    /// that equals it.
     ///
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.
     package func replayable(matching text: String) throws -> Replayable {
         if let id = ArchiveID(text), let found = try replayable(id: id) { return found }
-        let candidates = try catalog.ids(startingWith: text) + store.collections.ids(startingWith: text)
-        if text.isEmpty || candidates.isEmpty { return .archive(try archive(matching: text)) }
-        if candidates.count == 1, let found = try replayable(id: candidates[0]) { return found }
-        throw StoreError(
-            .ambiguous,
-            "\"\(text)\" matches several ids: \(candidates.map(\.text).joined(separator: ", "))",
-            hint: "enter more of the id")
+        let names = NameLookup(try archiveNames() + store.collections.names(), of: "archive or collection")
+        let id = try names.id(matching: text, hint: try hint(for: text))
+        guard let found = try replayable(id: id) else { throw Self.wasRemoved(id) }
+        return found
+    }
+
+    /// Returns short forms of the ids of all archives and collections.
+    package func shortIDs() throws -> ShortIDs {
+        ShortIDs(try (archiveNames() + store.collections.names()).map(\.id))
+    }
+
+    private func archiveNames() throws -> [NameLookup.Name] {
+        try catalog.names().map { NameLookup.Name(id: $0.id, title: $0.title) }
+    }
+
+    /// Returns what to do if nothing has a name. It may be the name of a file that was imported.
+    private func hint(for text: String) throws -> String {
+        let meant = try catalog.archive(named: text) ?? catalog.archive(named: text.lowercased())
+        return meant.map { "did you mean \"\($0.id)\"?" } ?? "run `replayhost list` to see all archives"
+    }
+
+    static func wasRemoved(_ id: ArchiveID) -> StoreError {
+        StoreError(.notFound, "\"\(id)\" was removed meanwhile")
     }
 
     /// Returns the archive or collection with an id.

@@ -18,7 +18,7 @@ struct CDXCommand: ParsableCommand {
     @Argument(help: "The URL, with or without a wildcard.")
     var url: String
 
-    @Argument(help: "IDs of archives or collections, or unique prefixes (default: all archives).")
+    @Argument(help: "IDs of archives or collections, unique prefixes, or titles (default: all archives).")
     var ids: [String] = []
 
     @Option(name: .customLong("match-type"), help: "exact, prefix, host or domain, instead of a wildcard.")

@@ -31,7 +31,7 @@ struct CollectionCommand: ParsableCommand {
         @Argument(help: "The title.")
         var title: String
 
-        @Argument(help: ArgumentHelp("Archive IDs, or unique prefixes of them.", valueName: "member"))
+        @Argument(help: ArgumentHelp("Archive IDs, unique prefixes of them, or titles.", valueName: "member"))
         var members: [String]
 
         @Option(name: .long, help: ArgumentHelp("The collection's ID (default: from the title).", valueName: "id"))
@@ -63,7 +63,7 @@ struct CollectionCommand: ParsableCommand {
                   replayhost collection export harbour --output harbour.wacz
                 """)
 
-        @Argument(help: ArgumentHelp("The collection's ID, or a unique prefix of it.", valueName: "id"))
+        @Argument(help: ArgumentHelp("The collection's ID, a unique prefix of it, or its title.", valueName: "id"))
         var id: String
 
         @Option(
@@ -129,7 +129,7 @@ struct CollectionCommand: ParsableCommand {
                   replayhost collection info the-harbour
                 """)
 
-        @Argument(help: "The collection's ID, or a unique prefix of it.")
+        @Argument(help: "The collection's ID, a unique prefix of it, or its title.")
         var id: String
 
         @OptionGroup var common: CommonOptions
@@ -162,10 +162,10 @@ struct CollectionCommand: ParsableCommand {
                   replayhost collection add the-harbour harbour-2025
                 """)
 
-        @Argument(help: "The collection's ID, or a unique prefix of it.")
+        @Argument(help: "The collection's ID, a unique prefix of it, or its title.")
         var id: String
 
-        @Argument(help: ArgumentHelp("Archive IDs, or unique prefixes of them.", valueName: "member"))
+        @Argument(help: ArgumentHelp("Archive IDs, unique prefixes of them, or titles.", valueName: "member"))
         var members: [String]
 
         @OptionGroup var common: CommonOptions
@@ -191,10 +191,10 @@ struct CollectionCommand: ParsableCommand {
                   replayhost collection drop the-harbour harbour-2023
                 """)
 
-        @Argument(help: "The collection's ID, or a unique prefix of it.")
+        @Argument(help: "The collection's ID, a unique prefix of it, or its title.")
         var id: String
 
-        @Argument(help: ArgumentHelp("Archive IDs, or unique prefixes of them.", valueName: "member"))
+        @Argument(help: ArgumentHelp("Archive IDs, unique prefixes of them, or titles.", valueName: "member"))
         var members: [String]
 
         @OptionGroup var common: CommonOptions
@@ -224,7 +224,7 @@ struct CollectionCommand: ParsableCommand {
                   replayhost collection remove the-harbour --yes
                 """)
 
-        @Argument(help: "The collection's ID, or a unique prefix of it.")
+        @Argument(help: "The collection's ID, a unique prefix of it, or its title.")
         var id: String
 
         @Flag(name: .long, help: "Don't ask for confirmation.")

@@ -14,7 +14,7 @@ struct EditCommand: ParsableCommand {
               replayhost edit crawl --title "The harbour, 2024" --tag harbour
             """)
 
-    @Argument(help: "The ID, or a unique prefix of it.")
+    @Argument(help: "The ID, a unique prefix of it, or the title.")
     var id: String
 
     @Option(name: .long, help: "The new title.")

@@ -21,7 +21,7 @@ struct ExplainCommand: ParsableCommand {
     @Option(
         name: .customLong("in"),
         help: ArgumentHelp(
-            "The archive or collection where it should be: its ID, or a unique prefix of it (default: all archives).",
+            "The archive or collection where it should be: its ID, a unique prefix of it, or its title (default: all archives).",
             valueName: "id"))
     var id: String?
 

@@ -20,7 +20,7 @@ struct ExportCommand: ParsableCommand {
               replayhost export harbour --files pictures --type image
             """)
 
-    @Argument(help: ArgumentHelp("The archive's ID, or a unique prefix of it.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The archive's ID, a unique prefix of it, or its title.", valueName: "id"))
     var id: String
 
     @Option(

@@ -12,7 +12,7 @@ struct InfoCommand: ParsableCommand {
               replayhost info crawl
             """)
 
-    @Argument(help: "The archive's ID, or a unique prefix of it.")
+    @Argument(help: "The archive's ID, a unique prefix of it, or its title.")
     var id: String
 
     @OptionGroup var common: CommonOptions

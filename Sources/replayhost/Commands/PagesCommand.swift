@@ -13,7 +13,7 @@ struct PagesCommand: ParsableCommand {
               replayhost pages crawl --match "coral reef"
             """)
 
-    @Argument(help: "The archive's ID, or a unique prefix of it.")
+    @Argument(help: "The archive's ID, a unique prefix of it, or its title.")
     var id: String
 
     @Option(name: .long, help: "Only pages whose title or URL contains all of these words.")

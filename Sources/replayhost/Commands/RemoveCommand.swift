@@ -14,7 +14,7 @@ struct RemoveCommand: ParsableCommand {
               replayhost remove crawl --yes
             """)
 
-    @Argument(help: "Archive IDs, or unique prefixes of them.")
+    @Argument(help: "Archive IDs, unique prefixes of them, or titles.")
     var ids: [String]
 
     @Flag(name: .long, help: "Don't ask for confirmation.")

@@ -16,7 +16,7 @@ struct URLsCommand: ParsableCommand {
               replayhost urls crawl --match "*.pdf" --status 200
             """)
 
-    @Argument(help: "The ID of an archive or a collection, or a unique prefix of it.")
+    @Argument(help: "The ID of an archive or a collection, a unique prefix of it, or its title.")
     var id: String
 
     @Option(
