@@ -58,7 +58,7 @@ package struct CommonOptions: ParsableArguments {
         if let store = try openStoreIfAny() { return store }
         throw StoreError(
             .notFound, "no library here yet", place: location.path,
-            hint: "create it with `replayhost import FILE.wacz`, or choose another with --store")
+            hint: "create it with `replayhost import FILE`, or choose another with --store")
     }
 
     /// Opens the store for reading; `nil` when there is none yet.

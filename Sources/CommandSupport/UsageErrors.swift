@@ -12,10 +12,20 @@ extension CommandError {
         let full = root.fullMessage(for: error)
         let help =
             full.firstMatch(of: /See '(.+)' for more information/).map { String($0.1) } ?? "\(root._commandName) --help"
-        let message = root.message(for: error)
+        let message = Self.withChoicesInOneLine(root.message(for: error))
         let parts = message.split(separator: ". Did you mean ", maxSplits: 1)
         let what = parts.first.map { $0.prefix(1).lowercased() + $0.dropFirst() } ?? "invalid arguments"
         self.init(usage: what, hint: parts.count > 1 ? "did you mean \(parts[1])" : "see `\(help)`")
+    }
+}
+
+extension CommandError {
+    /// Shortens the parser's message about an unknown value, which lists the choices in lines of their own.
+    static func withChoicesInOneLine(_ message: String) -> String {
+        let pattern = /The value '(.*)' is invalid for '(\S+).*'\. Please provide one of (.*)/.dotMatchesNewlines()
+        guard let match = message.wholeMatch(of: pattern) else { return message }
+        let choices = match.3.matches(of: /'([^']+)'|\n *- (\S+)/).compactMap { $0.1 ?? $0.2 }
+        return "\(match.2) \"\(match.1)\" isn't known; use \(choices.joined(separator: ", "))"
     }
 }
 
@@ -47,7 +57,7 @@ struct UnknownCommand {
     }
 
     var hint: String {
-        if word.lowercased().hasSuffix(".wacz") { return "did you mean `replayhost open \(word)`?" }
+        if FolderSearch.isArchive(word) { return "did you mean `replayhost open \(word)`?" }
         guard let suggestion else { return "see `\(parent) --help`" }
         return "did you mean `\(parent) \(suggestion)`? `\(parent) --help` lists all commands"
     }

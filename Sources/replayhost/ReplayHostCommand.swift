@@ -9,7 +9,7 @@ import ReplayServer
 struct ReplayHostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replayhost",
-        abstract: "Store, search and replay web archives (.wacz) on your computer, offline.",
+        abstract: "Store, search and replay web archives (WACZ, WARC) on your computer, offline.",
         discussion: """
             Example:
               replayhost open crawl.wacz

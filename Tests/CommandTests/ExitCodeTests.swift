@@ -56,7 +56,11 @@ struct ExitCodeTests {
         Case("lst", 2, "usage", golden: "error-misspelled-command"),
         Case("collection creat g have", 2, "usage", golden: "error-misspelled-subcommand"),
         Case("GOOD", 2, "usage", golden: "error-file-as-command"),
-        Case("list --sroe x", 2, "usage", golden: "error-misspelled-option"), Case("list --sort age", 2, "usage"),
+        Case("list --sroe x", 2, "usage", golden: "error-misspelled-option"),
+        Case("list --sort age", 2, "usage", golden: "error-list-sort"),
+        Case("serve --origins some", 2, "usage", golden: "error-serve-origins"),
+        Case("crawl.warc.gz", 2, "usage", golden: "error-warc-as-command"),
+        Case("import SCRIPT", 4, "archive-refused", golden: "error-import-other-file"),
         Case("info", 2, golden: "error-info-without-id"),
         Case("list --nonsense", 2, golden: "error-unknown-option"),
         Case("serve --port x", 2, golden: "error-port-no-number"),
@@ -90,7 +94,7 @@ struct ExitCodeTests {
         "GOOD": "good.wacz", "DAMAGED": "not-a-zip.wacz", "EMPTY": "empty", "MISSING": "missing.wacz",
         "TRUNCATED": "truncated.wacz", "ENCRYPTED": "encrypted.wacz", "NULNAME": "nul-name.wacz",
         "MULTI": "multi-wacz.wacz", "WRONGHASH": "wrong-hash.wacz", "DEVICE": "/dev/null", "NULFILE": "nothing.wacz",
-        "BADSTORE": "bad-store",
+        "BADSTORE": "bad-store", "SCRIPT": "file.sh",
     ]
 
     private func prepared() async throws -> CommandStore {
@@ -201,6 +205,7 @@ private struct PreparedFolder: SuiteTrait, TestScoping {
         try FileManager.default.createDirectory(atPath: store.folder.path("empty"), withIntermediateDirectories: true)
         try store.write(GeneratedArchive(seed: 3), to: "good.wacz")
         try store.folder.write("", to: "nothing.wacz")
+        try store.folder.write("#!/bin/sh\necho This is longer than the end of a ZIP.\n", to: "file.sh")
         try store.folder.write(String(repeating: "no database ", count: 1000), to: "bad-store/catalog.sqlite")
         for name in ["truncated", "encrypted", "nul-name", "multi-wacz", "wrong-hash", "not-a-zip"] {
             try store.folder.write(try contents(of: Checkout.fixture("damaged/\(name).wacz")), to: "\(name).wacz")

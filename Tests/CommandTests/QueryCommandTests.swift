@@ -63,7 +63,7 @@ struct QueryCommandTests {
         #expect(none.code == 0)
         #expect(
             none.errors == "store: \(store.store) (REPLAYHOST_STORE)\n"
-                + "No archives yet. Add one with `replayhost import FILE.wacz`.\n")
+                + "No archives yet. Add a WACZ or WARC file with `replayhost import FILE`.\n")
         #expect(try await store.run("jobs").code == 0)
         #expect(try await store.run("doctor", "--port", "0").output.contains("not created yet"))
         #expect(try await store.run("serve", "--assets", store.folder.path("none")).code == 3)

@@ -14,11 +14,16 @@ package enum FolderSearch {
             let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
             if type == .typeDirectory {
                 found += archives(in: path, unreadable: &unreadable)
-            } else if isWACZ(name) || captureEndings.contains(where: { name.lowercased().hasSuffix($0) }) {
+            } else if isArchive(name) {
                 found.append(path)
             }
         }
         return found
+    }
+
+    /// Whether this is the name of a WACZ, WARC or ARC file.
+    package static func isArchive(_ name: String) -> Bool {
+        isWACZ(name) || captureEndings.contains { name.lowercased().hasSuffix($0) }
     }
 
     package static func isWACZ(_ name: String) -> Bool {

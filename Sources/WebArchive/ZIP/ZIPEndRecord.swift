@@ -149,7 +149,9 @@ enum ZIPSniffer {
                 hint: "download the files in the list, then import them")
         }
         guard head.starts(with: [0x50, 0x4B]) else {
-            return notZIP("this isn't a WACZ file", hint: "choose a file that ends in .wacz")
+            return notZIP(
+                "this isn't a WACZ file",
+                hint: "choose a WACZ file; `replayhost import` also takes WARC and ARC files")
         }
         return WebArchiveError(
             code: .truncated, problem: "the file is incomplete: its ZIP directory is missing",

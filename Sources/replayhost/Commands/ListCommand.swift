@@ -89,7 +89,7 @@ struct ListCommand: ParsableCommand {
     }
 
     private func reasonForNone(of all: [Archive]) -> String {
-        guard !all.isEmpty else { return "No archives yet. Add one with `replayhost import FILE.wacz`." }
+        guard !all.isEmpty else { return "No archives yet. Add a WACZ or WARC file with `replayhost import FILE`." }
         let known = Set(all.flatMap(\.tags)).sorted { $0.localizedStandardCompare($1) == .orderedAscending }
         guard !known.isEmpty else { return "No archive has a tag. Add one with `replayhost edit ID --tag TAG`." }
         let more = known.count > 20 ? " and \(known.count - 20) more" : ""

@@ -9,7 +9,7 @@ import WebArchive
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Open a WACZ file, an archive or a collection in the browser.",
+        abstract: "Open a WACZ or WARC file, an archive or a collection in the browser.",
         discussion: """
             Adds the file to the library first, and starts the server in the background if needed (`replayhost stop` \
             stops it). Without an argument, opens the library. Set BROWSER to choose the browser.
@@ -24,7 +24,7 @@ struct OpenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("A file, or the ID of an archive or a collection.", valueName: "file or id"),
-        completion: .file(extensions: ["wacz"]))
+        completion: .file(extensions: ["wacz", "warc", "arc", "gz"]))
     var target: String?
 
     @Option(name: .long, help: "The captured URL to open; by default, the main page.")
@@ -191,7 +191,7 @@ struct OpenCommand: ParsableCommand {
     /// Whether the argument is a file, even a missing one, rather than an ID.
     private func isFile(_ target: String) -> Bool {
         if FileReference(at: target) != nil { return true }
-        return target.contains("/") || [".wacz", ".zip"].contains { target.lowercased().hasSuffix($0) }
+        return target.contains("/") || FolderSearch.isArchive(target) || target.lowercased().hasSuffix(".zip")
     }
 
     private func imported(_ file: String, _ store: ArchiveStore, _ interrupts: Interrupts) throws -> Page {
