@@ -1,13 +1,22 @@
 import Foundation
 
-/// A table of text, which truncates cells and hides columns to fit a narrow terminal.
+/// A table of text, which shortens cells and hides columns to fit a narrow terminal.
 package struct Table {
+    private struct Cell {
+        let text: String
+        /// A form for narrow terminals.
+        let short: String
+    }
+
     private let header: [String]
     private let hideable: [String]
     private let truncatable: [String]
-    private var rows: [[String]] = []
+    private var rows: [[Cell]] = []
 
     private static let gap = 2
+    /// The width to which cells are truncated before a column is hidden.
+    private static let truncatedWidth = 16
+    /// The width to which cells are truncated when all hideable columns are hidden.
     private static let truncatedWidthMin = 12
 
     /// - Parameters:
@@ -17,65 +26,62 @@ package struct Table {
         (self.header, self.hideable, self.truncatable) = (header, hideable, truncatable)
     }
 
-    package mutating func add(_ row: [String]) {
-        rows.append(row)
+    /// - Parameter short: Shorter forms of cells, by column. A table that is too wide has these.
+    package mutating func add(_ row: [String], short: [String: String] = [:]) {
+        rows.append(zip(header, row).map { Cell(text: $1, short: short[$0] ?? $1) })
     }
 
     /// - Parameter room: The width of the terminal; `nil` for no limit.
     package func lines(within room: Int? = Terminal.outputColumns) -> [String] {
-        let all = [header] + rows
-        var widths = header.indices.map { column in all.map { Self.width($0[column]) }.max() ?? 0 }
-        var columns = Array(header.indices)
-        if let room { fit(&columns, &widths, in: room) }
-        return all.map { row in
-            columns.map { column in
-                let cell = Self.truncated(row[column], to: widths[column])
-                return cell + String(repeating: " ", count: widths[column] - Self.width(cell))
-            }.joined(separator: String(repeating: " ", count: Self.gap)).trimmingCharacters(in: .whitespaces)
+        let all = [header] + rows.map { $0.map(\.text) }
+        guard let room, Self.width(widths(all)) > room else { return Self.lines(all, widths(all)) }
+        let short = [header] + rows.map { $0.map(\.short) }
+        return Self.lines(short, fitted(widths(short), in: room))
+    }
+
+    /// The width of each column.
+    private func widths(_ rows: [[String]]) -> [Int: Int] {
+        Dictionary(
+            uniqueKeysWithValues: header.indices.map { column in
+                (column, rows.map { Terminal.width($0[column]) }.max() ?? 0)
+            })
+    }
+
+    private static func width(_ widths: [Int: Int]) -> Int { widths.values.reduce(-gap) { $0 + $1 + gap } }
+
+    private static func lines(_ rows: [[String]], _ widths: [Int: Int]) -> [String] {
+        rows.map { row in
+            widths.sorted { $0.key < $1.key }.map { column, width in
+                let cell = Terminal.truncated(row[column], to: width)
+                return cell + String(repeating: " ", count: width - Terminal.width(cell))
+            }.joined(separator: String(repeating: " ", count: gap)).trimmingCharacters(in: .whitespaces)
         }
     }
 
-    /// Truncates cells, then hides columns, until the table fits or nothing more can be hidden.
-    private func fit(_ columns: inout [Int], _ widths: inout [Int], in room: Int) {
-        let truncatable = header.indices.filter { self.truncatable.contains(header[$0]) }
+    /// Truncates cells, hides columns, then truncates the rest, until the table fits or nothing more can be done.
+    private func fitted(_ full: [Int: Int], in room: Int) -> [Int: Int] {
+        var widths = full
         var hideable = self.hideable.compactMap { header.firstIndex(of: $0) }[...]
+        let columns = truncatable.compactMap { header.firstIndex(of: $0) }
         while true {
-            let excess = columns.reduce(-Self.gap) { $0 + widths[$1] + Self.gap } - room
-            guard excess > 0 else { return }
-            let reserves = truncatable.map { column in
-                let least = max(Self.truncatedWidthMin, Self.width(header[column]))
-                return (column: column, spare: columns.contains(column) ? max(0, widths[column] - least) : 0)
-            }
-            if reserves.reduce(0, { $0 + $1.spare }) >= excess || hideable.isEmpty {
-                var left = excess
-                for (column, spare) in reserves {
-                    widths[column] -= min(left, spare)
-                    left -= min(left, spare)
-                }
-                return
-            }
-            columns.removeAll { $0 == hideable.first }
-            hideable.removeFirst()
+            let cut = truncated(widths, columns, to: Self.truncatedWidth, in: room)
+            if Self.width(cut) <= room { return cut }
+            guard let next = hideable.popFirst() else { break }
+            widths[next] = nil
         }
+        let cut = truncated(widths, columns, to: Self.truncatedWidthMin, in: room)
+        // What is left are long ids.
+        return truncated(cut, Array(header.indices), to: Self.truncatedWidthMin, in: room)
     }
 
-    private static func truncated(_ text: String, to room: Int) -> String {
-        guard width(text) > room else { return text }
-        var shown = text
-        while width(shown) > room - 1 { shown.removeLast() }
-        return shown + "…"
-    }
-
-    /// The width of text on a terminal. East Asian wide characters take two columns.
-    private static func width(_ text: String) -> Int {
-        text.unicodeScalars.reduce(0) { sum, scalar in
-            switch scalar.value {
-            case 0x0300...0x036F, 0x200B...0x200F: sum
-            case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-                0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-                sum + 2
-            default: sum + 1
-            }
+    /// Takes what a table is too wide from some columns, the widest first.
+    private func truncated(_ full: [Int: Int], _ columns: [Int], to least: Int, in room: Int) -> [Int: Int] {
+        var widths = full
+        while Self.width(widths) > room {
+            let spare = columns.filter { (widths[$0] ?? 0) > max(least, Terminal.width(header[$0])) }
+            guard let widest = spare.max(by: { (widths[$0] ?? 0) < (widths[$1] ?? 0) }) else { break }
+            widths[widest]? -= 1
         }
+        return widths
     }
 }

@@ -72,16 +72,16 @@ struct QueryCommandTests {
         let empty = try await store.run("list")
         #expect(empty.code == 0)
         #expect(empty.output.isEmpty)
-        #expect(empty.errors.contains("No archives yet. Add one with `replayhost import FILE.wacz`.\n"))
+        #expect(empty.errors.contains("No archives yet. Add a WACZ or WARC file with `replayhost import FILE`.\n"))
         try store.write(GeneratedArchive(title: "漢字", seed: 1), to: "a.wacz")
         try store.write(GeneratedArchive(title: "Latin title", seed: 2), to: "longer-name.wacz")
         _ = try await store.run("import", "a.wacz", "longer-name.wacz")
         let lines = try await store.run("list").outputLines
         #expect(lines.count == 3)
-        #expect(lines[0].hasPrefix("ID           TITLE        PAGES  CAPTURES"))
+        #expect(lines[0].hasPrefix("TITLE        ID           PAGES  CAPTURES"))
         // Wide characters take two columns, so two of them and seven spaces are as wide as `Latin title`.
-        #expect(lines.contains { $0.hasPrefix("a            漢字         1      1 ") })
-        #expect(lines.contains { $0.hasPrefix("longer-name  Latin title  1      1 ") })
+        #expect(lines.contains { $0.hasPrefix("漢字         a            1      1 ") })
+        #expect(lines.contains { $0.hasPrefix("Latin title  longer-name  1      1 ") })
     }
 
     @Test func listIsSortedAndFilteredByTags() async throws {

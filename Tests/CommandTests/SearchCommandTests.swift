@@ -10,17 +10,16 @@ struct SearchCommandTests {
         return store
     }
 
-    @Test func resultIsALineWithASnippet() async throws {
+    @Test func resultIsTwoLines() async throws {
         let store = try await Self.indexed()
         let result = try await store.run("search", "vulgata")
         #expect(result.code == 0)
-        let line = try #require(result.outputLines.first)
-        #expect(result.outputLines.count == 1)
+        try #require(result.outputLines.count == 2)
         #expect(
-            line.hasPrefix(
-                "sample  2024-11-21  Common limpet - Tidepool Field Guide  https://fieldguide.example/species/limpet.html  "
-            ))
-        #expect(line.contains("Patella vulgata"))
+            result.outputLines[0]
+                == "Common limpet - Tidepool Field Guide  https://fieldguide.example/species/limpet.html")
+        #expect(result.outputLines[1].hasPrefix("    2024-11-21  sample  "))
+        #expect(result.outputLines[1].contains("Patella vulgata"))
         #expect(
             result.errors.contains(
                 "replayhost open sample --url 'https://fieldguide.example/species/limpet.html' --time 20241121090020"))
@@ -86,7 +85,7 @@ struct SearchCommandTests {
         let store = try await Self.indexed()
         #expect(try await store.run("collection", "create", "Shores", "sample").code == 0)
         for words in [["vulgata in:shores"], ["vulgata collection:shores"], ["vulgata", "--in", "shores"]] {
-            #expect(try await store.run(["search"] + words).outputLines.count == 1, "\(words)")
+            #expect(try await store.run(["search"] + words).outputLines.count == 2, "\(words)")
         }
     }
 

@@ -109,12 +109,19 @@ struct CollectionCommand: ParsableCommand {
             if collections.isEmpty {
                 return common.note("No collections yet. Create one with `replayhost collection create`.")
             }
-            var table = Table(["ID", "TITLE", "MEMBERS", "STATE"], truncatable: ["TITLE", "MEMBERS"])
+            let shortIDs = try store?.resolver.shortIDs()
+            var table = Table(["TITLE", "ID", "MEMBERS", "STATE"], truncatable: ["TITLE", "MEMBERS"])
             for details in collections {
-                table.add([
-                    details.collection.id.text, String(Terminal.safe(details.collection.title).prefix(40)),
-                    details.members.map(\.archive.id.text).joined(separator: ", "), details.availability.rawValue,
-                ])
+                let (id, members) = (details.collection.id, details.members.map(\.archive.id))
+                table.add(
+                    [
+                        Terminal.title(details.collection.title), id.text,
+                        members.map(\.text).joined(separator: ", "), details.availability.rawValue,
+                    ],
+                    short: [
+                        "ID": shortIDs?[id] ?? id.text,
+                        "MEMBERS": members.map { shortIDs?[$0] ?? $0.text }.joined(separator: ", "),
+                    ])
             }
             for line in table.lines() { Terminal.write(line) }
         }

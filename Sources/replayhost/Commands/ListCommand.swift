@@ -25,7 +25,7 @@ struct ListCommand: ParsableCommand {
     enum Order: String, ExpressibleByArgument, CaseIterable {
         case added, title, size, captured, pages, verified
 
-        /// The column with the sorted values.
+        /// The column with the sorted values, which is always shown.
         fileprivate var column: String { rawValue.uppercased() }
 
         fileprivate func isBefore(_ one: Archive, _ other: Archive) -> Bool {
@@ -44,7 +44,8 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         common.noteStore()
-        let all = try common.openStoreIfAny()?.archives() ?? []
+        let store = try common.openStoreIfAny()
+        let all = try store?.archives() ?? []
         let archives = all.filter { listed in tag.allSatisfy { listed.archive.tags.contains($0) } }
             .sorted { sort.isBefore($0.archive, $1.archive) }
         if common.json {
@@ -52,22 +53,29 @@ struct ListCommand: ParsableCommand {
             return
         }
         if archives.isEmpty { return common.note(reasonForNone(of: all.map(\.archive))) }
-        // The column with the sorted values is hidden last.
-        let hideable = ["ADDED", "CAPTURED", "CAPTURES", "PAGES", "SIZE", "VERIFIED"]
-        let sorted = hideable.filter { $0 == sort.column }
+        for line in try table(of: archives, store?.resolver.shortIDs()).lines() { Terminal.write(line) }
+    }
+
+    private func table(of archives: [ListedArchive], _ shortIDs: ShortIDs?) -> Table {
         var table = Table(
-            ["ID", "TITLE", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "VERIFIED", "ISSUES"],
-            hideable: hideable.filter { $0 != sort.column } + sorted, truncatable: ["TITLE"])
+            ["TITLE", "ID", "PAGES", "CAPTURES", "SIZE", "CAPTURED", "ADDED", "VERIFIED", "ISSUES"],
+            hideable: ["CAPTURES", "CAPTURED", "ADDED", "VERIFIED", "PAGES", "SIZE"].filter { $0 != sort.column },
+            truncatable: ["TITLE"])
         for listed in archives {
             let archive = listed.archive
-            table.add([
-                archive.id.text, String(Terminal.safe(archive.title).prefix(40)), "\(archive.pageCount)",
-                "\(archive.captureCount)", Terminal.size(archive.size), Self.span(archive),
+            let row = [
+                Terminal.title(archive.title), archive.id.text, "\(archive.pageCount)", "\(archive.captureCount)",
+                Terminal.size(archive.size), Self.span(archive, precision: 10),
                 String(RFC3339.text(of: archive.importedAt).prefix(10)),
-                Self.verification(archive), Self.state(listed),
-            ])
+                Self.verification(archive), Self.states(listed).joined(separator: ", "),
+            ]
+            let short: [String: String?] = [
+                "ID": shortIDs?[archive.id], "CAPTURED": Self.span(archive, precision: 4),
+                "ISSUES": Self.states(listed).first,
+            ]
+            table.add(row, short: short.compactMapValues { $0 })
         }
-        for line in table.lines() { Terminal.write(line) }
+        return table
     }
 
     private static func verification(_ archive: Archive) -> String {
@@ -98,26 +106,28 @@ struct ListCommand: ParsableCommand {
     }
 
     /// The dates of the first and the last capture.
-    private static func span(_ archive: Archive) -> String {
-        let days = [archive.firstCapture, archive.lastCapture].compactMap { $0 }
-            .compactMap { RFC3339.text(ofTimestamp: $0) }.map { String($0.prefix(10)) }
-        return Set(days).sorted().joined(separator: " to ")
+    ///
+    /// - Parameter precision: 10 for days, 4 for years.
+    private static func span(_ archive: Archive, precision: Int) -> String {
+        let dates = [archive.firstCapture, archive.lastCapture].compactMap { $0 }
+            .compactMap { RFC3339.text(ofTimestamp: $0) }.map { String($0.prefix(precision)) }
+        return Set(dates).sorted().joined(separator: precision == 4 ? "–" : " to ")
     }
 
-    /// Returns whether the file is missing or changed, or the numbers of its issues.
-    private static func state(_ listed: ListedArchive) -> String {
+    /// Returns whether the file is missing or changed, or the numbers of its issues, the worst first.
+    private static func states(_ listed: ListedArchive) -> [String] {
         switch listed.availability {
         case .available: findings(listed.archive.findingCounts)
-        case .unavailable: "unavailable"
-        case .changed: "file changed"
-        case .missing: "file missing"
+        case .unavailable: ["unavailable"]
+        case .changed: ["file changed"]
+        case .missing: ["file missing"]
         }
     }
 
-    private static func findings(_ counts: FindingCounts) -> String {
+    private static func findings(_ counts: FindingCounts) -> [String] {
         var parts: [String] = []
         if counts.error > 0 { parts.append(Terminal.count(counts.error, "error", "errors")) }
         if counts.warning > 0 { parts.append(Terminal.count(counts.warning, "warning", "warnings")) }
-        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+        return parts.isEmpty ? ["none"] : parts
     }
 }

@@ -44,7 +44,7 @@ struct SearchCommand: ParsableCommand {
                 .notFound, "no archive or collection has the id \"\(name)\"",
                 hint: "run `replayhost list` to see all archives, or `replayhost collection list`")
         }
-        for hit in results.hits { write(hit) }
+        try write(results.hits, store)
         if results.hits.isEmpty {
             common.note(
                 query.isEmpty ? "Nothing to search for; give at least one word to find." : "No pages found.")
@@ -58,15 +58,15 @@ struct SearchCommand: ParsableCommand {
         notePending(results.coverage)
     }
 
-    private func write(_ hit: SearchHit) {
-        guard !common.json else { return Terminal.write(Terminal.json(hit)) }
-        let date = RFC3339.text(ofTimestamp: hit.timestamp).map { String($0.prefix(10)) } ?? "no date   "
-        let title = hit.title.isEmpty ? "(no title)" : hit.title
-        let years = [hit.years.first, hit.years.last].compactMap { $0.map(String.init) }
-        let captures =
-            hit.captures > 1 ? "(\(hit.captures) captures, \(Set(years).sorted().joined(separator: "–")))  " : ""
-        let start = "\(hit.archive)  \(date)  \(title)  \(hit.url)  \(captures)"
-        Terminal.write(parts: [(start, false)] + hit.snippet.parts.map { ($0.text, $0.isMatch) })
+    private func write(_ hits: [SearchHit], _ store: ArchiveStore) throws {
+        if common.json { return hits.forEach { Terminal.write(Terminal.json($0)) } }
+        let room = Terminal.outputColumns
+        let shortIDs = room == nil ? nil : try store.resolver.shortIDs()
+        for hit in hits {
+            let text = HitText(hit: hit, archive: shortIDs?[hit.archive] ?? hit.archive.text, room: room)
+            Terminal.write(parts: text.heading)
+            Terminal.write(parts: text.details)
+        }
     }
 
     /// Returns the program's arguments with words to leave out, such as `-reef`, after `--`, where the parser doesn't take

@@ -35,8 +35,7 @@ struct ProgressLine {
         let text = Self.text(progress, secondsPassed: Self.seconds(since: began)) + timeLeft(progress)
         let position = batch.map { "\($0.number) of \($0.count): " } ?? ""
         let room = max(10, Terminal.columns - text.count - position.count - 2)
-        let shownName = name.count > room ? "…" + name.suffix(room - 1) : name
-        Terminal.showProgress("\(position)\(shownName) \(text)")
+        Terminal.showProgress("\(position)\(Terminal.truncated(name, to: room)) \(text)")
     }
 
     /// The time left for the whole batch, or for this file.
