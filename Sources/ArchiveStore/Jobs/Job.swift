@@ -38,7 +38,7 @@ package struct Job: Sendable, Hashable {
     package let errorCode: String?
     /// Progress in bytes.
     package let done: UInt64
-    package let total: UInt64?
+    package internal(set) var total: UInt64?
     /// How often the job was started.
     package let attempt: Int
     package let createdAt: Date

@@ -25,7 +25,7 @@ package final class JobRunner: Sendable {
     ///
     /// - Parameters:
     ///   - stop: Called often. Returns a reason to stop, with which the job is queued again, or `nil`.
-    ///   - progress: Called with the job and the number of bytes done.
+    ///   - progress: Called with the job, which has the total if it's known, and the number of bytes done.
     /// - Returns: The job after the run; `nil` if no job can run now.
     /// - Throws: `StoreError` if the catalog fails. The job is started again later.
     package func runNext(
@@ -36,11 +36,16 @@ package final class JobRunner: Sendable {
         guard stop() == nil, let (job, owner) = try claimNext() else { return nil }
         current.withLock { $0 = owner }
         progress(job, job.done)
+        func follow(_ done: UInt64, of total: UInt64) {
+            var current = job
+            current.total = total
+            progress(current, done)
+        }
         let end: JobEnd?
         switch job.kind {
         case .hash: end = try hash(job, owner, stop: stop) { progress(job, $0) }
-        case .text: end = try indexText(job, owner, stop: stop) { progress(job, $0) }
-        case .verify: end = try verify(job, owner, stop: stop) { progress(job, $0) }
+        case .text: end = try indexText(job, owner, stop: stop, progress: follow)
+        case .verify: end = try verify(job, owner, stop: stop, progress: follow)
         case .import: end = try repeatImport(job, owner, stop: stop) { progress(job, $0) }
         }
         if let end { try store.jobs.end(job.id, owner: owner.name, end) }

@@ -68,8 +68,9 @@ struct JobsListCommand: ParsableCommand {
         for job in jobs {
             table.add([
                 "\(job.id)", job.kind.rawValue, job.state.rawValue, JobText.progress(job),
-                String(Terminal.safe(job.subject).prefix(40)), job.archiveID?.text ?? "",
-                RFC3339.text(of: job.finishedAt ?? job.startedAt ?? job.createdAt), Terminal.safe(job.reason ?? ""),
+                Terminal.title(job.subject), job.archiveID?.text ?? "",
+                RFC3339.text(of: job.finishedAt ?? job.startedAt ?? job.createdAt),
+                Terminal.safe(JobText.reason(job) ?? ""),
             ])
         }
         for line in table.lines() { Terminal.write(line) }
@@ -98,8 +99,15 @@ enum JobText {
 
     /// Returns the job with its state, such as "job 12 (import crawl.wacz): paused".
     static func line(_ job: Job) -> String {
-        let reason = job.reason.map { " (\($0))" } ?? ""
+        let reason = reason(job).map { " (\($0))" } ?? ""
         return Terminal.safe("job \(job.id) (\(job.kind.rawValue) \(job.subject)): \(job.state.rawValue)\(reason)")
+    }
+
+    /// Returns the reason without the name of the file, which is shown beside it.
+    static func reason(_ job: Job) -> String? {
+        guard let reason = job.reason else { return nil }
+        let name = ["\(job.subject): ", "\(job.subject)/"].first { reason.hasPrefix($0) } ?? ""
+        return String(reason.dropFirst(name.count))
     }
 
     /// Tells how to run waiting jobs, unless a server runs them.

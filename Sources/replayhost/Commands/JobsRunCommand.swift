@@ -43,7 +43,16 @@ struct JobsRunCommand: ParsableCommand {
             interrupts.wereReceived ? "interrupted" : nil
         } progress: { job, done in
             if line == nil { line = ProgressLine(name: job.subject, isShown: !common.quiet && !common.json) }
-            line?.show(.copying(done: done, total: job.total))
+            line?.show(Self.progress(of: job.kind, done, of: job.total))
+        }
+    }
+
+    /// The progress of a job, in the words of its kind.
+    static func progress(of kind: Job.Kind, _ done: UInt64, of total: UInt64?) -> ImportProgress {
+        switch kind {
+        case .import, .hash: .copying(done: done, total: total)
+        case .text: .indexing(done: done, total: total ?? 0)
+        case .verify: .checking(done: done, total: total ?? 0)
         }
     }
 
