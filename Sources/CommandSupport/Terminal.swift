@@ -67,11 +67,27 @@ package enum Terminal {
     }
 
     /// Writes bytes to standard output unchanged; on a terminal, without control characters except tabs and newlines.
-    package static func writeBytes(_ bytes: [UInt8]) {
+    ///
+    /// - Throws: `StoreError` `notPossible` on a terminal if the bytes aren't text.
+    package static func writeBytes(_ bytes: [UInt8]) throws {
         guard isatty(STDOUT_FILENO) == 1 else { return put(bytes, to: STDOUT_FILENO) }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        guard isText(bytes) else {
+            throw StoreError(
+                .notPossible, "this isn't text, so the terminal can't show it",
+                hint: "to save it, add `> FILE` to the command")
+        }
+        let lines = String(decoding: bytes, as: UTF8.self)
+            .split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         let shown = lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map { safe(String($0)) } }
         put(shown.map { $0.joined(separator: "\t") }.joined(separator: "\n"), to: STDOUT_FILENO)
+    }
+
+    /// Whether a terminal can show bytes: few are of those that never appear in text.
+    ///
+    /// Source: file(1), src/encoding.c, `text_chars`.
+    static func isText(_ bytes: [UInt8]) -> Bool {
+        let count = bytes.count { $0 < 0x07 || (0x0E...0x1A).contains($0) || (0x1C...0x1F).contains($0) || $0 == 0x7F }
+        return !bytes.contains(0) && count <= bytes.count / 32
     }
 
     /// Writes one line to standard error.

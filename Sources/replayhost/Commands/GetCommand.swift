@@ -70,7 +70,7 @@ struct GetCommand: ParsableCommand {
         while true {
             let bytes = try reader.read(upTo: Self.chunkBytes)
             if bytes.isEmpty { break }
-            Terminal.writeBytes(bytes)
+            try Terminal.writeBytes(bytes)
         }
     }
 
@@ -99,9 +99,9 @@ struct GetCommand: ParsableCommand {
     private func writeRecord(of capture: OpenCapture, in store: ArchiveStore) throws {
         let record = try store.openArchives.lookups(capture.archive).wacz.record(of: capture.entry)
         let fields = record.headers.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
-        Terminal.writeBytes(Array("WARC/\(record.version)\r\n\(fields)\r\n".utf8))
+        try Terminal.writeBytes(Array("WARC/\(record.version)\r\n\(fields)\r\n".utf8))
         try record.forEachChunk {
-            Terminal.writeBytes(Array($0))
+            try Terminal.writeBytes(Array($0))
             return true
         }
     }
