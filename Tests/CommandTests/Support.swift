@@ -33,6 +33,34 @@ struct CommandStore: Sendable {
             folder: folder.path)
     }
 
+    /// Runs a command whose standard output is a terminal.
+    func runOnTerminal(_ columns: Int, _ arguments: [String]) async throws -> ProgramResult {
+        let script = """
+            import fcntl, os, pty, struct, sys, termios
+            errors = os.dup(2)
+            child, terminal = pty.fork()
+            if child == 0:
+                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+                os.dup2(errors, 2)
+                os.execv(sys.argv[2], sys.argv[2:])
+            while True:
+                try:
+                    data = os.read(terminal, 65536)
+                except OSError:
+                    data = b""
+                if not data:
+                    break
+                os.write(1, data.replace(b"\\r\\n", b"\\n"))
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            """
+        return try await TestSupport.run(
+            "/usr/bin/python3", ["-c", script, "\(columns)", Checkout.binary] + arguments,
+            environment: [
+                "REPLAYHOST_STORE": store, "REPLAYHOST_ASSETS": try assets(), "NO_COLOR": "1",
+            ],
+            folder: folder.path)
+    }
+
     /// Starts a command and passes it to `body`; kills it if it still runs at the end.
     func start<Value: Sendable>(
         _ arguments: String..., environment: [String: String] = [:],

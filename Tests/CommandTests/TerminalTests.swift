@@ -1,5 +1,7 @@
+import TestSupport
 import Testing
 
+@testable import ArchiveStore
 @testable import CommandSupport
 @testable import replayhost
 
@@ -22,7 +24,7 @@ struct TerminalTests {
 
     @Test(arguments: [
         (44, ["ID     TITLE                   PAGES  SIZE", "crawl  A title that is longe…  12     1.5 MB"]),
-        (30, ["ID     TITLE            SIZE", "crawl  A title that i…  1.5 MB"]),
+        (34, ["ID     TITLE                SIZE", "crawl  A title that is lo…  1.5 MB"]),
         (21, ["ID     TITLE", "crawl  A title that …"]), (5, ["ID     TITLE", "crawl  A title tha…"]),
     ])
     func tableFitsTheTerminal(room: Int, expected: [String]) {
@@ -35,6 +37,72 @@ struct TerminalTests {
     ])
     func timeLeftIsEstimated(_ done: UInt64, _ total: UInt64, seconds: Double, expected: String) {
         #expect(ProgressLine.timeLeft(done, of: total, seconds) == expected)
+    }
+
+    /// glibc's `wcwidth` answers for characters. Emoji that consist of several take two columns, UTS #51.
+    @Test func widthsAreThoseOfTheSystem() async throws {
+        let texts = [
+            "abc", "é", "e\u{301}", "漢字", "한국어", "\u{1112}\u{1161}\u{11AB}", "ｆｕｌｌ", "ﾊﾝｶｸ", "שָׁלוֹם", "مَرْحَبًا", "ไทยที่",
+            "हिन्दी",
+            "€—“”…", "🐟", "⌚", "\u{200B}\u{200D}", "☀", "─│", "ＡＢ、。", "〈〉",
+        ]
+        let script = """
+            import ctypes, locale, sys
+            locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+            width = ctypes.CDLL(None).wcwidth
+            for text in sys.argv[1:]:
+                print(sum(width(ctypes.c_wchar(letter)) for letter in text))
+            """
+        let result = try await run("/usr/bin/python3", ["-c", script] + texts)
+        try #require(result.code == 0, "\(result.errors)")
+        for (text, width) in zip(texts, result.outputLines) {
+            #expect(Terminal.width(text) == Int(width), "\(text)")
+        }
+        for emoji in ["🇯🇵", "👩‍🚀", "☀️", "👍🏽"] { #expect(Terminal.width(emoji) == 2, "\(emoji)") }
+    }
+
+    @Test func longIDIsTruncatedLast() {
+        var table = Table(["TITLE", "ID", "SIZE"], truncatable: ["TITLE"])
+        let id = String(repeating: "abcdefghi-", count: 6)
+        table.add(["A title that is longer than others", id, "9 B"])
+        #expect(
+            table.lines(within: 80) == [
+                "TITLE         ID\(String(repeating: " ", count: 60))SIZE", "A title tha…  \(id)  9 B",
+            ])
+        #expect(table.lines(within: 40)[1] == "A title tha…  abcdefghi-abcdefghi…  9 B")
+    }
+
+    @Test func shortFormsAreUsedBeforeColumnsAreHidden() {
+        var table = Table(["TITLE", "ID", "SIZE"], hideable: ["SIZE"], truncatable: ["TITLE"])
+        table.add(["Harbour", "harbour-of-the-old-town", "9 B"], short: ["ID": "harbour-"])
+        #expect(table.lines(within: 40)[1] == "Harbour  harbour-of-the-old-town  9 B")
+        #expect(table.lines(within: 30)[1] == "Harbour  harbour-  9 B")
+    }
+
+    @Test(arguments: [
+        (80, "one two three four five |six| seven eight"), (30, "…four five |six| seven eight"),
+        (20, "…five |six| seven eig…"), (8, "…|six| se…"),
+    ])
+    func snippetShowsTheMatch(room: Int, expected: String) {
+        let parts: [HitText.Part] = [("one two three four five ", false), ("six", true), (" seven eight", false)]
+        let shown = HitText.fitting(parts, in: room)
+        #expect(shown.map { $0.isBold ? "|\($0.text)|" : $0.text }.joined() == expected)
+        #expect(Terminal.width(shown.map(\.text).joined()) <= room)
+    }
+
+    @Test(arguments: [
+        (Job.Kind.text, "indexing, 50%"), (.verify, "checking, 50%"),
+        (.hash, "[==========          ] 50%, 50 B of 100 B"),
+    ])
+    func progressNamesTheWork(kind: Job.Kind, expected: String) {
+        #expect(ProgressLine.text(JobsRunCommand.progress(of: kind, 50, of: 100), secondsPassed: 0) == expected)
+    }
+
+    @Test(arguments: [
+        ("text\nwith\ttabs\u{1B}[1m", true), ("", true), ("a\u{0}b", false), ("漢字", true), ("a\u{1}", false),
+    ])
+    func textIsRecognized(text: String, expected: Bool) {
+        #expect(Terminal.isText(Array(text.utf8)) == expected)
     }
 
     @Test func wideCharactersAreTruncatedCorrectly() {
