@@ -119,6 +119,19 @@ struct JobsCommandTests {
         #expect(try await store.run("jobs", "dismiss", "2").code == 3)
     }
 
+    @Test func fileOfAFailedJobIsNamedOnce() async throws {
+        let store = try CommandStore()
+        try store.folder.write(try contents(of: Checkout.fixture("damaged/truncated.wacz")), to: "truncated.wacz")
+        #expect(try await store.run("import", "truncated.wacz").code == 4)
+        let line = try #require(try await store.run("jobs", "--all").outputLines.last)
+        #expect(line.ranges(of: "truncated.wacz").count == 1)
+        #expect(line.contains("the file is incomplete: its ZIP directory is missing"))
+        let retried = try await store.run("jobs", "retry", "1")
+        #expect(retried.code == 0, "\(retried.errors)")
+        let again = try #require(try await store.run("jobs", "run").outputLines.first)
+        #expect(again.hasPrefix("job 1 (import truncated.wacz): failed (the file is incomplete"))
+    }
+
     @Test func jobsOfUnavailableFilesStayWaiting() async throws {
         let (store, path) = try await withLinkedFile()
         try FileManager.default.removeItem(atPath: path)

@@ -17,8 +17,8 @@ struct NameLookup {
         self.kind = kind
     }
 
-    /// Returns the only id that starts with `text`, or has it as its short form (`ShortIDs`), else the id of the only title that equals it. Titles are compared
-    /// without regard to case.
+    /// Returns the only id that starts with `text` or has it as its short form (`ShortIDs`), else the id of the only
+    /// title that equals it. Titles are compared without regard to case.
     ///
     /// - Parameter hint: What to do if nothing has the name and nothing is similar.
     /// - Throws: `StoreError`: `notFound`, or `ambiguous` with the candidates.

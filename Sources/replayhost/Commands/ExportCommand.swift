@@ -12,7 +12,8 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             Saves the archive's file as it is, unless you add --repaired, --page or --files. Existing files are never replaced. \
             --repaired writes a new index, a list of pages if there is none, and the right hashes; WARC files stay as they are. \
-            --page saves one page with what it needs to replay, as an archive of its own.
+            --page saves one page with what it needs to replay, as an archive of its own. --files gives each file the time of its \
+            capture, and lists URLs, times and digests in files.jsonl (docs/warc.md).
 
             Examples:
               replayhost export harbour --output harbour.wacz
