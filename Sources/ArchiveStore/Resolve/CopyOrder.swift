@@ -19,8 +19,8 @@ struct CopyOrder: Comparable {
         (importedAt, id) = (archive.importedAt, archive.id.text)
     }
 
-    /// Whether the archive was verified, and nothing is wrong with it.
-    var isKnownToBeIntact: Bool { condition == .verified || condition == .incomplete }
+    /// Whether everything in the archive was verified, and nothing is wrong with it.
+    var isKnownToBeIntact: Bool { condition == .verified }
 
     /// Whether something is known to be wrong with the archive.
     var isDamaged: Bool { condition == .damaged }
