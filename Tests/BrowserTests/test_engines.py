@@ -121,10 +121,11 @@ FRAME_TEXTS = """() => [...document.querySelectorAll("iframe")]
     .map((frame) => frame.contentDocument?.body?.innerText.trim() ?? "").sort().join(", ")"""
 
 
-@pytest.mark.few("chromium names lookups", "chromium ports ranges", "firefox names ranges", "webkit ports lookups")
+@pytest.mark.few("chromium names lookups", "chromium ports ranges", "firefox names ranges")
+@pytest.mark.parametrize("open_engine", ["chromium", "firefox"], indirect=True)
 @pytest.mark.parametrize("mode", MODES)
 def test_frames_without_a_url_are_shown(host, engine, tmp_path, mode):
-    """Frames that a script fills have no capture of their own."""
+    """Frames that a script fills have no capture of their own. WebKitGTK doesn't show all of them (docs/replay.md)."""
     host.add(write_archive(tmp_path / "frames.wacz", "Frames", {"https://frames.example/": FRAMES}))
     engine.go(viewer_address(host, "frames", "https://frames.example/", mode=mode))
     engine.wait_for_text_in_page("Frames", "h1")

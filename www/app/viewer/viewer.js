@@ -18,9 +18,11 @@ import { createReplayFrame } from "../replay/replay-frame.js";
 import { createPageReports, pageOf } from "./page-reports.js";
 import { documentPanel } from "./documents.js";
 import { createIcons } from "./favicon.js";
+import { createHintBar } from "./hint-bar.js";
 import { createLookups } from "./lookups.js";
 import { next, initialState } from "./navigation.js";
 import { absencePanel, failurePanel, progressPanel } from "./panels.js";
+import { replayMode } from "./replay-mode.js";
 import { createSteps } from "./steps.js";
 import { createToolbar } from "./viewer-toolbar.js";
 
@@ -30,10 +32,6 @@ const copySecondsMax = 20;
 
 const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
 const neverConfirmed = (kind) => `This page's URL isn't in this ${kind}, so the URL isn't shown.`;
-const noRanges = {
-    collection: "Collections always replay by lookups. “replay=ranges” in the URL has no effect.",
-    deflated: "This archive replays by lookups: the ZIP compresses its WARC files, so the browser can't read them by ranges.",
-};
 const restored = "Replay was restarted because the browser cleared its data.";
 const late = () => Object.assign(new Error(`The page didn't load within ${arrivalSecondsMax} seconds.`), {
     hint: "Your computer may be busy, or the page may be too large for the browser. If it loads later, it appears here.",
@@ -55,9 +53,7 @@ const noExpectation = Object.freeze({ url: "", page: null, hint: "" });
 export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     const archiveTitle = plain(archive.title) || archive.id;
     const isCollection = archive.kind === "collection";
-    const isDeflated = archive.findings?.some(({ code }) => code === "warc-deflated") ?? false;
-    const mode = isCollection || isDeflated && chosenMode === "ranges" ? "" : chosenMode;
-    const modeHint = chosenMode !== "ranges" ? "" : isCollection ? noRanges.collection : isDeflated ? noRanges.deflated : "";
+    const { mode, hint: modeHint } = replayMode(archive, chosenMode);
     const lookups = createLookups(archive);
     const steps = createSteps();
     const toolbar = createToolbar(archive, {
@@ -95,7 +91,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         },
     });
     const frame = createReplayFrame(archive, { onReport: pageReports.receive, onDocument: pageReports.checkDocument });
-    const hint = make("p", { class: "hint-bar", role: "status", hidden: true });
+    const { element: hintBar, show: showHint } = createHintBar(modeHint);
     const stage = make("main", { class: "stage" }, frame.element);
     const requests = createPageRequests(new URL(archive.replayOrigin).origin, stage, {
         isShown: () => visible && !state.panel && frame.exists,
@@ -114,7 +110,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         },
         onToolbar: () => toolbar.focus(),
     });
-    const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hint, stage, agent.element);
+    const element = make("div", { class: "viewer" }, toolbar.element, viewerBanner(), hintBar, stage, agent.element);
     const icons = createIcons(agent, archive, toolbar.setIcon);
     const server = followServer({ onBack: () => {
         if (needsServer && state.name === "failed") retry();
@@ -190,19 +186,6 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         if (step) step.textContent = text;
         if (state.panel) announce(text);
         restartTimer();
-    }
-
-    /** @param {string} [copied] the end of the text, with a button that copies it */
-    function showHint(text, copied = "") {
-        hint.textContent = text || modeHint;
-        hint.hidden = !hint.textContent;
-        if (!copied) return;
-        const part = make("span", { text: copied });
-        hint.append(" ", part);
-        if (navigator.clipboard) {
-            hint.append(" ", make("button", { type: "button", class: "quiet-button", text: "Copy",
-                on: { click: () => navigator.clipboard.writeText(part.textContent) } }));
-        }
     }
 
     /** Shows a hint of the page. When the page isn't confirmed yet, the hint appears with it. */
