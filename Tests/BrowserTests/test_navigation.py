@@ -12,7 +12,7 @@ from support.expecting import expect
 from support.host import Host
 from support.viewer import Viewer
 from support.waiting import wait_until
-from support.walk import PAGES, SITE, UNCAPTURED, address_of, walk_host  # noqa: F401
+from support.walk import PAGES, SITE, UNCAPTURED, address_of, html_of, walk_host  # noqa: F401
 
 # The number of random walks for each engine. `WALKS=30 SEED=7` takes more, and others.
 WALKS = int(os.environ.get("WALKS", "1"))

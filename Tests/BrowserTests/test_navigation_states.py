@@ -2,9 +2,7 @@
 
 import pytest
 
-from support.expecting import expect
-from support.viewer import Viewer
-from support.walk import address_of, walk_host  # noqa: F401
+from support.walk import walk_host  # noqa: F401
 
 # The state after each event. While a URL is opening, events are about that URL; otherwise about the frame.
 # "-": the event doesn't apply; "+": a panel covers the previous page; "*": the next page adds a history entry.

@@ -8,7 +8,7 @@ import pytest
 from support.expecting import expect
 from support.journey import SITE, TITLE
 from support.places import FIXTURES
-from support.viewer import Viewer
+from support.viewer import Viewer, as_shown
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
@@ -22,11 +22,6 @@ def rows(page):
 
 def urls(page):
     return page.locator(".urls tbody td.url")
-
-
-def as_shown(url):
-    """Letters are shown decoded, other characters as they are."""
-    return url.replace("w%C3%B6rter/fl%C3%BCgelschnecke", "wörter/flügelschnecke")
 
 
 def expect_urls(page, wanted):

@@ -1,6 +1,7 @@
 """The viewer, as a user sees it."""
 
 import re
+from urllib.parse import unquote
 from urllib.parse import urlsplit
 
 from .expecting import expect
@@ -18,6 +19,11 @@ def click_in_page(element):
 
     wait_until(sees_pointer, f"the page sees the pointer over {element}")
     element.click()
+
+
+def as_shown(url):
+    """Letters that aren't ASCII are shown decoded, other escapes as they are."""
+    return re.sub(r"(?:%[89A-F][0-9A-F])+", lambda escapes: unquote(escapes[0]), url)
 
 
 class Viewer:
@@ -43,7 +49,7 @@ class Viewer:
 
     def expect_at(self, address, title, captured, timestamp):
         """Checks the toolbar, the tab's title and the tab's URL."""
-        expect(self.address).to_have_value(address)
+        expect(self.address).to_have_value(as_shown(address))
         expect(self.page).to_have_title(re.compile(f"^{re.escape(title)}"))
         expect(self.page.get_by_text(captured).first).to_be_attached()
         encoded = re.escape(address.replace("%", "%25").replace(":", "%3A").replace("/", "%2F"))

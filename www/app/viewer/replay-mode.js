@@ -2,7 +2,8 @@
 
 const hints = {
     collection: "Collections always replay by lookups. “replay=ranges” in the URL has no effect.",
-    deflated: "This archive replays by lookups: the ZIP compresses its WARC files, so the browser can't read them by ranges.",
+    "warc-deflated": "This archive replays by lookups: the ZIP compresses its WARC files, so “replay=ranges” has no effect.",
+    "data-folder": "This archive replays by lookups: its captures are in the folder data/, so “replay=ranges” has no effect.",
 };
 
 /**
@@ -12,6 +13,6 @@ const hints = {
  */
 export function replayMode(archive, chosen) {
     if (archive.kind === "collection") return { mode: "", hint: chosen === "ranges" ? hints.collection : "" };
-    const isDeflated = archive.findings?.some(({ code }) => code === "warc-deflated") ?? false;
-    return chosen === "ranges" && isDeflated ? { mode: "", hint: hints.deflated } : { mode: chosen, hint: "" };
+    const obstacle = archive.findings?.find(({ code }) => Object.hasOwn(hints, code));
+    return chosen === "ranges" && obstacle ? { mode: "", hint: hints[obstacle.code] } : { mode: chosen, hint: "" };
 }
