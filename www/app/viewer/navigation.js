@@ -122,3 +122,12 @@ export function next(state, event, details = {}) {
     const change = events[state.name][event];
     return change ? change(state, details) : state;
 }
+
+/**
+ * @param {ViewerState} state
+ * @returns {string} the URL that opens the page again: for the answer to a form, with the form's data
+ */
+export function addressOf({ name, page, url }) {
+    const request = name === "page" && page?.capture.request;
+    return request ? request.replace(/#.*$/s, "") + page.fragment : url;
+}

@@ -20,7 +20,7 @@ import { documentPanel } from "./documents.js";
 import { createIcons } from "./favicon.js";
 import { createHintBar } from "./hint-bar.js";
 import { createLookups } from "./lookups.js";
-import { next, initialState } from "./navigation.js";
+import { addressOf, next, initialState } from "./navigation.js";
 import { absencePanel, failurePanel, progressPanel } from "./panels.js";
 import { replayMode } from "./replay-mode.js";
 import { createSteps } from "./steps.js";
@@ -155,7 +155,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         toolbar.setURL(state.url);
         showTitle();
         if (panel && panel !== before.panel) introduce(panel);
-        if (visible && state.url) steps.make(pageURL(archive, state.url, state.timestamp), made);
+        if (visible && state.url) steps.make(pageURL(archive, addressOf(state), state.timestamp), made);
     }
 
     /** Nothing of the previous page stays: the icon, what screen readers were told, and the focus. */
@@ -477,7 +477,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
         },
 
         /** @returns {boolean} whether this page is shown now */
-        shows: (url, timestamp) => state.name === "page" && state.url === url
+        shows: (url, timestamp) => state.name === "page" && addressOf(state) === url
             && (!timestamp || state.timestamp === timestamp),
 
         close() {
