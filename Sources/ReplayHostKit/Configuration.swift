@@ -26,6 +26,8 @@ extension ReplayHost {
         /// Whether the text of PDFs is read with `pdftotext` even if no sandbox for it works, as on macOS. Without a
         /// sandbox, a PDF that exploits a flaw in `pdftotext` can do everything that your program can.
         public var readsPDFsWithoutSandbox = false
+        /// The command that people use to start the host again; the library shows it when the host has stopped.
+        package var startCommand = "replayhost serve"
         /// Listening sockets to use at the first start instead of `port`.
         package var inheritedSockets: [Int32] = []
 

@@ -91,7 +91,7 @@ public final class ReplayHost: Sendable {
             let port = try openPort(former)
             let server = ReplayServer(
                 store: store, assets: assets, port: port.number, origins: configuration.origins.policy, token: token,
-                version: Self.version, auditDays: configuration.auditDays,
+                version: Self.version, startCommand: configuration.startCommand, auditDays: configuration.auditDays,
                 watched: configuration.watchedFolder.map {
                     WatchedFolder(path: $0.path, links: configuration.linksWatchedFiles)
                 },

@@ -30,13 +30,14 @@ package struct ReplayServer: Sendable {
     ///   - port: The port of the library.
     ///   - origins: How archives are isolated from each other in the browser.
     ///   - token: `nil` for a random one.
+    ///   - startCommand: The command that starts this server again.
     ///   - limits: The limits for replay ports.
     ///   - auditDays: After how many days archives are verified again; `nil` for never.
     ///   - watched: A folder whose archives are imported as they appear.
     ///   - users: The IDs of users who may connect besides root and the user who runs this program; `nil` for everyone.
     package init(
         store: ArchiveStore, assets: Assets, port: Int, origins: HostPolicy.Origins, token: String? = nil,
-        version: String,
+        version: String, startCommand: String = "replayhost serve",
         limits: ReplayPorts.Limits = ReplayPorts.Limits(), auditDays: Int? = nil, watched: WatchedFolder? = nil,
         users: Set<UInt32>? = [], logger: Logger
     ) {
@@ -48,7 +49,7 @@ package struct ReplayServer: Sendable {
         self.users = users
         site = Site(
             store: store, assets: assets, hosts: HostPolicy(port: port, origins: origins), token: self.token,
-            version: version)
+            version: version, startCommand: startCommand)
     }
 
     package var port: Int { site.hosts.port }

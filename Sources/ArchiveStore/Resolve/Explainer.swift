@@ -302,7 +302,10 @@ struct Explainer {
         let key = SURT.key(for: url)
         let ending = CapturedURL.fileExtension(of: url)
         var entries: [CDXJEntry] = []
-        for index in indexes {
+        // Captures that are equally close come in the order of the collection.
+        let places = Dictionary(zip((result.replayable?.archives ?? []).map(\.key), 0...)) { first, _ in first }
+        let ordered = indexes.sorted { places[$0.archive.key] ?? 0 < places[$1.archive.key] ?? 0 }
+        for index in ordered {
             let next = try index.wacz.captures(
                 nextTo: url, limit: Self.offersMax, assumesSorted: index.assumesSorted, check
             ) { entry in

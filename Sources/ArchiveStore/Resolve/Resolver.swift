@@ -95,6 +95,13 @@ package struct Resolver: Sendable {
         return ArchiveDetails(
             archive: archive, availability: availability, findings: findings,
             collections: try store.collections.collections(of: archive.id).map(\.id),
-            text: try store.searcher.indexedText(of: archive), verification: store.verifications.last(of: archive))
+            text: try store.searcher.indexedText(of: archive), verification: verification(of: archive))
+    }
+
+    /// Returns the last verification; `nil` until the catalog has its result, too, so that it never stands beside older
+    /// findings.
+    private func verification(of archive: Archive) -> VerificationReport? {
+        let report = store.verifications.last(of: archive)
+        return report?.summary.verifiedAt == archive.verified?.verifiedAt ? report : nil
     }
 }

@@ -6,6 +6,8 @@ package struct StoreLocation: Sendable, Hashable {
     package let path: String
     /// What determined the path, for people.
     package let reason: String
+    /// Whether people have to name the store to use it again.
+    package var isChosen: Bool { ["--store", "REPLAYHOST_STORE"].contains(reason) }
 
     /// Chooses `--store`, else `REPLAYHOST_STORE`, else `archives/` in the checkout that the binary was built in, else
     /// the user's data folder (XDG Base Directory Specification 0.8).

@@ -42,6 +42,7 @@ struct ControlRoutes: Sendable {
             .replacingOccurrences(of: "{{token}}", with: site.token)
             .replacingOccurrences(of: "{{version}}", with: site.version)
             .replacingOccurrences(of: "{{origins}}", with: site.hosts.origins.rawValue)
+            .replacingOccurrences(of: "{{start}}", with: ErrorPage.escaped(site.startCommand))
         return Responses.asset(
             Asset(bytes: Array(filled.utf8), type: page.type),
             policy: SecurityHeaders.controlPage(site.hosts, at: request.targetOrigin),

@@ -16,12 +16,16 @@ struct Site: Sendable {
     /// The value of `Replayhost-Token` that requests need to change anything.
     let token: String
     let version: String
+    /// The command that starts the server again, for the pages that notice that it has stopped.
+    let startCommand: String
     let blocking = BlockingWork()
     var exports = StagedExports()
 
     /// Returns the site for another port.
     func on(_ hosts: HostPolicy) -> Site {
-        Site(store: store, assets: assets, hosts: hosts, token: token, version: version, exports: exports)
+        Site(
+            store: store, assets: assets, hosts: hosts, token: token, version: version, startCommand: startCommand,
+            exports: exports)
     }
 
     /// Returns the replay origin of an archive or a collection; `nil` if it needs a port and has none.

@@ -121,7 +121,7 @@ private struct WACZInspector {
         if wacz.pageEntries.isEmpty, wacz.dataPackage?.listsLegacyPages != true {
             log.add(
                 .warning, "pages-missing", "The archive has no page list.", at: "pages/pages.jsonl",
-                consequence: "Its pages are detected among its captures, and some may be missing.")
+                consequence: "Pages are detected among its captures when its text is indexed. Some may be missing.")
         }
     }
 

@@ -8,6 +8,8 @@ import ReplayServer
 
 /// `replayhost serve`
 struct ServeCommand: AsyncParsableCommand {
+    private static let defaultPort = 8080
+
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve the library to browsers on this computer.",
@@ -19,7 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     @Option(name: .long, help: ArgumentHelp("The port; 0 picks a free one.", valueName: "number"))
-    var port = 8080
+    var port = Self.defaultPort
 
     @Option(
         name: .long,
@@ -104,6 +106,18 @@ struct ServeCommand: AsyncParsableCommand {
         return url
     }
 
+    /// The command that starts this server again, with the same store and port.
+    private var startCommand: String {
+        var words = ["replayhost serve"]
+        if ![0, Self.defaultPort].contains(port) { words.append("--port \(port)") }
+        if common.location.isChosen {
+            let path = common.location.path
+            let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
+            words.append("--store \(isPlain ? path : Terminal.quoted(path))")
+        }
+        return words.joined(separator: " ")
+    }
+
     func run() async throws {
         common.noteStore()
         OpenFiles.raiseLimit()
@@ -127,6 +141,7 @@ struct ServeCommand: AsyncParsableCommand {
             port: port == 0 ? .any : .fixed(port), origins: origins.kit,
             allowedUsers: users.users(ProcessInfo.processInfo.environment), logger: logger)
         configuration.inheritedSockets = sockets
+        configuration.startCommand = startCommand
         configuration.auditDays = audit
         configuration.watchedFolder = try watch.map { try Self.folder($0, store: common.location.path) }
         configuration.linksWatchedFiles = watchLink

@@ -200,6 +200,8 @@ struct RouteTests {
         try await withServer { server in
             let page = try await server.ask("GET", "/")
             #expect(page.text.contains("<meta name=\"replayhost-token\" content=\"\(server.token)\">"))
+            let command = "replayhost serve --store '/a &quot;b&quot;'"
+            #expect(page.text.contains("<meta name=\"replayhost-start\" content=\"\(command)\">"))
             #expect(page.text.contains("content=\"9.8.7\""))
             #expect(!page.text.contains("{{"))
             #expect(server.token.count == 64)

@@ -83,7 +83,7 @@ func withServer(
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let server = ReplayServer(
         store: store, assets: Assets(folder: assets.path), port: port.number, origins: origins, version: "9.8.7",
-        limits: limits, logger: logger)
+        startCommand: "replayhost serve --store '/a \"b\"'", limits: limits, logger: logger)
     try await server.start(on: port)
     do {
         try await body(LiveServer(store: store, folder: folder, assets: assets, server: server))
@@ -98,6 +98,7 @@ func withServer(
 enum TestAssets {
     static let index = """
         <!doctype html><meta name="replayhost-token" content="{{token}}">
+        <meta name="replayhost-start" content="{{start}}">
         <meta name="replayhost-version" content="{{version}}"><script src="/app/main.js"></script>
 
         """
