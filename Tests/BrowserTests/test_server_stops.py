@@ -133,7 +133,7 @@ def test_command_that_starts_the_server_is_the_one_it_names(lamp_host, page):
     """The store isn't the default one: the server hands the command to the page."""
     page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz")
     expect(Viewer(page).read("h1")).to_have_text("Lamp one")
-    command = f"replayhost serve --port {lamp_host.port} --store {lamp_host.store}"
+    command = f"replayhost serve --store {lamp_host.store}"
     lamp_host.stop()
     expect(stopped(page).locator("code")).to_have_text(command)
     Viewer(page).open_url(URL + "two")
