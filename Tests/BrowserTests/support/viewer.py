@@ -1,8 +1,7 @@
 """The viewer, as a user sees it."""
 
 import re
-from urllib.parse import unquote
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from .expecting import expect
 from .waiting import wait_until

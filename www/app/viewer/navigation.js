@@ -1,6 +1,6 @@
 /**
  * The states of the viewer and the transitions between them. This module uses no document, network or browser history, so
- * that tests can check every transition in a table: Tests/BrowserTests/test_navigation.py.
+ * that tests can check every transition in a table: Tests/BrowserTests/test_navigation_states.py.
  *
  * | state    | what the user sees                                                        |
  * |----------|---------------------------------------------------------------------------|
@@ -13,6 +13,7 @@
  *
  * A panel is either *over* a frame that still shows the previous page, or it replaces what the frame couldn't show.
  */
+import { withoutFragment } from "../core/captures.js";
 
 /**
  * @typedef {object} Page a page that the index confirms
@@ -129,5 +130,5 @@ export function next(state, event, details = {}) {
  */
 export function addressOf({ name, page, url }) {
     const request = name === "page" && page?.capture.request;
-    return request ? request.replace(/#.*$/s, "") + page.fragment : url;
+    return request ? withoutFragment(request) + page.fragment : url;
 }
