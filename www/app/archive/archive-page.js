@@ -8,7 +8,7 @@ import * as api from "../core/api.js";
 import { completeURL } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted, countedPages, moment, size, span } from "../core/format.js";
-import { mainURL, pageURL, pagesURL, urlsURL } from "../core/routes.js";
+import { mainURL, pageURL, tabURL } from "../core/routes.js";
 import { targetSearchBox } from "../search/search-box.js";
 import { exportSection } from "./export.js";
 import { memberSection } from "./members.js";
@@ -72,8 +72,8 @@ export function createArchivePage(item, onChanged) {
 
 /** Returns the tabs for the list of pages and the list of URLs, and the list that is chosen. */
 function createLists(item) {
-    const tabs = { pages: make("a", { href: pagesURL(item), text: "Pages" }),
-        urls: make("a", { href: urlsURL(item), text: "URLs" }) };
+    const tabs = { pages: make("a", { href: tabURL(item, "pages"), text: "Pages" }),
+        urls: make("a", { href: tabURL(item, "urls"), text: "URLs" }) };
     const place = make("div");
     let list = null;
     return {
@@ -134,7 +134,7 @@ function archiveFacts(archive) {
         ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
             : archive.linkedPath && "Not calculated yet"],
         ["Collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
-            make("a", { href: pagesURL({ kind: "collection", id }), text: id })])],
+            make("a", { href: tabURL({ kind: "collection", id }), text: id })])],
     ];
 }
 

@@ -5,7 +5,7 @@ import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { replaysOnPorts } from "../core/origins.js";
-import { chosenMode, pagesURL, readRoute } from "../core/routes.js";
+import { chosenMode, tabURL, readRoute } from "../core/routes.js";
 import { openReplayPort } from "../replay/replay-port.js";
 import { createViewer } from "../viewer/viewer.js";
 import { createArchivePage } from "./archive-page.js";
@@ -84,7 +84,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         page.element.hidden = false;
         document.body.dataset.view = "pages";
         document.title = `${plain(archive.title) || archive.id} – replayhost`;
-        if (route.view === "main") history.replaceState(history.state, "", pagesURL(archive));
+        if (route.view === "main") history.replaceState(history.state, "", tabURL(archive, "pages"));
         if (!isOtherList) window.scrollTo(0, 0);
         showBanners();
         shown.resolve();

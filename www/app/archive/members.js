@@ -4,7 +4,7 @@ import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, size, span } from "../core/format.js";
-import { pagesURL } from "../core/routes.js";
+import { tabURL } from "../core/routes.js";
 
 /**
  * @param {import("../core/api.js").Collection} collection with its members as archives
@@ -41,7 +41,7 @@ function memberRow(member, onRemove) {
     const unavailable = unavailabilityMark(member);
     return make("li", {},
         make("div", {},
-            make("a", { href: pagesURL(member), text: title }),
+            make("a", { href: tabURL(member), text: title }),
             make("p", { class: "quiet" }, [span(member.firstCapture, member.lastCapture),
                 counted(member.captureCount ?? 0, "capture"), size(member.size)].filter(Boolean).join(" · "),
             unavailable && make("span", { class: "mark warning", text: ` · ${unavailable}` }))),

@@ -5,7 +5,7 @@ import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, number } from "../core/format.js";
-import { urlsURL } from "../core/routes.js";
+import { tabURL } from "../core/routes.js";
 
 const pagesShown = 100;
 
@@ -63,7 +63,7 @@ export function pageSection(archive) {
         range.hidden = total === 0;
         note.replaceChildren(isDetected ? `These pages were detected: the ${archive.kind} has no page list.`
             : make("span", {}, `This ${archive.kind} has no page list. You can still `,
-                make("a", { href: urlsURL(archive), text: "browse its URLs" }), "."));
+                make("a", { href: tabURL(archive, "urls"), text: "browse its URLs" }), "."));
     }
 
     function rangeText(query, count) {

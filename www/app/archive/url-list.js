@@ -4,7 +4,7 @@ import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make, plain, plainURL } from "../core/dom.js";
 import { counted, day, exactMoment, number, size, timeOf } from "../core/format.js";
-import { pageURL, urlsURL } from "../core/routes.js";
+import { pageURL, tabURL } from "../core/routes.js";
 
 const typingMilliseconds = 250;
 const slowMilliseconds = 150;
@@ -29,7 +29,7 @@ export function urlSection(item) {
     const form = createForm((delay) => {
         clearTimeout(timer);
         timer = setTimeout(() => {
-            history.replaceState(history.state, "", urlsURL(item, form.read()));
+            history.replaceState(history.state, "", tabURL(item, "urls", form.read()));
             load();
         }, delay);
     });

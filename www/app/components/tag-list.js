@@ -1,6 +1,6 @@
 /** Lists the tags of an archive or a collection. */
 import { make, plain } from "../core/dom.js";
-import { tagURL } from "../core/routes.js";
+import { libraryURL } from "../core/routes.js";
 
 /**
  * @param {string[]|undefined} tags
@@ -10,6 +10,6 @@ import { tagURL } from "../core/routes.js";
 export function tagList(tags, current = "") {
     if (!tags?.length) return null;
     return make("ul", { class: "tags", "aria-label": "Tags" }, ...tags.map((tag) => make("li", {},
-        make("a", { class: "tag", href: tagURL(tag), text: plain(tag, 60),
+        make("a", { class: "tag", href: libraryURL({ tag: [tag] }), text: plain(tag, 60),
             "aria-current": tag === current ? "true" : null }))));
 }

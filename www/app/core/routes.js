@@ -1,14 +1,16 @@
 /**
- * The URLs of the app, all with the path `/`:
+ * The URLs of the app, all with the path `/`. What is shown is in the fragment, so that no search or visited URL reaches a log.
  *
  *     /                                              the library
- *     /#tag=TAG                                      the library, filtered by a tag
+ *     /#q=WORDS&tag=TAG&site=HOST&year=2024&state=issues,unverified&sort=title&as=list
+ *                                                    the library, filtered and sorted, as cards or as a list
  *     /#search=WORDS&in=ID&site=HOST&type=pdf        search results; also collection, lang, after and before
+ *     /#activity, /#settings
  *     /?archive=/archives/NAME.wacz                  an archive's main page in the viewer
- *     /?archive=/archives/NAME.wacz#view=pages       an archive's own page
+ *     /?archive=/archives/NAME.wacz#view=overview    an archive's own page; also pages, urls, files, timeline, details, report
  *     /?archive=/archives/NAME.wacz#view=urls&q=TEXT its list of URLs; also match, type, status, method, after and before
  *     /?archive=/archives/NAME.wacz#url=URL&ts=TIME  a capture in the viewer
- *     /?collection=ID                                a collection, with the same views
+ *     /?collection=ID                                a collection, with the same views and archives
  *
  * `&replay=ranges` or `&replay=lookups` after the archive sets the replay mode. It's kept in the URLs that are made from
  * there. A collection always replays by lookups.
@@ -16,20 +18,34 @@
 
 /**
  * @typedef {{kind: "archive"|"collection", id: string}} Target an archive or a collection, which replays on its own origin
- * @typedef {{kind: "library", tag: string}} LibraryRoute
+ * @typedef {{q?: string, tag?: string[], site?: string, year?: string, state?: string, sort?: string,
+ *   as?: string}} LibraryFilter
+ * @typedef {{kind: "library", filter: LibraryFilter}} LibraryRoute
  * @typedef {{words: string, in?: string, collection?: string, site?: string, type?: string, lang?: string,
  *   after?: string, before?: string}} Search values with commas are lists of alternatives
  * @typedef {{kind: "search", search: Search}} SearchRoute
  * @typedef {{q?: string, match?: string, type?: string, status?: string, method?: string, after?: string,
  *   before?: string}} URLFilter
- * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"pages"|"urls"|"page", url?: string,
- *   timestamp?: string, filter?: URLFilter}} TargetRoute
+ * @typedef {"overview"|"pages"|"urls"|"files"|"timeline"|"details"|"archives"|"report"} TargetTab
+ * @typedef {{kind: "archive"|"collection", name: string, view: "main"|"page"|TargetTab, url?: string,
+ *   timestamp?: string, filter?: URLFilter & {sort?: string}}} TargetRoute
  * @typedef {{kind: "unknown", reason: string}} UnknownRoute
  */
 
 /** The filters of a search, in the order in which they're shown. */
 export const searchFilters = ["in", "collection", "site", "type", "lang", "after", "before"];
-const urlFilters = ["q", "match", "type", "status", "method", "after", "before"];
+const libraryFilters = ["q", "site", "year", "state", "sort", "as"];
+/** The views of an archive or collection, and what each is filtered by. A report can be that of a page. */
+const tabFilters = {
+    overview: [],
+    pages: ["q", "sort", "after", "before", "collapse"],
+    urls: ["q", "match", "type", "status", "method", "after", "before", "sort"],
+    files: ["type"],
+    timeline: ["after", "before"],
+    details: [],
+    archives: [],
+    report: ["page", "ts"],
+};
 
 /**
  * Returns the name of the archive at a path or URL of this server.
@@ -69,7 +85,7 @@ function isControlHost(name) {
 
 /**
  * @param {Location} page
- * @returns {LibraryRoute|SearchRoute|TargetRoute|UnknownRoute}
+ * @returns {LibraryRoute|SearchRoute|{kind: "activity"|"settings"}|TargetRoute|UnknownRoute}
  */
 export function readRoute(page) {
     const query = new URLSearchParams(page.search);
@@ -77,9 +93,10 @@ export function readRoute(page) {
     // Version 0.1.0 called collections groups.
     const [archive, collection] = [query.get("archive"), query.get("collection") ?? query.get("group")];
     if (archive === null && collection === null) {
-        return fragment.has("search")
-            ? { kind: "search", search: { words: fragment.get("search"), ...chosen(fragment, searchFilters) } }
-            : { kind: "library", tag: fragment.get("tag") ?? "" };
+        const view = ["activity", "settings"].find((name) => fragment.has(name));
+        if (view) return { kind: view };
+        if (fragment.has("search")) return { kind: "search", search: { words: fragment.get("search"), ...chosen(fragment, searchFilters) } };
+        return { kind: "library", filter: { ...chosen(fragment, libraryFilters), tag: fragment.getAll("tag").filter(Boolean) } };
     }
     const kind = archive === null ? "collection" : "archive";
     let name;
@@ -93,8 +110,9 @@ export function readRoute(page) {
         const timestamp = (fragment.get("ts") ?? "").replace(/\D/g, "").slice(0, 17);
         return { kind, name, view: "page", url, timestamp };
     }
-    if (fragment.get("view") === "urls") return { kind, name, view: "urls", filter: chosen(fragment, urlFilters) };
-    return { kind, name, view: fragment.get("view") === "pages" ? "pages" : "main" };
+    const view = fragment.get("view");
+    if (!Object.hasOwn(tabFilters, view ?? "")) return { kind, name, view: "main" };
+    return { kind, name, view, filter: chosen(fragment, tabFilters[view]) };
 }
 
 /** Returns the parameters that have a value. */
@@ -128,20 +146,22 @@ export function mainURL({ kind, id }) {
 
 /**
  * @param {Target} target
- * @returns {string}
+ * @param {TargetTab} [tab]
+ * @param {Object<string, string|undefined>} [filter]
+ * @returns {string} the page of an archive or a collection
  */
-export function pagesURL(target) {
-    return `${mainURL(target)}#view=pages`;
+export function tabURL(target, tab = "overview", filter = {}) {
+    const parameters = encoded(Object.entries(filter));
+    return `${mainURL(target)}#view=${tab}${parameters && `&${parameters}`}`;
 }
 
 /**
- * @param {Target} target
- * @param {URLFilter} [filter]
- * @returns {string}
+ * @param {LibraryFilter} filter
+ * @returns {string} the library
  */
-export function urlsURL(target, filter = {}) {
-    const parameters = encoded(Object.entries(filter));
-    return `${mainURL(target)}#view=urls${parameters && `&${parameters}`}`;
+export function libraryURL({ tag = [], ...filter }) {
+    const parameters = encoded([...libraryFilters.map((name) => [name, filter[name]]), ...tag.map((one) => ["tag", one])]);
+    return `/#${parameters}`;
 }
 
 /**
@@ -172,12 +192,4 @@ export function encoded(parameters) {
  */
 export function pageURL(target, url, timestamp = "") {
     return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
-}
-
-/**
- * @param {string} tag
- * @returns {string} the library, filtered by this tag
- */
-export function tagURL(tag) {
-    return `/#tag=${encodeURIComponent(tag)}`;
 }

@@ -3,7 +3,7 @@ import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { announce, make, plain } from "../core/dom.js";
 import { counted, size } from "../core/format.js";
-import { pagesURL } from "../core/routes.js";
+import { tabURL } from "../core/routes.js";
 import { uploadFile } from "./upload.js";
 
 /**
@@ -61,7 +61,7 @@ export function createImports({ onImported, openArchive }) {
         }
         running = false;
         // A duplicate isn't opened: its row tells the user and links to the archive.
-        if (batch === 1 && last && !last.duplicate) openArchive(pagesURL(targetOf(last)));
+        if (batch === 1 && last && !last.duplicate) openArchive(tabURL(targetOf(last)));
     }
 
     return { element, add, busy: () => running, has: (name) => names.has(name) };
@@ -114,7 +114,7 @@ function createRow(file, { onCancelQueued, onDismiss }) {
         const count = counted(captures, "capture");
         const note = archives ? `${counted(archives.length, "archive")}, ${count}` : count;
         state.textContent = duplicate ? `Already in your library: “${title}”. Nothing was added.` : note;
-        cancel.replaceWith(make("a", { href: pagesURL(targetOf(result)), text: "Show",
+        cancel.replaceWith(make("a", { href: tabURL(targetOf(result)), text: "Show",
             "aria-label": `Show ${title}` }), dismiss);
         bar.remove();
         announce(duplicate ? `${name} is already in your library.` : `${name} was added.`);

@@ -6,7 +6,7 @@ import { withCode } from "../components/messages.js";
 import { tagList } from "../components/tag-list.js";
 import { make, plain } from "../core/dom.js";
 import { counted, countedPages, day, moment, size, span } from "../core/format.js";
-import { mainURL, pagesURL } from "../core/routes.js";
+import { mainURL, tabURL } from "../core/routes.js";
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item a collection with its members as archives
@@ -19,7 +19,7 @@ export function libraryRow(item, tag, onRemove) {
     const unavailable = isUnavailable(item);
     return make("li", {},
         make("div", { class: "about" },
-            make("h2", {}, make("a", { href: unavailable ? pagesURL(item) : mainURL(item), text: title })),
+            make("h2", {}, make("a", { href: unavailable ? tabURL(item) : mainURL(item), text: title })),
             ...facts(item),
             tagList(item.tags, tag),
             marks(item),
@@ -27,7 +27,7 @@ export function libraryRow(item, tag, onRemove) {
         make("div", { class: "actions" },
             !unavailable && make("a", { class: "button", href: mainURL(item), text: "Open",
                 "aria-label": `Open ${title}` }),
-            make("a", { class: "button", href: pagesURL(item), text: "Pages",
+            make("a", { class: "button", href: tabURL(item), text: "Pages",
                 "aria-label": `Pages of ${title}` }),
             make("button", { type: "button", class: "quiet-button", text: "Remove…", "aria-label": `Remove ${title}`,
                 on: { click: () => onRemove(item) } })));
@@ -103,7 +103,7 @@ function marks(item) {
             text: `Collection of ${counted(item.members.length, "archive")}` }),
         unavailable && make("span", { class: `mark ${["changed", "missing"].includes(item.availability) ? "error" : "warning"}`,
             text: unavailable, title: unavailabilityText(item).replaceAll("`", "") }),
-        findings && make("a", { class: `mark ${worstFinding(item.findingCounts)}`, href: pagesURL(item),
+        findings && make("a", { class: `mark ${worstFinding(item.findingCounts)}`, href: tabURL(item),
             text: findings }),
         verificationMark(item));
 }

@@ -6,7 +6,7 @@ import * as api from "../core/api.js";
 import { announce, arrange, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, size } from "../core/format.js";
-import { pagesURL, searchURL } from "../core/routes.js";
+import { tabURL, searchURL } from "../core/routes.js";
 import { createSearchBox } from "../search/search-box.js";
 import { createCollectionForm } from "./collection-form.js";
 import { acceptDrops, createImports } from "./imports.js";
@@ -53,7 +53,7 @@ export function showLibrary(root, firstRoute, { navigate }) {
     headPick.hidden = true;
     const headCapture = make("span", { hidden: true }, captureLink());
     const collectionForm = createCollectionForm({
-        onCreated: (collection) => navigate(pagesURL(collection)),
+        onCreated: (collection) => navigate(tabURL(collection)),
         onEnd: () => {
             list();
             collectionButton.focus();

@@ -1,7 +1,7 @@
 /** A page that was found: its title, URL, a piece of its text, its archive and its captures. */
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted, day, timeOf } from "../core/format.js";
-import { pageURL, pagesURL } from "../core/routes.js";
+import { pageURL, tabURL } from "../core/routes.js";
 
 /**
  * @param {import("../core/api.js").Hit} hit
@@ -18,7 +18,7 @@ export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, 
         snippet.length > 0 && make("p", { class: "snippet", dir: "auto" },
             ...snippet.map(({ text, match }) => (match ? make("mark", { text }) : text))),
         make("p", { class: "quiet" },
-            make("a", { href: pagesURL(target), dir: "auto", text: plain(archiveTitle) || archive }),
+            make("a", { href: tabURL(target), dir: "auto", text: plain(archiveTitle) || archive }),
             captures > 1 ? ` · ${counted(captures, "capture")}${span(years)}` : captured && ` · Captured ${day(captured)}`));
 }
 

@@ -2,7 +2,7 @@
 import * as api from "../core/api.js";
 import { announce, make, plain, plainURL } from "../core/dom.js";
 import { counted } from "../core/format.js";
-import { pageURL, pagesURL, searchURL } from "../core/routes.js";
+import { pageURL, tabURL, searchURL } from "../core/routes.js";
 import { createSuggestionList } from "./suggestion-list.js";
 
 const typingMilliseconds = 120;
@@ -115,7 +115,7 @@ function option({ kind, text, url, archive, timestamp }) {
     const target = { kind: "archive", id: archive };
     const detail = kind === "page" ? plainURL(url, 200) : kinds[kind] ?? "";
     if (kind === "site") return { text: plain(text), detail, address: searchURL({ words: "", site: text }) };
-    if (kind === "archive") return { text: plain(text), detail, address: pagesURL(target) };
+    if (kind === "archive") return { text: plain(text), detail, address: tabURL(target) };
     return { text: kind === "url" ? plainURL(text, 200) : plain(text), detail, address: pageURL(target, url, timestamp) };
 }
 

@@ -2,7 +2,7 @@
 import * as api from "../core/api.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { moment, timeOf } from "../core/format.js";
-import { pageURL, urlsURL } from "../core/routes.js";
+import { pageURL, tabURL } from "../core/routes.js";
 
 const shownMax = 10;
 
@@ -48,6 +48,6 @@ export function urlCaptureSection(captures, typed, titles) {
             make("p", { class: "quiet" }, moment(timeOf(timestamp)) || "Time unknown", " · ",
                 make("span", { dir: "auto", text: plain(titles.get(source) ?? source) }))))),
         captures.length > shownMax && make("p", { class: "quiet" }, "All captures in ", ...archives.flatMap((id, index) => [
-            index > 0 && ", ", make("a", { href: urlsURL({ kind: "archive", id }, filter), dir: "auto",
+            index > 0 && ", ", make("a", { href: tabURL({ kind: "archive", id }, "urls", filter), dir: "auto",
                 text: titles.get(id) ?? id })]).filter(Boolean), "."));
 }

@@ -6,7 +6,7 @@ import * as api from "../core/api.js";
 import { hostOf, sameDocument } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { counted } from "../core/format.js";
-import { pagesURL } from "../core/routes.js";
+import { tabURL } from "../core/routes.js";
 import { failureText } from "../replay/setup-texts.js";
 import { closestBlocks, reasonBlocks } from "./explanation.js";
 
@@ -47,7 +47,7 @@ export function failurePanel(title, error, retry, archive) {
         hint && make("p", {}, ...withCode(messageParts({ message: hint }).what)),
         make("p", { class: "panel-actions" },
             make("button", { type: "button", class: "primary", text: "Try again", on: { click: retry } }),
-            make("a", { class: "button", href: pagesURL(archive), text: "All pages" })));
+            make("a", { class: "button", href: tabURL(archive, "pages"), text: "All pages" })));
 }
 
 /**
@@ -75,7 +75,7 @@ export function absencePanel(archive, url, { indexed, asked, timestamp }) {
         make("p", { class: "panel-actions" },
             history.length > 1
                 && make("button", { type: "button", text: "Go back", on: { click: () => history.back() } }),
-            make("a", { class: "button", href: pagesURL(archive), text: "All pages" })),
+            make("a", { class: "button", href: tabURL(archive, "pages"), text: "All pages" })),
         reasons, nearby);
 }
 

@@ -1,6 +1,6 @@
 /** The viewer's toolbar: archive, history buttons, URL and capture time. */
 import { exactURL, icon, make, plain, plainURL } from "../core/dom.js";
-import { pagesURL } from "../core/routes.js";
+import { tabURL } from "../core/routes.js";
 import { createTimeChoice } from "./capture-times.js";
 
 /**
@@ -20,7 +20,7 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
     const element = make("header", { class: "toolbar" },
         make("nav", { class: "location", "aria-label": "Breadcrumbs" },
             make("a", { class: "tool", href: "/", "aria-label": "Library", title: "Library" }, icon("library")),
-            make("a", { class: "archive-name", href: pagesURL(archive), text: title,
+            make("a", { class: "archive-name", href: tabURL(archive, "pages"), text: title,
                 title: `Pages of “${title}”` })),
         make("div", { class: "tools" },
             button("back", "Back", () => history.back()),

@@ -1,0 +1,237 @@
+/**
+ * A list of any length, of which only the rows near the visible part are in the document.
+ *
+ * Rows have a fixed height and load in blocks, while the page scrolls. The list has one tab stop: the arrow keys move
+ * between its rows and their controls (WAI-ARIA APG, "Managing focus within components").
+ */
+import { arrange, make } from "../core/dom.js";
+
+const blockSize = 100;
+const blocksMax = 30;
+const rowsBeyond = 8;
+// Browsers limit the height of an element: Firefox to 17.9 million pixels.
+const heightMax = 12_000_000;
+
+/**
+ * @template Item
+ * @typedef {object} Source
+ * @property {string} label of the list
+ * @property {(offset: number, limit: number, signal: AbortSignal) => Promise<{total: number, items: Item[]}>} load
+ * @property {(item: Item, index: number) => HTMLElement} render its first link or button is what Enter opens
+ * @property {(width: number) => {rem: number, columns: number}} shape the height of a row, and the items in it
+ * @property {(event: KeyboardEvent, item: Item, index: number, to?: number) => void} [onKey] keys that don't move, and with
+ *   Shift also those that do; `to`: the row that gets the focus
+ * @property {(state: {total: number, error: Error|null}) => void} [onLoad] after each block; an error is that of a block
+ */
+
+/**
+ * @template Item
+ * @param {Source<Item>} source
+ * @returns {{element: HTMLElement, load: (top?: number) => Promise<void>, refresh: () => Promise<void>, update: () => void,
+ *   focus: (index: number) => void, item: (index: number) => Item|undefined, showAll: () => Promise<void>,
+ *   readonly total: number, close: () => void}} `load` reads from the start, then scrolls to `top`; `refresh` reads again
+ *   what is shown; `update` renders again without reading
+ */
+export function windowedList({ label, load, render, shape, onKey, onLoad }) {
+    const element = make("div", { class: "windowed", role: "list", "aria-label": label });
+    let blocks = new Map();
+    let rows = new Map();
+    let total = 0;
+    let active = 0;
+    let isWhole = false;
+    let abort = new AbortController();
+    let frame = 0;
+
+    const item = (index) => blocks.get(Math.floor(index / blockSize))?.items?.[index % blockSize];
+
+    /** Measures the list. Heights are in rem, so that they grow with the text. */
+    function measure() {
+        const { rem, columns } = shape(element.clientWidth);
+        const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
+        const count = Math.ceil(total / columns);
+        const height = rem * size;
+        const shown = isWhole ? count * height : Math.min(count * height, heightMax);
+        const top = Math.min(Math.max(0, -element.getBoundingClientRect().top), Math.max(0, shown - innerHeight));
+        // The row at the top of the window. Where the height is limited, rows go by faster than the page scrolls.
+        const first = shown < count * height ? top / (shown - innerHeight) * (count - innerHeight / height) : top / height;
+        return { columns, count, height, shown, top, first };
+    }
+
+    function show() {
+        frame = 0;
+        const now = measure();
+        element.style.height = `${now.shown}px`;
+        const from = isWhole ? 0 : Math.max(0, Math.floor(now.first) - rowsBeyond);
+        const to = isWhole ? now.count : Math.min(now.count, Math.ceil(now.first + innerHeight / now.height) + rowsBeyond);
+        const wanted = [];
+        for (let index = from * now.columns; index < Math.min(total, to * now.columns); index += 1) wanted.push(index);
+        // The row with the focus stays, so that it isn't lost.
+        const focused = [...rows].find(([, { place }]) => place.contains(document.activeElement))?.[0];
+        if (focused !== undefined && focused < total && !wanted.includes(focused)) wanted.push(focused);
+        wanted.sort((one, other) => one - other);
+        for (const index of rows.keys()) if (!wanted.includes(index)) rows.delete(index);
+        for (const index of wanted) place(index, now);
+        arrange(element, wanted.map((index) => rows.get(index).place));
+        for (let block = Math.floor(from * now.columns / blockSize); block * blockSize < to * now.columns; block += 1) read(block);
+        setTabStop();
+    }
+
+    function place(index, { columns, height, top, first }) {
+        const value = item(index);
+        const state = value === undefined ? "" : JSON.stringify(value);
+        let row = rows.get(index);
+        if (!row) rows.set(index, row = { place: make("div", { role: "listitem" }), state: null });
+        if (row.state !== state) fill(row, value, index, state);
+        row.place.setAttribute("aria-setsize", total);
+        row.place.setAttribute("aria-posinset", index + 1);
+        const { style } = row.place;
+        style.transform = `translateY(${Math.round(top + (Math.floor(index / columns) - first) * height)}px)`;
+        style.height = `${height}px`;
+        style.width = `${100 / columns}%`;
+        style.insetInlineStart = `${index % columns * 100 / columns}%`;
+    }
+
+    function fill(row, value, index, state) {
+        const controlIndex = controls(row.place).indexOf(document.activeElement);
+        row.place.replaceChildren(value === undefined ? make("div", { class: "skeleton", "aria-hidden": "true" }) : render(value, index));
+        row.state = state;
+        if (controlIndex >= 0) (controls(row.place)[controlIndex] ?? controls(row.place)[0])?.focus({ preventScroll: true });
+    }
+
+    const controls = (place) => [...place?.querySelectorAll("a[href], button, input") ?? []].filter((one) => !one.hidden);
+
+    function setTabStop() {
+        if (total > 0) active = Math.min(active, total - 1);
+        // The row with the tab stop can be far from the visible ones.
+        const stop = rows.has(active) ? active : [...rows.keys()].find((index) => item(index) !== undefined);
+        for (const [index, { place: row }] of rows) {
+            controls(row).forEach((control, number) => {
+                const isCurrent = control === document.activeElement;
+                control.tabIndex = isCurrent || index === stop && number === 0 && !row.contains(document.activeElement) ? 0 : -1;
+            });
+        }
+    }
+
+    async function read(number) {
+        if (blocks.has(number) && !blocks.get(number).isStale || number * blockSize >= Math.max(total, 1)) return;
+        const { signal } = abort;
+        const block = { items: blocks.get(number)?.items };
+        blocks.delete(number);
+        blocks.set(number, block);
+        let error = null;
+        try {
+            const answer = await load(number * blockSize, blockSize, signal);
+            if (signal.aborted) return;
+            block.items = answer.items;
+            total = answer.total;
+            if (!isWhole && blocks.size > blocksMax) blocks.delete(blocks.keys().next().value);
+        } catch (failure) {
+            if (signal.aborted) return;
+            if (blocks.get(number) === block) blocks.delete(number);
+            error = failure;
+        }
+        if (!error) schedule();
+        onLoad?.({ total, error });
+    }
+
+    const schedule = () => {
+        frame ||= requestAnimationFrame(show);
+    };
+
+    function focus(index) {
+        active = Math.min(Math.max(0, index), total - 1);
+        const { columns, height, shown, count } = measure();
+        const row = Math.floor(active / columns);
+        const { top } = element.getBoundingClientRect();
+        const at = shown < count * height ? row / count * shown : row * height;
+        // Clear of bars at the top and the bottom of the window.
+        const margin = 6 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+        if (top + at < margin) scrollBy(0, top + at - margin);
+        else if (top + at + height > innerHeight - margin) scrollBy(0, top + at + height - innerHeight + margin);
+        show();
+        const target = rows.get(active)?.place;
+        (controls(target)[0] ?? target)?.focus({ preventScroll: true });
+    }
+
+    function move(event) {
+        const index = [...rows].find(([, { place: row }]) => row.contains(event.target))?.[0];
+        if (index === undefined || event.target.matches("input:not([type=checkbox]), textarea, select")) return;
+        const { columns, height } = measure();
+        const step = { ArrowDown: columns, ArrowUp: -columns, PageDown: columns * Math.max(1, Math.floor(innerHeight / height) - 2),
+            PageUp: -columns * Math.max(1, Math.floor(innerHeight / height) - 2), Home: -Infinity, End: Infinity }[event.key];
+        if (step !== undefined && !event.ctrlKey && !event.altKey && !event.metaKey) {
+            event.preventDefault();
+            const to = Math.min(Math.max(index + step, 0), total - 1);
+            if (event.shiftKey) onKey?.(event, item(index), index, to);
+            focus(to);
+        } else if (["ArrowLeft", "ArrowRight"].includes(event.key) && !event.altKey) {
+            event.preventDefault();
+            moveInRow(index, event.target, (event.key === "ArrowRight") === (getComputedStyle(element).direction === "ltr") ? 1 : -1);
+        } else if (item(index) !== undefined) {
+            onKey?.(event, item(index), index);
+        }
+    }
+
+    /** Moves to the next or previous control, which can be in another row. */
+    function moveInRow(index, control, step) {
+        const all = controls(rows.get(index).place);
+        const next = all[all.indexOf(control) + step];
+        if (next) next.focus();
+        else if (index + step >= 0 && index + step < total) focus(index + step);
+    }
+
+    element.addEventListener("keydown", move);
+    element.addEventListener("focusin", (event) => {
+        const index = [...rows].find(([, { place: row }]) => row.contains(event.target))?.[0];
+        if (index !== undefined) active = index;
+        setTabStop();
+    });
+    addEventListener("scroll", schedule, { passive: true });
+    const resized = new ResizeObserver(schedule);
+    resized.observe(element);
+
+    return {
+        element,
+        focus,
+        item,
+
+        get total() {
+            return total;
+        },
+
+        async load(top = 0) {
+            abort.abort();
+            abort = new AbortController();
+            [blocks, rows, total, active, isWhole] = [new Map(), new Map(), 0, 0, false];
+            await read(0);
+            show();
+            if (top > 0) scrollTo(0, top);
+        },
+
+        async refresh() {
+            for (const block of blocks.values()) block.isStale = true;
+            const first = [...rows.keys()].sort((one, other) => one - other)[0] ?? 0;
+            await read(Math.floor(first / blockSize));
+            schedule();
+        },
+
+        update() {
+            for (const row of rows.values()) row.state = null;
+            schedule();
+        },
+
+        /** Puts all rows into the document, for the browser's own search and for printing. */
+        async showAll() {
+            isWhole = true;
+            for (let block = 0; block * blockSize < total; block += 1) await read(block);
+            show();
+        },
+
+        close() {
+            abort.abort();
+            removeEventListener("scroll", schedule);
+            resized.disconnect();
+            cancelAnimationFrame(frame);
+        },
+    };
+}
