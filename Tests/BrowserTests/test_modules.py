@@ -1,9 +1,12 @@
 """Tables of inputs and results for functions of the web app. All run in one empty library."""
 
+import re
+
 import pytest
 
 from support.browser import Browser
 from support.host import Host
+from support.places import WEB_INTERFACE
 
 CALL = """async ([path, name, rows]) => {
     const { [name]: call } = await import(`/app/${path}.js`);
@@ -61,6 +64,12 @@ TABLES = {
         ({"words": "low tide"}, "/#search=low%20tide"), ({"words": ""}, "/#search="),
         ({"words": "a+b&c=#d%", "in": "x,y"}, "/#search=a%2Bb%26c%3D%23d%25&in=x%2Cy"),
         ({"words": "a", "type": "", "before": "2020"}, "/#search=a&before=2020"),
+    ],
+    ("core/i18n", "message"): [
+        ("count.pages", {"n": 1}, "1 page"), ("count.pages", {"n": 0}, "0 pages"), ("count.pages", {"n": 2041}, "2,041 pages"),
+        ("library.remove-filter", {"text": "{n} <b>x</b>"}, "Remove filter: {n} <b>x</b>"),
+        ("library.empty-terminal", {}, "From a terminal: replayhost import crawl.wacz"),
+        ("removal.linked", {"n": 2}, "2 linked files stay where they are. Their titles, tags and notes are deleted."),
     ],
     ("core/captures", "fragmentOf"): [
         ("https://example.com/#a#b", "#a#b"), ("https://example.com/#", ""), ("https://example.com/", ""),
@@ -138,13 +147,20 @@ TABLES = {
         ({"kind": "archive", "id": "a"}, "/?archive=/archives/a.wacz"), ({"kind": "collection", "id": "g"}, "/?collection=g"),
         ({"kind": "archive", "id": "a b&c"}, "/?archive=/archives/a%20b%26c.wacz"),
     ],
-    ("core/routes", "pagesURL"): [({"kind": "collection", "id": "g"}, "/?collection=g#view=pages")],
+    ("core/routes", "tabURL"): [
+        ({"kind": "collection", "id": "g"}, "/?collection=g#view=overview"),
+        ({"kind": "archive", "id": "a"}, "urls", {"q": "*.pdf", "type": ""}, "/?archive=/archives/a.wacz#view=urls&q=*.pdf"),
+    ],
     ("core/routes", "pageURL"): [
         ({"kind": "collection", "id": "g"}, "https://a.example/?b&c#d", "2024",
          "/?collection=g#url=https%3A%2F%2Fa.example%2F%3Fb%26c%23d&ts=2024"),
         ({"kind": "collection", "id": "g"}, "urn:b", "/?collection=g#url=urn%3Ab&ts="),
     ],
-    ("core/routes", "tagURL"): [("a & b", "/#tag=a%20%26%20b")],
+    ("core/routes", "libraryURL"): [
+        ({"tag": ["a & b", "c"]}, "/#tag=a%20%26%20b&tag=c"), ({}, "/#"),
+        ({"q": "x", "state": "issues,unverified", "sort": "-size", "as": "list", "year": ""},
+         "/#q=x&state=issues%2Cunverified&sort=-size&as=list"),
+    ],
     ("replay/setup-texts", "stepText"): [
         ("engine", "Starting the replay engine…"), ("file", 12.4, "Checking the file… 12 %"),
         ("file", 0, "Checking the file…"), ("file", 100, "Checking the file…"), ("toString", ""),
@@ -163,8 +179,10 @@ def test_function(library, path, name):
 
 SERVER = "http://localhost:8080"
 ROUTES = [
-    ("/", {"kind": "library", "tag": ""}),
-    ("/#tag=a%20b", {"kind": "library", "tag": "a b"}),
+    ("/", {"kind": "library", "filter": {"tag": []}}),
+    ("/#tag=a%20b&tag=c&tag=&q=x&year=2024&other=y", {"kind": "library", "filter": {"tag": ["a b", "c"], "q": "x", "year": "2024"}}),
+    ("/#activity", {"kind": "activity"}),
+    ("/#settings=", {"kind": "settings"}),
     ("/#search=", {"kind": "search", "search": {"words": ""}}),
     ("/#search=low+tide%20%2B&in=a%2Cb&site=&before=2020&other=x",
      {"kind": "search", "search": {"words": "low tide +", "in": "a,b", "before": "2020"}}),
@@ -172,11 +190,11 @@ ROUTES = [
     ("/?archive=/archives/a.wacz#view=urls&q=%2A.pdf&match=pattern&status=",
      {"kind": "archive", "name": "a", "view": "urls", "filter": {"q": "*.pdf", "match": "pattern"}}),
     ("/?archive=/archives/a%2520b.wacz&replay=ranges", {"kind": "archive", "name": "a b", "view": "main"}),
-    ("/?archive=http://127.0.0.1:8080/archives/a.wacz#view=pages", {"kind": "archive", "name": "a", "view": "pages"}),
+    ("/?archive=http://127.0.0.1:8080/archives/a.wacz#view=pages", {"kind": "archive", "name": "a", "view": "pages", "filter": {}}),
     ("/?archive=/archives/a.wacz#url=http%3A%2F%2Fb.example%2F%23c&ts=2024-01",
      {"kind": "archive", "name": "a", "view": "page", "url": "http://b.example/#c", "timestamp": "202401"}),
     ("/?collection=g-1#view=other", {"kind": "collection", "name": "g-1", "view": "main"}),
-    ("/?group=g-1#view=pages", {"kind": "collection", "name": "g-1", "view": "pages"}),
+    ("/?group=g-1#view=pages", {"kind": "collection", "name": "g-1", "view": "pages", "filter": {}}),
     ("/?archive=", "no archive given"),
     ("/?archive=/archives/a.zip", "isn't the path of an archive"),
     ("/?archive=/archives/a/b.wacz", "isn't the path of an archive"),
@@ -199,6 +217,31 @@ def test_routes_are_read(library):
             assert route["kind"] == "unknown" and expected in route["reason"], address
         else:
             assert route == expected, address
+
+
+SLOTS = """async ([key, values]) => {
+    const { messageParts } = await import("/app/core/i18n.js");
+    const place = document.createElement("p");
+    place.append(...messageParts(key, values));
+    return place.innerHTML;
+}"""
+
+
+def test_values_of_messages_are_never_markup(library):
+    assert library.evaluate(SLOTS, ["library.empty-terminal", {}]) == "From a terminal: <code>replayhost import crawl.wacz</code>"
+    assert library.evaluate(SLOTS, ["library.none-match", {"words": "<b>{n}</b>"}]) == "No archives match “&lt;b&gt;{n}&lt;/b&gt;”."
+
+
+def test_every_message_is_used_and_exists(library):
+    """Keys are written out, or begin with a template's first part."""
+    keys = set(library.evaluate("async () => Object.keys((await import('/app/messages/en.js')).messages)"))
+    modules = "".join(path.read_text(encoding="utf-8") for path in (WEB_INTERFACE / "app").rglob("*.js") if path.parent.name != "messages")
+    written = set(re.findall(r'"([a-z]+(?:\.[a-z0-9-]+)+)"', modules))
+    starts = tuple(re.findall(r"`([a-z]+\.[a-z0-9-]*)\$\{", modules))
+    assert [key for key in sorted(keys) if key not in written and not key.startswith(starts)] == [], "unused messages"
+    asked = set(re.findall(r'message(?:Parts)?\("([^"]+)"', modules))
+    assert asked - keys == set(), "messages that don't exist"
+    assert list(keys) and sorted(keys) == library.evaluate("async () => Object.keys((await import('/app/messages/en.js')).messages)")
 
 
 def test_urls_keep_the_replay_mode(library):

@@ -48,7 +48,8 @@ function place(element, button) {
     const at = button.getBoundingClientRect();
     const { width, height } = element.getBoundingClientRect();
     const isAbove = at.bottom + height > innerHeight && at.top > innerHeight - at.bottom;
-    const start = getComputedStyle(button).direction === "rtl" ? at.right - width : at.left;
+    // At the side of the button that is nearer to the edge of the window.
+    const start = at.left + at.right > innerWidth ? at.right - width : at.left;
     element.style.left = `${Math.max(8, Math.min(start, document.documentElement.clientWidth - width - 8))}px`;
     element.style.top = `${Math.max(8, isAbove ? at.top - height - 4 : at.bottom + 4)}px`;
 }

@@ -18,6 +18,7 @@ const heightMax = 12_000_000;
  * @property {string} label of the list
  * @property {(offset: number, limit: number, signal: AbortSignal) => Promise<{total: number, items: Item[]}>} load
  * @property {(item: Item, index: number) => HTMLElement} render its first link or button is what Enter opens
+ * @property {(item: Item) => string} [stateOf] what a row depends on besides its item; a row is rendered again when it changes
  * @property {(width: number) => {rem: number, columns: number}} shape the height of a row, and the items in it
  * @property {(event: KeyboardEvent, item: Item, index: number, to?: number) => void} [onKey] keys that don't move, and with
  *   Shift also those that do; `to`: the row that gets the focus
@@ -30,9 +31,9 @@ const heightMax = 12_000_000;
  * @returns {{element: HTMLElement, load: (top?: number) => Promise<void>, refresh: () => Promise<void>, update: () => void,
  *   focus: (index: number) => void, item: (index: number) => Item|undefined, showAll: () => Promise<void>,
  *   readonly total: number, close: () => void}} `load` reads from the start, then scrolls to `top`; `refresh` reads again
- *   what is shown; `update` renders again without reading
+ *   what is shown; `update` renders again what has another state
  */
-export function windowedList({ label, load, render, shape, onKey, onLoad }) {
+export function windowedList({ label, load, render, shape, stateOf = () => "", onKey, onLoad }) {
     const element = make("div", { class: "windowed", role: "list", "aria-label": label });
     let blocks = new Map();
     let rows = new Map();
@@ -41,6 +42,8 @@ export function windowedList({ label, load, render, shape, onKey, onLoad }) {
     let isWhole = false;
     let abort = new AbortController();
     let frame = 0;
+    // The row that gets the focus once it has loaded.
+    let awaited = -1;
 
     const item = (index) => blocks.get(Math.floor(index / blockSize))?.items?.[index % blockSize];
 
@@ -78,7 +81,7 @@ export function windowedList({ label, load, render, shape, onKey, onLoad }) {
 
     function place(index, { columns, height, top, first }) {
         const value = item(index);
-        const state = value === undefined ? "" : JSON.stringify(value);
+        const state = value === undefined ? "" : stateOf(value) + JSON.stringify(value);
         let row = rows.get(index);
         if (!row) rows.set(index, row = { place: make("div", { role: "listitem" }), state: null });
         if (row.state !== state) fill(row, value, index, state);
@@ -95,7 +98,8 @@ export function windowedList({ label, load, render, shape, onKey, onLoad }) {
         const controlIndex = controls(row.place).indexOf(document.activeElement);
         row.place.replaceChildren(value === undefined ? make("div", { class: "skeleton", "aria-hidden": "true" }) : render(value, index));
         row.state = state;
-        if (controlIndex >= 0) (controls(row.place)[controlIndex] ?? controls(row.place)[0])?.focus({ preventScroll: true });
+        if (value !== undefined && index === awaited) focusRow(index);
+        else if (controlIndex >= 0) (controls(row.place)[controlIndex] ?? controls(row.place)[0])?.focus({ preventScroll: true });
     }
 
     const controls = (place) => [...place?.querySelectorAll("a[href], button, input") ?? []].filter((one) => !one.hidden);
@@ -149,8 +153,13 @@ export function windowedList({ label, load, render, shape, onKey, onLoad }) {
         if (top + at < margin) scrollBy(0, top + at - margin);
         else if (top + at + height > innerHeight - margin) scrollBy(0, top + at + height - innerHeight + margin);
         show();
-        const target = rows.get(active)?.place;
-        (controls(target)[0] ?? target)?.focus({ preventScroll: true });
+        if (item(active) === undefined) awaited = active;
+        else focusRow(active);
+    }
+
+    function focusRow(index) {
+        awaited = -1;
+        controls(rows.get(index)?.place)[0]?.focus({ preventScroll: true });
     }
 
     function move(event) {
@@ -184,6 +193,7 @@ export function windowedList({ label, load, render, shape, onKey, onLoad }) {
     element.addEventListener("focusin", (event) => {
         const index = [...rows].find(([, { place: row }]) => row.contains(event.target))?.[0];
         if (index !== undefined) active = index;
+        awaited = -1;
         setTabStop();
     });
     addEventListener("scroll", schedule, { passive: true });
@@ -215,10 +225,7 @@ export function windowedList({ label, load, render, shape, onKey, onLoad }) {
             schedule();
         },
 
-        update() {
-            for (const row of rows.values()) row.state = null;
-            schedule();
-        },
+        update: schedule,
 
         /** Puts all rows into the document, for the browser's own search and for printing. */
         async showAll() {

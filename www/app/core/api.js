@@ -44,6 +44,9 @@ import { encoded } from "./routes.js";
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
+ * @typedef {{total: number, bytes: number, freeBytes: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
+ *   states: {issues: number, unavailable: number, unverified: number},
+ *   library: {archives: number, collections: number, bytes: number}}} Facets of the archives that a filter leaves
  */
 
 /** An error of the server: what failed, where, and what to do. */
@@ -158,6 +161,26 @@ export const health = () => read("/api/health");
 
 /** @returns {Promise<Archive[]>} */
 export const archives = async () => (await read("/api/archives")).archives.map(ofKind("archive"));
+
+/**
+ * @param {import("./routes.js").LibraryFilter} filter
+ * @param {{offset: number, limit: number, signal?: AbortSignal}} part
+ * @returns {Promise<{total: number, items: Archive[]}>} `total`: of the archives that the filter leaves
+ */
+export async function filteredArchives(filter, { offset, limit, signal }) {
+    const { total, archives: found } = await read(`/api/archives?${libraryQuery(filter)}&offset=${offset}&limit=${limit}`, { signal });
+    return { total, items: found.map(ofKind("archive")) };
+}
+
+/**
+ * @param {import("./routes.js").LibraryFilter} filter
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Facets>}
+ */
+export const facets = (filter, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
+
+const libraryQuery = ({ q, tag, site, year, state, sort }) =>
+    encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["state", state], ["sort", sort || "-added"]]);
 
 /** @returns {Promise<Collection[]>} members as IDs */
 export const collections = async () => (await read("/api/collections")).collections.map(ofKind("collection"));

@@ -1,199 +1,286 @@
-/** The library: lists all archives and collections, and adds new ones. */
+/** The library: all archives as cards or as a list, with filters, and the collections. */
 import { errorBlock } from "../components/messages.js";
-import { confirmRemoval } from "../components/removal.js";
-import { captureLink, loadHealth, pageHeader } from "../components/shell.js";
+import { captureLink, loadHealth, pageHeader, showBanners } from "../components/shell.js";
+import { menu } from "../components/popover.js";
+import { windowedList } from "../components/windowed-list.js";
 import * as api from "../core/api.js";
-import { announce, arrange, make, plain } from "../core/dom.js";
+import { followServer } from "../core/connection.js";
+import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
-import { counted, size } from "../core/format.js";
-import { tabURL, searchURL } from "../core/routes.js";
+import { size } from "../core/format.js";
+import { message, messageParts } from "../core/i18n.js";
+import { libraryURL, searchURL, tabURL } from "../core/routes.js";
+import { settings } from "../core/settings.js";
 import { createSearchBox } from "../search/search-box.js";
-import { createCollectionForm } from "./collection-form.js";
-import { acceptDrops, createImports } from "./imports.js";
-import { selectableRow, libraryRow } from "./library-rows.js";
 import { createActivity } from "./activity.js";
+import { archiveItem } from "./archive-item.js";
+import { collectionStrip } from "./collection-strip.js";
+import { facetGroups, filterChips, isFiltered } from "./filters.js";
+import { acceptDrops, createImports } from "./imports.js";
+import { createSelection } from "./selection.js";
 
-const filterFrom = 10;
+const typingMilliseconds = 120;
+const slowMilliseconds = 150;
+const refreshMilliseconds = 1000;
+const sorts = ["-added", "added", "title", "-title", "-captured", "captured", "-size", "-pages"];
+const archivesPerRequest = 1000;
 
 /**
  * @param {HTMLElement} root
  * @param {import("../core/routes.js").LibraryRoute} firstRoute
- * @param {{navigate: (address: string) => void}} host
  */
-export function showLibrary(root, firstRoute, { navigate }) {
+export function showLibrary(root, firstRoute) {
     document.title = "replayhost";
     document.body.dataset.view = "library";
-    let known = { archives: [], collections: [] };
-    let { tag } = firstRoute;
-    let open = true;
-    let reading = null;
-    let readAgain = false;
-    const rows = new Map();
+    let { filter } = firstRoute;
+    let isClosed = false;
+    // Repeats what failed because the server had stopped.
+    let retry = null;
+    let abort = new AbortController();
+    let timers = {};
+    const titles = new Map();
+    const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as);
 
-    const imports = createImports({ onImported: refresh, openArchive: (address) => open && navigate(address) });
+    const imports = createImports({ onImported: refresh, openArchive: (address) => !isClosed && location.assign(address) });
     // Uploads from this page show their progress in the list of imports.
     const activity = createActivity({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
     const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,application/wacz", class: "visually-hidden",
-        tabindex: "-1", "aria-hidden": "true",
-        on: {
-            change: () => {
-                imports.add(picker.files);
-                picker.value = "";
-            },
-        } });
-    const pick = () => make("button", { type: "button", class: "primary", text: "Add files…",
-        on: { click: () => picker.click() } });
-    const filter = make("input", { type: "search", placeholder: "Filter by title, tags or notes",
-        "aria-label": "Filter by title, tags or notes", on: { input: () => list(true) } });
-    const tagNote = make("p", { class: "tag-note", hidden: true });
-    const filterBox = make("div", { class: "filter", hidden: true }, filter);
-    const summary = make("p", { class: "quiet" });
-    // Hidden until the list is loaded: an empty library has its own button, and hiding a focused one loses the focus.
-    const headPick = pick();
-    headPick.hidden = true;
-    const headCapture = make("span", { hidden: true }, captureLink());
-    const collectionForm = createCollectionForm({
-        onCreated: (collection) => navigate(tabURL(collection)),
-        onEnd: () => {
-            list();
-            collectionButton.focus();
-        },
+        tabindex: "-1", "aria-hidden": "true", on: { change: () => {
+            imports.add(picker.files);
+            picker.value = "";
+        } } });
+    const pick = () => make("button", { type: "button", class: "primary", text: message("library.add-files"), on: { click: () => picker.click() } });
+    const selection = createSelection({
+        onChanged: () => list.update(),
+        all: readAll,
+        onCreated: (collection) => location.assign(tabURL({ kind: "collection", id: collection.id })),
     });
-    const collectionButton = make("button", { type: "button", text: "New collection…", hidden: true, on: {
-        click: () => {
-            collectionForm.begin();
-            list();
-        },
-    } });
-    const items = make("ul", { class: "archives" });
-    const body = make("div", { class: "library-body", "aria-busy": "true" });
+    const heading = make("h1", { text: message("library.title"), tabindex: "-1" });
+    const summary = make("p", { class: "quiet library-summary" });
+    const more = make("button", { type: "button", "aria-label": message("library.other-actions"), text: "⋯" });
+    menu(more, () => [{ text: message("library.new-collection"), onChosen: () => selection.begin() }]);
+    const sort = make("select", { id: "library-sort", on: { change: () => location.assign(libraryURL({ ...filter, sort: sort.value })) } },
+        ...sorts.map((value) => make("option", { value, text: message(`library.sort-${value}`) })));
+    const layouts = Object.fromEntries(["cards", "list"].map((name) => [name, make("a", { text: message(`library.as-${name}`) })]));
+    const select = make("button", { type: "button", text: message("library.select"), on: { click: () => selection.begin() } });
+    const words = make("input", { type: "search", placeholder: message("library.filter"), "aria-label": message("library.filter"),
+        autocomplete: "off", dir: "auto", on: { input: typed } });
+    const chips = make("ul", { class: "tags chips", "aria-label": message("library.active-filters") });
+    const groups = make("nav", { class: "facets", "aria-label": message("library.facets") });
+    // Wide windows have room for the filters.
+    const isWide = matchMedia("(min-width: 56.01rem)");
+    const narrow = make("details", { class: "library-facets", open: isWide.matches },
+        make("summary", { text: message("library.facets") }), groups);
+    const collections = make("div");
     const problems = make("div");
+    const none = make("div", { class: "library-none", hidden: true });
+    const list = windowedList({
+        label: message("library.archives"),
+        load: async (offset, limit, signal) => {
+            const part = await api.filteredArchives(filter, { offset, limit, signal });
+            part.items.forEach(noteTitle);
+            return part;
+        },
+        render: (archive) => archiveItem(archive, choices(), as()),
+        stateOf: ({ id, title }) => [as(), selection.isOpen, selection.isSelected(id), titles.get(title)?.size > 1].join(),
+        shape: (width) => shapeOf(as(), width),
+        onKey,
+        onLoad: ({ total, error }) => (error ? showProblem(error) : showTotal(total)),
+    });
+    const whole = make("button", { type: "button", class: "plain show-all", hidden: true, on: { click: () => list.showAll() } });
+    const tools = make("div", { class: "library-tools", hidden: true },
+        make("label", { for: sort.id, text: message("library.sort") }), sort,
+        make("nav", { class: "layouts", "aria-label": message("library.layout") }, layouts.cards, layouts.list), select);
+    const body = make("div", { class: "library-body", "aria-busy": "true" },
+        make("aside", { class: "library-side", hidden: true }, words, narrow),
+        make("div", { class: "library-main" }, chips, collections, none, list.element, whole));
+    const head = make("div", { class: "head-actions" }, pick(), captureLink(), more);
+    head.hidden = true;
     root.replaceChildren(
         pageHeader([], createSearchBox().element),
-        make("main", { class: "column" },
+        make("main", { class: "column library" },
             make("div", { class: "title-row" },
-                make("div", {},
-                    make("div", { class: "heading" }, make("h1", { text: "Library", tabindex: "-1" }), activity.link), summary),
-                make("div", { class: "head-actions" }, headPick, headCapture, collectionButton), picker),
-            imports.element, problems, collectionForm.element, filterBox, tagNote, body, activity.element));
+                make("div", {}, make("div", { class: "heading" }, heading, activity.link), summary), head, picker),
+            imports.element, problems, tools, body, selection.element, activity.element));
+    showBanners();
 
-    /** Reads the library again. A call during a read causes one more read. */
-    function refresh() {
-        readAgain = reading !== null;
-        reading ??= read().finally(() => {
-            reading = null;
-            if (readAgain) refresh();
-        });
-        return reading;
+    function choices() {
+        return {
+            isSelecting: selection.isOpen,
+            isSelected: selection.isSelected,
+            select: selection.select,
+            hasTwin: ({ title }) => titles.get(title)?.size > 1,
+            actions: (archive) => ({
+                "library.edit-tags": () => selection.editTags([archive]),
+                "library.verify": () => verify(archive),
+                "library.select": () => selection.select(archive),
+                "library.remove": () => selection.remove([archive]),
+            }),
+        };
     }
 
-    async function read() {
+    /** Notes which archives have the same title, since only their file names tell them apart. */
+    function noteTitle({ id, title }) {
+        if (!titles.has(title)) titles.set(title, new Set());
+        titles.get(title).add(id);
+    }
+
+    async function verify(archive) {
         try {
-            const [archives, collections] = await Promise.all([api.archives(), api.collections()]);
-            const byID = new Map(archives.map((archive) => [archive.id, archive]));
-            const withMembers = collections.map((collection) =>
-                ({ ...collection, members: collection.members.map((id) => byID.get(id)).filter(Boolean) }));
-            known = { archives, collections: withMembers };
-            problems.replaceChildren();
-            if (open) list();
+            await api.verify(archive);
+            announce(message("library.verification-queued", { title: plain(archive.title, 100) }));
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "Can't read the library"));
+            problems.replaceChildren(errorBlock(error, message("library.cant-verify", { title: plain(archive.title, 100) })));
         }
-        body.removeAttribute("aria-busy");
     }
 
-    function list(isAnnounced = false) {
-        const all = collectionForm.isOpen ? known.archives : newestFirst(known);
-        const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-        const shown = all.filter((item) => (!tag || item.tags?.includes(tag)) && hasWords(item, words));
-        showHead(all, words);
-        if (all.length === 0) body.replaceChildren(emptyState(pick()));
-        else if (shown.length === 0) body.replaceChildren(...noneFound());
-        else if (items.parentNode !== body) body.replaceChildren(items);
-        arrange(items, shown.map(row));
-        if (isAnnounced) announce(counted(shown.length, "result"));
+    function onKey(event, archive, index, to) {
+        if (event.ctrlKey || event.metaKey || event.altKey || !archive) return;
+        if (event.shiftKey && to !== undefined) {
+            for (let at = Math.min(index, to); at <= Math.max(index, to); at += 1) {
+                if (list.item(at)) selection.select(list.item(at));
+            }
+        } else if (event.key === " " && !event.target.matches("button, input")) {
+            event.preventDefault();
+            selection.select(archive, !selection.isSelected(archive.id));
+        } else if (event.key === "Delete") {
+            selection.remove([archive]);
+        } else if (event.key === "e" && settings().singleKeys) {
+            event.preventDefault();
+            selection.editTags([archive]);
+        }
     }
 
-    function showHead(all, words) {
-        const { archives, collections } = known;
-        const hasTagsOrNotes = all.some((item) => item.tags?.length || item.notes);
-        filterBox.hidden = words.length === 0 && (all.length < 2 || all.length <= filterFrom && !hasTagsOrNotes);
-        headPick.hidden = headCapture.hidden = archives.length === 0 || collectionForm.isOpen;
-        collectionButton.hidden = archives.length < 2 || collectionForm.isOpen;
-        const bytes = archives.reduce((sum, archive) => sum + archive.size, 0);
-        const count = [counted(archives.length, "archive"), collections.length > 0 && counted(collections.length, "collection"),
-            size(bytes)].filter(Boolean).join(", ");
-        summary.textContent = archives.length + collections.length > 0 ? count : "";
-        tagNote.hidden = !tag;
-        const former = tagNote.dataset.tag;
-        if (tag && former !== tag) {
-            tagNote.replaceChildren("Tagged ", make("strong", { text: plain(tag, 60) }), " · ",
-                make("a", { href: "/#", text: "Show all" }));
+    /** Returns the archives that the filter leaves. */
+    async function readAll() {
+        const all = [];
+        for (let total = 1; all.length < total;) {
+            const part = await api.filteredArchives(filter, { offset: all.length, limit: archivesPerRequest });
+            all.push(...part.items);
+            total = part.items.length === 0 ? 0 : part.total;
         }
-        tagNote.dataset.tag = tag;
+        return all;
+    }
+
+    function typed() {
+        clearTimeout(timers.typing);
+        timers.typing = setTimeout(() => {
+            filter = { ...filter, q: words.value };
+            history.replaceState(null, "", libraryURL(filter));
+            load();
+        }, typingMilliseconds);
+    }
+
+    async function load(top = 0) {
+        abort.abort();
+        abort = new AbortController();
+        const { signal } = abort;
+        retry = null;
+        titles.clear();
+        showFilter();
+        const timer = setTimeout(() => body.setAttribute("aria-busy", "true"), slowMilliseconds);
+        await Promise.all([list.load(top), readFacets(signal)]);
+        clearTimeout(timer);
+        if (!signal.aborted) body.removeAttribute("aria-busy");
+    }
+
+    async function readFacets(signal) {
+        try {
+            const [facets, all] = await Promise.all([api.facets(filter, signal), api.collections()]);
+            if (signal.aborted) return;
+            showFacets(facets, all);
+        } catch (error) {
+            if (!signal.aborted) showProblem(error);
+        }
+    }
+
+    function showFilter() {
+        if (document.activeElement !== words) words.value = filter.q ?? "";
+        sort.value = sorts.includes(filter.sort) ? filter.sort : sorts[0];
+        for (const [name, link] of Object.entries(layouts)) {
+            link.href = libraryURL({ ...filter, as: name });
+            if (name === as()) link.setAttribute("aria-current", "true");
+            else link.removeAttribute("aria-current");
+        }
+        chips.replaceChildren(...filterChips(filter));
+        chips.hidden = chips.children.length === 0;
+        list.element.classList.toggle("cards", as() === "cards");
+    }
+
+    function showFacets(facets, all) {
+        problems.replaceChildren();
+        const { library, freeBytes } = facets;
+        const isEmpty = library.archives + library.collections === 0;
+        summary.textContent = isEmpty ? "" : message("library.summary", {
+            archives: message("count.archives", { n: library.archives }), used: size(library.bytes), free: size(freeBytes) });
+        head.hidden = isEmpty;
+        for (const part of [tools, body.firstChild]) part.hidden = isEmpty;
+        groups.replaceChildren(...facetGroups(filter, facets));
+        narrow.hidden = groups.children.length === 0;
+        collections.replaceChildren(...(filter.site || filter.year || filter.state ? [] : collectionStrip(all, filter)));
+        if (isEmpty) {
+            none.replaceChildren(emptyState(pick()));
+            none.hidden = false;
+        }
+    }
+
+    function showTotal(total) {
+        if (retry) problems.replaceChildren();
+        retry = null;
+        none.hidden = total > 0 || !isFiltered(filter);
+        list.element.hidden = total === 0;
+        whole.hidden = total <= 100;
+        whole.textContent = message("library.show-all", { n: total });
+        if (total === 0 && isFiltered(filter)) none.replaceChildren(...noneFound());
+        clearTimeout(timers.announcing);
+        if (isFiltered(filter)) timers.announcing = setTimeout(announce, 600, message("library.results", { n: total }));
     }
 
     function noneFound() {
-        const typed = filter.value.trim();
-        const tagged = tag ? ` tagged “${plain(tag, 60)}”` : "";
-        const text = typed ? `No archives${tagged} match “${plain(typed, 60)}”.` : `No archives are${tagged}.`;
-        return [make("p", { class: "quiet", text }),
-            typed && make("p", {}, make("a", { href: searchURL({ words: typed }), text: "Search inside archives instead" }))]
-            .filter(Boolean);
+        const typedWords = filter.q?.trim();
+        return [
+            make("p", {}, ...messageParts(typedWords ? "library.none-match" : "library.none-left", { words: plain(typedWords, 60) })),
+            typedWords && make("p", {}, make("a", { href: searchURL({ words: typedWords }), text: message("library.search-inside") })),
+            make("p", {}, make("a", { href: libraryURL({ sort: filter.sort, as: filter.as, tag: [] }), text: message("library.clear-filters") })),
+        ].filter(Boolean);
     }
 
-    /** Reuses a row that hasn't changed. The focus stays on a button whose row has. */
-    function row(item) {
-        const state = JSON.stringify([collectionForm.isOpen, tag, item]);
-        const key = `${item.kind} ${item.id}`;
-        if (rows.get(key)?.state !== state) {
-            const former = rows.get(key)?.element;
-            const focused = controls(former).indexOf(document.activeElement);
-            const element = updated(former, collectionForm.isOpen
-                ? selectableRow(item, collectionForm.selected, collectionForm.update) : libraryRow(item, tag, removeItem));
-            rows.set(key, { state, element });
-            // Once the row is in the list.
-            if (focused >= 0) queueMicrotask(() => controls(element)[focused]?.focus());
-        }
-        return rows.get(key).element;
+    function showProblem(error) {
+        if (error.status === 0) retry = () => load(window.scrollY);
+        problems.replaceChildren(errorBlock(error, message("library.cant-read")),
+            make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }));
     }
 
-    /** Replaces the parts of a row that differ. A click on another part isn't lost. */
-    function updated(row, next) {
-        if (row?.className !== next.className) return next;
-        for (const [number, part] of [...next.children].entries()) {
-            if (!row.children[number].isEqualNode(part)) row.children[number].replaceWith(part);
-        }
-        return row;
-    }
-
-    const controls = (element) => [...element?.querySelectorAll("a[href], button, input") ?? []];
-
-    async function removeItem(item) {
-        if (!await confirmRemoval(item)) return;
-        try {
-            await api.remove(item);
-            announce(`Removed ${plain(item.title)}.`);
-        } catch (error) {
-            problems.replaceChildren(errorBlock(error, `Couldn't remove “${plain(item.title)}”`));
-            return;
-        }
-        await refresh();
-        root.querySelector("h1")?.focus();
+    /** Reads again what is shown, once for many changes in a short time. */
+    function refresh() {
+        if (isClosed) return;
+        timers.refresh ??= setTimeout(async () => {
+            timers.refresh = undefined;
+            await Promise.all([list.refresh(), readFacets(abort.signal)]);
+        }, refreshMilliseconds);
     }
 
     const whenVisible = () => {
         if (document.visibilityState !== "visible") return;
         loadHealth();
-        if (!imports.busy()) refresh();
+        refresh();
     };
-    document.addEventListener("visibilitychange", whenVisible);
-    const endDrops = acceptDrops((files) => imports.add(files));
+    const keepScroll = () => {
+        clearTimeout(timers.scroll);
+        timers.scroll = setTimeout(() => history.replaceState({ ...history.state, top: window.scrollY }, ""), 200);
+    };
     const warnBeforeLeaving = (event) => {
         if (imports.busy()) event.preventDefault();
     };
+    const showFacetsIfWide = () => {
+        narrow.open = isWide.matches;
+    };
+    isWide.addEventListener("change", showFacetsIfWide);
+    document.addEventListener("visibilitychange", whenVisible);
+    window.addEventListener("scroll", keepScroll, { passive: true });
     window.addEventListener("beforeunload", warnBeforeLeaving);
-    refresh();
+    const endDrops = acceptDrops((files) => imports.add(files));
+    const server = followServer({ onBack: () => retry?.() });
     const events = followEvents({
         onConnected: () => {
             activity.load();
@@ -202,46 +289,49 @@ export function showLibrary(root, firstRoute, { navigate }) {
         onArchives: refresh,
         onJob: activity.update,
     });
+    load(history.state?.top);
 
     return {
         kind: "library",
 
-        /** @param {import("../core/routes.js").LibraryRoute} route */
-        update(route) {
-            ({ tag } = route);
-            list(true);
+        /**
+         * @param {import("../core/routes.js").LibraryRoute} route
+         * @param {boolean} traversed whether Back or Forward opened this route
+         */
+        update(route, traversed) {
+            ({ filter } = route);
+            const top = traversed ? history.state?.top : 0;
+            if (!traversed) window.scrollTo(0, 0);
+            load(top);
         },
 
         close() {
-            open = false;
+            isClosed = true;
+            abort.abort();
+            Object.values(timers).forEach(clearTimeout);
+            list.close();
             events.close();
-            document.removeEventListener("visibilitychange", whenVisible);
-            window.removeEventListener("beforeunload", warnBeforeLeaving);
+            server.close();
             endDrops();
+            isWide.removeEventListener("change", showFacetsIfWide);
+            document.removeEventListener("visibilitychange", whenVisible);
+            window.removeEventListener("scroll", keepScroll);
+            window.removeEventListener("beforeunload", warnBeforeLeaving);
         },
     };
 }
 
-/** Sorts archives by import time and collections by creation time. */
-function newestFirst({ archives, collections }) {
-    const time = (item) => Date.parse((item.kind === "collection" ? item.createdAt : item.importedAt) ?? "") || 0;
-    // Both lists are newest first. Within one second, the collection is newer.
-    return [...collections, ...archives].sort((one, other) => time(other) - time(one));
-}
-
-function hasWords({ title, tags, notes }, words) {
-    const text = [title, ...tags ?? [], notes ?? ""].join("\n").toLowerCase();
-    return words.every((word) => text.includes(word));
+/** The height of a card or a row in rem, and how many fit side by side. */
+function shapeOf(as, width) {
+    const rem = width / parseFloat(getComputedStyle(document.documentElement).fontSize);
+    if (as === "cards") return { rem: 19.25, columns: Math.max(1, Math.floor(rem / 15.5)) };
+    return { rem: rem < 44 ? 7.5 : 3.75, columns: 1 };
 }
 
 function emptyState(button) {
     return make("section", { class: "empty" },
-        make("h2", { text: "No archives yet" }),
-        make("p", {}, "Web archives come as ", make("code", { text: ".wacz" }),
-            " files, for example from ArchiveWeb.page, Browsertrix or Scoop, or as ", make("code", { text: ".warc.gz" }),
-            ", for example from wget. Drop files anywhere on this page, or choose "
-            + "them. Copies in the library open without an internet connection."),
-        button,
-        captureLink(),
-        make("p", { class: "quiet" }, "From a terminal: ", make("code", { text: "replayhost import crawl.wacz" })));
+        make("h2", { text: message("library.empty-title") }),
+        make("p", {}, ...messageParts("library.empty-text")),
+        button, captureLink(),
+        make("p", { class: "quiet" }, ...messageParts("library.empty-terminal")));
 }

@@ -1,0 +1,119 @@
+/** An archive in the library, as a card or as a row. */
+import { isUnavailable, unavailabilityMark, unavailabilityText } from "../components/availability.js";
+import { contentsState } from "../archive/contents-state.js";
+import { menu } from "../components/popover.js";
+import { make, plain } from "../core/dom.js";
+import { day, moment, size } from "../core/format.js";
+import { message } from "../core/i18n.js";
+import { mainURL, tabURL } from "../core/routes.js";
+
+const hues = 12;
+
+/**
+ * @typedef {object} Choices what can be done with an archive
+ * @property {boolean} isSelecting whether a checkbox is shown
+ * @property {(id: string) => boolean} isSelected
+ * @property {(archive: import("../core/api.js").Archive, isSelected: boolean) => void} select
+ * @property {(archive: import("../core/api.js").Archive) => boolean} hasTwin whether another one has the same title
+ * @property {(archive: import("../core/api.js").Archive) => Object<string, () => void>} actions of the menu, by message key
+ */
+
+/**
+ * @param {import("../core/api.js").Archive} archive
+ * @param {Choices} choices
+ * @param {"cards"|"list"} as
+ * @returns {HTMLElement}
+ */
+export function archiveItem(archive, choices, as) {
+    const title = plain(archive.title, 300) || archive.id;
+    const isOpenable = archive.mainPage && !isUnavailable(archive);
+    const more = make("button", { type: "button", class: "plain more", "aria-label": message("library.more", { title }), text: "⋯" });
+    menu(more, () => [
+        isOpenable && { text: message("library.open-pages"), href: tabURL(archive, "pages") },
+        !isUnavailable(archive) && { text: message("library.browse-urls"), href: tabURL(archive, "urls") },
+        !isUnavailable(archive) && { text: message("library.download"), href: archive.file, download: archive.originalName || `${archive.id}.wacz` },
+        ...Object.entries(choices.actions(archive)).map(([key, onChosen]) =>
+            ({ text: message(key), onChosen, isDanger: key === "library.remove" })),
+    ]);
+    const open = isOpenable && make("a", { class: "button", href: mainURL(archive), text: message("library.open-main"),
+        "aria-label": message("library.open-title", { title }) });
+    const about = make("div", { class: "about" },
+        make("h2", {}, make("a", { href: tabURL(archive), dir: "auto", text: title })),
+        subtitle(archive, choices),
+        make("p", { class: "facts" }, facts(archive)),
+        marks(archive));
+    return make("article", { class: as === "cards" ? "card" : "row" }, about,
+        choices.isSelecting && checkbox(archive, title, choices), picture(archive), make("div", { class: "actions" }, open, more));
+}
+
+function checkbox(archive, title, { isSelected, select }) {
+    const box = make("input", { type: "checkbox", "aria-label": message("library.select-title", { title }),
+        on: { change: () => select(archive, box.checked) } });
+    box.checked = isSelected(archive.id);
+    return box;
+}
+
+/** The archive's own picture, else a letter of its site. The browser decodes it, never replayhost. */
+function picture(archive) {
+    const place = make("div", { class: "picture", "aria-hidden": "true" });
+    const mark = () => make("span", { class: `letter hue-${hueOf(archive.id)}`, text: firstLetter(archive) });
+    if (!archive.thumbnail) {
+        place.append(mark());
+        return place;
+    }
+    place.append(make("img", { src: archive.thumbnail, alt: "", loading: "lazy", decoding: "async",
+        on: { error: () => place.replaceChildren(mark()) } }));
+    return place;
+}
+
+function firstLetter({ sites = [], title, id }) {
+    const [letter] = (sites[0] ?? plain(title)).match(/\p{L}|\p{N}/u) ?? [id[0]];
+    return letter.toUpperCase();
+}
+
+const hueOf = (id) => [...id].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 9973, 7) % hues;
+
+function subtitle(archive, { hasTwin }) {
+    const { sites = [], siteCount = sites.length, originalName } = archive;
+    const [site] = sites;
+    return make("p", { class: "subtitle" },
+        site && make("span", { class: "site", dir: "ltr", text: plain(site, 80) }),
+        siteCount > 1 && make("span", { class: "quiet", text: message("library.more-sites", { n: siteCount - 1 }) }),
+        // Only the file tells archives of the same title apart.
+        (hasTwin(archive) || !site) && originalName && make("span", { class: "file-name", dir: "auto", text: plain(originalName, 120) }));
+}
+
+function facts(archive) {
+    const { firstCapture, lastCapture, pageCount, pagesDetected, captureCount, importedAt } = archive;
+    const years = [firstCapture, lastCapture].map((time) => time?.slice(0, 4)).filter(Boolean);
+    return make("span", { title: importedAt && message("library.added", { time: moment(importedAt) }) }, [
+        years.length === 0 ? message("library.time-unknown") : years[0] === years[1] ? day(firstCapture) : `${years[0]}–${years[1]}`,
+        pageCount ? message(pagesDetected ? "count.pages-detected" : "count.pages", { n: pageCount })
+            : message("count.captures", { n: captureCount ?? 0 }),
+        size(archive.size),
+    ].map((fact) => fact.replaceAll(" ", "\u00a0")).join(" · "));
+}
+
+/** What needs attention, and what is proven. */
+function marks(archive) {
+    const unavailable = unavailabilityMark(archive);
+    const { error = 0, warning = 0 } = archive.findingCounts ?? {};
+    const trust = trustMark(archive);
+    return make("p", { class: "marks" },
+        unavailable && make("span", { class: `mark ${["changed", "missing"].includes(archive.availability) ? "error" : "warning"}`,
+            text: unavailable, title: unavailabilityText(archive).replaceAll("`", "") }),
+        error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
+            text: `⚠ ${message("count.issues", { n: error + warning })}` }),
+        trust);
+}
+
+/** "Not verified" is a filter, not a mark. */
+function trustMark({ verificationSummary: summary }) {
+    if (!summary) return null;
+    const signer = plain(summary.signer, 60);
+    const state = contentsState(summary);
+    const [key, kind] = state === "damaged" ? ["trust.damaged", "error"]
+        : summary.signature === "valid" && signer ? ["trust.signed", "ok"]
+            : state === "digestsDiffer" ? ["trust.digests-differ", "warning"] : [];
+    return key ? make("span", { class: `mark ${kind}`, dir: "auto", text: message(key, { signer }) }) : null;
+}
