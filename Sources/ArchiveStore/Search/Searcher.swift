@@ -20,6 +20,15 @@ package struct SearchHit: Sendable, Hashable, Encodable {
     package let captures: Int
     /// The years of these captures.
     package let years: [Int]
+    /// The last verification of the archive; `nil` before the first.
+    package let verification: VerificationSummary?
+    /// The other archives that have the same capture, those with the best copies first; `nil` if there are none.
+    package let otherArchives: [OtherArchive]?
+
+    package struct OtherArchive: Sendable, Hashable, Encodable {
+        package let id: ArchiveID
+        package let title: String
+    }
 }
 
 /// One page of search results.
@@ -243,17 +252,19 @@ package struct Searcher: Sendable {
             """
         let document = try DocumentRow.fetchOne(database.cachedStatement(sql: sql), arguments: [found.document])
         let timestamp = try String.fetchOne(scope.statement(latest, database), arguments: [found.document])
-        guard let document, let timestamp,
-            let archive = try bestArchive(
-                ofURL: found.url, at: timestamp, preferring: found.document, scope, database)
-        else { return nil }
+        guard let document, let timestamp else { return nil }
+        let copies = try archives(
+            withURL: found.url, at: timestamp, preferring: found.document, scope, database)
+        guard let archive = copies.first else { return nil }
+        let others = copies.dropFirst().map { SearchHit.OtherArchive(id: $0.id, title: $0.title) }
         let years = try YearRow.fetchAll(scope.statement(byYear, database), arguments: [found.url])
         let text = try document.text.map { try SearchText.fetch(database, number: $0) }
         return SearchHit(
             archive: archive.id, archiveTitle: archive.title, url: document.address, timestamp: timestamp,
             title: String(document.title.prefix(Self.titleMax)), snippet: finder.snippet(of: text?.body ?? []),
             type: document.type, language: document.language.isEmpty ? nil : document.language,
-            captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) })
+            captures: years.reduce(0) { $0 + $1.count }, years: years.compactMap { Int($0.year) },
+            verification: archive.verified, otherArchives: others.isEmpty ? nil : others)
     }
 
     private struct CopyRow: Decodable, FetchableRecord {
@@ -261,15 +272,15 @@ package struct Searcher: Sendable {
         let document: Int64
     }
 
-    /// Returns the archive with the best copy of a capture; see `CopyOrder`.
+    /// Returns the archives that have a capture, those with the best copies first; see `CopyOrder`.
     ///
     /// - Parameters:
     ///   - url: The number of the URL.
     ///   - document: The text that was found. An intact copy with another text is better than a damaged one with it.
-    func bestArchive(
-        ofURL url: Int64, at timestamp: String, preferring document: Int64? = nil, _ scope: SearchScope,
+    func archives(
+        withURL url: Int64, at timestamp: String, preferring document: Int64? = nil, _ scope: SearchScope,
         _ database: Database
-    ) throws -> ArchiveName? {
+    ) throws -> [Archive] {
         let sql = """
             SELECT capture.archive AS archive, document.number AS document
             FROM document JOIN capture ON capture.document = document.number
@@ -278,17 +289,16 @@ package struct Searcher: Sendable {
             """
         let rows = try CopyRow.fetchAll(
             scope.statement(sql, database), arguments: [url, timestamp, document, document])
-        let names = rows.compactMap { row in
-            scope.archive(row.archive).map { (name: $0, hasText: row.document == document) }
+        var seen: Set<Int64> = []
+        let copies = try rows.filter { seen.insert($0.archive).inserted }.compactMap { row in
+            try scope.archive(row.archive).flatMap { try store.catalog.archive(key: $0.key) }.map { archive in
+                (archive: archive, hasText: row.document == document, order: CopyOrder(archive))
+            }
         }
-        guard Set(names.map(\.name.key)).count > 1 else { return names.first?.name }
-        let copies = try names.compactMap { copy in
-            try store.catalog.archive(key: copy.name.key).map { (copy.name, copy.hasText, CopyOrder($0)) }
-        }
-        return copies.min { one, other in
-            if one.2.isDamaged != other.2.isDamaged { return other.2.isDamaged }
-            return one.1 == other.1 ? one.2 < other.2 : one.1
-        }?.0
+        return copies.sorted { one, other in
+            if one.order.isDamaged != other.order.isDamaged { return other.order.isDamaged }
+            return one.hasText == other.hasText ? one.order < other.order : one.hasText
+        }.map(\.archive)
     }
 
     private func count(

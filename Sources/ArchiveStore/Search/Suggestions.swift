@@ -59,7 +59,7 @@ extension Searcher {
     private func suggestion(
         _ kind: Suggestion.Kind, _ page: PageRow, _ scope: SearchScope, _ database: Database
     ) throws -> Suggestion? {
-        try bestArchive(ofURL: page.number, at: page.timestamp, scope, database).map {
+        try archives(withURL: page.number, at: page.timestamp, scope, database).first.map {
             Suggestion(
                 kind: kind, text: kind == .url ? page.url : String(page.title.prefix(200)), url: page.url,
                 archive: $0.id, timestamp: page.timestamp)

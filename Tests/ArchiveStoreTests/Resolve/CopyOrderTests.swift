@@ -132,6 +132,7 @@ struct CopyOrderTests {
         case .search:
             let hit = try test.search("ahoy").hits.first
             #expect(hit?.years == [2024])
+            #expect(hit?.otherArchives?.map(\.id.text) == ["other"])
             return (hit?.archive.text, hit?.captures ?? 0)
         case .suggestion:
             return (try store.searcher.suggestions(for: "ahoy", limit: 5).first { $0.kind == .page }?.archive?.text, 1)

@@ -31,7 +31,8 @@ import { encoded } from "./routes.js";
  * @typedef {{code: string, url: string, missing?: string, reasons: Object<string, any>[],
  *   offers: (Capture & {why: string})[], closest: Capture[]}} Explanation `docs/json.md` describes each reason
  * @typedef {{archive: string, archiveTitle: string, url: string, timestamp: string, title: string, type: string,
- *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[]}} Hit
+ *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[],
+ *   verification?: Summary, otherArchives?: {id: string, title: string}[]}} Hit
  * @typedef {{value: string, count: number}} FacetCount
  * @typedef {{hits: Hit[], total: number, totalIsMinimum: boolean, next?: string, unknown: string[], invalidFilters: string[],
  *   coverage: {complete: number, pending: number, rebuildReason?: string}, facets?: {archives: FacetCount[],

@@ -1,16 +1,17 @@
 /** A page that was found: its title, URL, a piece of its text, its archive and its captures. */
 import { make, plain, plainURL } from "../core/dom.js";
-import { counted, day, timeOf } from "../core/format.js";
+import { popover } from "../components/popover.js";
+import { day, timeOf } from "../core/format.js";
+import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 
 /**
  * @param {import("../core/api.js").Hit} hit
  * @returns {HTMLElement}
  */
-export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, captures, years, type }) {
+export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, captures, years, type, otherArchives = [] }) {
     const target = { kind: "archive", id: archive };
     const shownURL = plainURL(url, 400);
-    const captured = timeOf(timestamp);
     return make("li", {},
         make("h2", {}, make("a", { href: pageURL(target, url, timestamp), dir: "auto", text: plain(title, 300) || shownURL || archive }),
             type === "pdf" && make("span", { class: "kind", text: "PDF" })),
@@ -19,11 +20,23 @@ export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, 
             ...snippet.map(({ text, match }) => (match ? make("mark", { text }) : text))),
         make("p", { class: "quiet" },
             make("a", { href: tabURL(target), dir: "auto", text: plain(archiveTitle) || archive }),
-            captures > 1 ? ` · ${counted(captures, "capture")}${span(years)}` : captured && ` · Captured ${day(captured)}`));
+            otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, url, timestamp),
+            " · ", captured(captures, years, timestamp)));
 }
 
-function span(years) {
-    if (years.length === 0) return "";
-    const [first, last] = [years[0], years[years.length - 1]];
-    return first === last ? ` in ${first}` : ` ${first}–${last}`;
+/** The other archives with the same capture. The best copy is the hit's own. */
+function others(archives, url, timestamp) {
+    const button = make("button", { type: "button", class: "plain also-in", text: message("search.other-archives", { n: archives.length }) });
+    popover(button, () => [make("p", { class: "quiet", text: message("search.same-capture") }),
+        make("ul", {}, ...archives.map(({ id, title }) => make("li", {},
+            make("a", { href: pageURL({ kind: "archive", id }, url, timestamp), dir: "auto", text: plain(title) || id }))))]);
+    return button;
+}
+
+function captured(captures, years, timestamp) {
+    const [first, last] = [years[0], years[years.length - 1]].map(String);
+    if (captures < 2) return timestamp ? message("search.captured", { day: day(timeOf(timestamp)) }) : message("library.time-unknown");
+    if (years.length === 0) return message("count.captures", { n: captures });
+    return first === last ? message("search.captures-in", { n: captures, year: first })
+        : message("search.captures-from", { n: captures, first, last });
 }
