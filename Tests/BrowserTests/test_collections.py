@@ -63,18 +63,20 @@ def test_collection_is_created_and_replayed(two_archives, browser):
     """A page in one archive shows with the image and the style sheet in the other."""
     host, page = two_archives, browser.page
     page.goto(host.home)
-    page.get_by_role("button", name="New collection…").click()
-    page.get_by_label("Collection title").fill("Both of them")
+    page.get_by_role("button", name="More actions", exact=True).click()
+    page.get_by_role("menuitem", name="New collection…").click()
     for title in ["Pages", "Things"]:
-        page.get_by_role("checkbox", name=title).check()
-    expect(page.get_by_text("2 archives selected")).to_be_visible()
+        page.get_by_role("checkbox", name=f"Select {title}").check()
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    page.get_by_role("region", name="Selected archives").get_by_role("button", name="New collection…").click()
+    page.get_by_label("Collection title").fill("Both of them")
     page.get_by_role("button", name="Create collection").click()
     expect(page.get_by_role("heading", name="Both of them", level=1)).to_be_visible()
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
     expect(page.locator(".pages a")).to_have_text(["Harbour", "Tide"])
 
     page.goto(host.home)
-    expect(page.get_by_text("Collection of 2 archives", exact=True)).to_be_visible()
+    expect(page.get_by_role("region", name="Collections").get_by_text("2 archives")).to_be_visible()
     page.get_by_role("link", name="Open Both of them").click()
     viewer = Viewer(page)
     viewer.address = page.get_by_role("textbox", name="URL in this collection", exact=True)

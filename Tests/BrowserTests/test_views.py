@@ -72,7 +72,7 @@ def fill_library(host, folder):
 def show_full_library(host, page, folder):
     fill_library(host, folder)
     page.goto(host.home)
-    expect(page.get_by_text("Collection of 3 archives")).to_be_visible()
+    expect(page.get_by_role("region", name="Collections").get_by_text("3 archives")).to_be_visible()
 
 
 def show_library_with_activity(host, page, folder):
@@ -92,8 +92,9 @@ def show_library_with_activity(host, page, folder):
 
 def show_new_collection(host, page, folder):
     show_full_library(host, page, folder)
+    page.get_by_role("button", name="Select", exact=True).click()
+    page.get_by_role("checkbox", name=f"Select {TITLE}").check()
     page.get_by_role("button", name="New collection…").click()
-    page.get_by_role("checkbox", name=TITLE).check()
 
 
 def show_archive_with_metadata(host, page, folder):
@@ -219,7 +220,7 @@ def tab_to(page, role, name):
 def test_keyboard_opens_an_archive_and_a_page(host_with_sample, page):
     """With Tab and Enter: the archive's pages, one of them, the URL field, and back to the library."""
     page.goto(host_with_sample.home)
-    tab_to(page, "link", f"Pages of {TITLE}")
+    tab_to(page, "link", TITLE)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     tab_to(page, "link", f"Common limpet - {TITLE}")
@@ -248,14 +249,13 @@ def test_keyboard_imports_and_removes(host, page):
     chooser.value.set_files(FIXTURES / "sample.wacz")
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     page.goto(host.home)
-    tab_to(page, "button", f"Remove {TITLE}")
-    page.keyboard.press("Enter")
+    tab_to(page, "link", TITLE)
+    page.keyboard.press("Delete")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert host.ids() == ["sample"]
-    tab_to(page, "button", f"Remove {TITLE}")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Delete")
     tab_to(page, "button", "Remove")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()

@@ -32,7 +32,8 @@ def read_all(viewer):
 
 def open_page_from_library(page, address):
     page.goto(address)
-    page.get_by_role("link", name=f"Pages of {TITLE}").click()
+    page.get_by_role("button", name=f"More actions for {TITLE}").click()
+    page.get_by_role("menuitem", name="Show pages").click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     row = page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC")
     row.get_by_role("link", name=TITLE, exact=True).click()

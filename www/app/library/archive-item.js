@@ -1,7 +1,8 @@
 /** An archive in the library, as a card or as a row. */
 import { isUnavailable, unavailabilityMark, unavailabilityText } from "../components/availability.js";
 import { contentsState } from "../archive/contents-state.js";
-import { menu } from "../components/popover.js";
+import { withCode } from "../components/messages.js";
+import { menu, popover } from "../components/popover.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
@@ -100,11 +101,17 @@ function marks(archive) {
     const { error = 0, warning = 0 } = archive.findingCounts ?? {};
     const trust = trustMark(archive);
     return make("p", { class: "marks" },
-        unavailable && make("span", { class: `mark ${["changed", "missing"].includes(archive.availability) ? "error" : "warning"}`,
-            text: unavailable, title: unavailabilityText(archive).replaceAll("`", "") }),
+        unavailable && unavailableMark(archive, unavailable),
         error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
             text: `⚠ ${message("count.issues", { n: error + warning })}` }),
         trust);
+}
+
+function unavailableMark(archive, text) {
+    const kind = ["changed", "missing"].includes(archive.availability) ? "error" : "warning";
+    const button = make("button", { type: "button", class: `mark ${kind}`, text });
+    popover(button, () => [make("p", {}, ...withCode(unavailabilityText(archive)))]);
+    return button;
 }
 
 /** "Not verified" is a filter, not a mark. */

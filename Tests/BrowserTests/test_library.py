@@ -1,0 +1,204 @@
+"""The library: filters, sorting, selection, and lists of any length."""
+
+import json
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from support.archives import write_archive
+from support.expecting import expect
+from support.journey import TITLE
+from support.places import FIXTURES
+
+pytestmark = pytest.mark.one_chromium
+
+MARKUP = '<img src=x onerror="document.title=1">\u202e'
+
+
+@pytest.fixture
+def tagged(host, tmp_path):
+    """Three archives and a collection with different tags and notes."""
+    for name in ["north", "south", "east"]:
+        html = f"<title>{name}</title>{name}"
+        host.add(write_archive(tmp_path / f"{name}.wacz", name.title(), {f"https://{name}.example/": html}))
+    host.change("PATCH", "/api/archives/north", {"tags": ["coast", "50% & more"], "notes": "lighthouse\nand gulls"})
+    host.change("PATCH", "/api/archives/south", {"tags": ["coast"], "notes": "dunes"})
+    host.create_collection("Compass", "north", "south", tags=["50% & more"])
+    return host
+
+
+def titles(page):
+    return page.locator(".windowed h2")
+
+
+def facet(page, name):
+    return page.get_by_role("navigation", name="Filter").get_by_role("link", name=re.compile(f"^{re.escape(name)}"))
+
+
+def test_library_is_filtered_by_a_tag(tagged, page):
+    """By a click. The URL keeps the filter, and Back restores the previous one."""
+    page.goto(tagged.home)
+    collections = page.get_by_role("region", name="Collections")
+    expect(titles(page)).to_have_text(["East", "South", "North"])
+    facet(page, "coast").click()
+    expect(titles(page)).to_have_text(["South", "North"])
+    expect(collections).to_have_count(0)
+    facet(page, "50% & more").click()
+    expect(titles(page)).to_have_text(["North"])
+    page.reload()
+    expect(titles(page)).to_have_text(["North"])
+    page.get_by_role("link", name="Remove filter: coast").click()
+    expect(titles(page)).to_have_text(["North"])
+    expect(collections.get_by_role("link", name="Compass", exact=True)).to_be_visible()
+    page.go_back()
+    page.go_back()
+    expect(titles(page)).to_have_text(["South", "North"])
+
+
+def test_tag_of_an_archive_filters_the_library(tagged, page):
+    page.goto(f"{tagged.home}/?archive=/archives/south.wacz#view=overview")
+    page.get_by_role("link", name="coast").click()
+    expect(titles(page)).to_have_text(["South", "North"])
+
+
+def test_library_is_filtered_by_text(tagged, page):
+    """In titles, tags, notes, file names, ids and sites. All words must match. The URL keeps them."""
+    page.goto(tagged.home)
+    box = page.get_by_role("searchbox", name="Filter archives")
+    for text, shown in [
+        ("GULLS", ["North"]), ("coast dunes", ["South"]), ("coast", ["South", "North"]), ("east.wacz", ["East"]),
+        ("south.example", ["South"]), ("lighthouse dunes", []),
+    ]:
+        box.fill(text)
+        expect(titles(page)).to_have_text(shown)
+    expect(page.get_by_text("No archives match “lighthouse dunes”.")).to_be_visible()
+    box.fill("north")
+    expect(titles(page)).to_have_text(["North"])
+    expect(page).to_have_url(f"{tagged.home}/#q=north")
+    page.reload()
+    expect(box).to_have_value("north")
+    expect(titles(page)).to_have_text(["North"])
+    box.fill("")
+    expect(titles(page)).to_have_count(3)
+
+
+def test_library_is_sorted_and_shown_as_a_list(tagged, page):
+    page.goto(tagged.home)
+    expect(titles(page)).to_have_text(["East", "South", "North"])
+    page.get_by_label("Sort").select_option("Title A–Z")
+    expect(titles(page)).to_have_text(["East", "North", "South"])
+    page.get_by_role("link", name="List", exact=True).click()
+    expect(page.locator(".row")).to_have_count(3)
+    expect(page).to_have_url(f"{tagged.home}/#sort=title&as=list")
+    page.reload()
+    expect(page.locator(".row h2")).to_have_text(["East", "North", "South"])
+    page.go_back()
+    expect(page.locator(".card h2")).to_have_text(["East", "North", "South"])
+
+
+def test_states_and_sites_filter(host, page):
+    for name in ["sample.wacz", "damaged/index-past-the-end.wacz"]:
+        host.add(FIXTURES / name)
+    page.goto(host.home)
+    facet(page, "With issues").click()
+    expect(titles(page)).to_have_count(1)
+    expect(page.get_by_text(re.compile("⚠ [0-9]+ issues?"))).to_be_visible()
+    page.get_by_role("link", name="Remove filter: With issues").click()
+    facet(page, "fieldguide.example").click()
+    expect(titles(page)).to_have_text([TITLE])
+    expect(page).to_have_url(f"{host.home}/#site=fieldguide.example")
+
+
+def test_archives_of_one_title_show_their_files(host, tmp_path, page):
+    for name in ["monday", "tuesday"]:
+        host.add(write_archive(tmp_path / f"{name}.wacz", "Front page", {f"https://{name}.example/": f"<title>{name}</title>"}))
+    page.goto(host.home)
+    expect(titles(page)).to_have_text(["Front page", "Front page"])
+    expect(page.locator(".card").nth(0)).to_contain_text("tuesday.wacz")
+    expect(page.locator(".card").nth(1)).to_contain_text("monday.wacz")
+
+
+def test_selected_archives_are_tagged_and_removed(tagged, page):
+    """With the keyboard only. A comma separates tags. The dialog says what is deleted from this computer."""
+    page.goto(f"{tagged.home}/#sort=title&as=list")
+    expect(titles(page)).to_have_text(["East", "North", "South"])
+    page.get_by_role("link", name="East", exact=True).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Shift+ArrowDown")
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Select North")).to_be_checked()
+    page.get_by_role("button", name="Tags…", exact=True).press("Enter")
+    page.get_by_label("Add tags").fill("harbour, sea wall")
+    page.get_by_role("checkbox", name="coast").check()
+    page.get_by_role("button", name="Save", exact=True).press("Enter")
+    expect(facet(page, "sea wall")).to_be_visible()
+    assert tagged.archive("east")["tags"] == ["harbour", "sea wall"]
+    assert tagged.archive("north")["tags"] == ["50% & more", "harbour", "sea wall"]
+    page.get_by_role("link", name="South", exact=True).press("Delete")
+    expect(page.get_by_role("dialog")).to_contain_text("This deletes the library's copy (")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("link", name="South", exact=True).press("Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Remove").press("Enter")
+    expect(titles(page)).to_have_text(["East", "North"])
+    assert sorted(tagged.ids()) == ["east", "north"]
+
+
+def archive(number):
+    """A summary as the server sends it, some with text that a page must not take for markup."""
+    title = MARKUP if number % 50 == 7 else "x" * 100_000 if number % 50 == 8 else f"Archive {number}"
+    return {
+        "id": f"a{number}", "title": title, "size": 10**9, "storage": "stored", "pageCount": 3, "captureCount": 9,
+        "importedAt": "2026-11-20T10:00:00Z", "originalName": MARKUP, "file": f"/archives/a{number}.wacz", "sites": [MARKUP],
+        "siteCount": 4, "firstCapture": "2019-01-02T03:04:05Z", "lastCapture": "2024-01-02T03:04:05Z", "tags": [MARKUP],
+        "findingCounts": {"error": number % 2, "warning": 0, "notice": 0}, "mainPage": {"url": "https://a.example/"}}
+
+
+def serve_many(page, total, fail=None):
+    """Answers in the server's place with `total` archives. `fail` maps offsets to errors."""
+    def answer(route):
+        query = {name: values[0] for name, values in parse_qs(urlsplit(route.request.url).query).items()}
+        offset, limit = int(query["offset"]), int(query["limit"])
+        route.fulfill(json={"total": total, "archives": [archive(number) for number in range(offset, min(total, offset + limit))]})
+
+    page.route(re.compile(r"/api/archives\?"), answer)
+    counts = [{"value": MARKUP, "count": total}]
+    page.route("**/api/facets?*", lambda route: route.fulfill(json={
+        "total": total, "bytes": 1, "freeBytes": 1, "tags": counts, "sites": counts, "years": [], "library":
+        {"archives": total, "collections": 0, "bytes": 1}, "states": {"issues": 1, "unavailable": 0, "unverified": 0}}))
+
+
+@pytest.mark.parametrize("total", [2_000, 10_000])
+def test_many_archives_are_few_elements(host_with_sample, page, total):
+    """Hostile texts stay text, the layout holds, and a reload keeps the position."""
+    serve_many(page, total)
+    page.goto(host_with_sample.home)
+    expect(page.get_by_role("link", name="Archive 0", exact=True)).to_be_visible()
+    assert page.evaluate("document.querySelectorAll('*').length") < 3_000
+    assert page.locator(".windowed [tabindex='0']").count() == 1
+    for width in [360, 1600]:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.querySelectorAll('img[src=x]').length") == 0
+    page.get_by_role("link", name="Archive 0", exact=True).focus()
+    page.keyboard.press("End")
+    last = page.get_by_role("link", name=f"Archive {total - 1}", exact=True)
+    expect(last).to_be_focused()
+    assert page.evaluate("document.querySelectorAll('*').length") < 3_000
+    page.wait_for_function("history.state?.top > 1000")
+    page.reload()
+    expect(last).to_be_in_viewport()
+
+
+def test_library_that_cannot_be_read_is_tried_again(host_with_sample, browser):
+    page = browser.page
+    browser.allow("503")
+    body = json.dumps({"error": {"code": "store-unusable", "what": "the catalog is locked", "hint": "try again"}})
+    page.route(re.compile(r"/api/archives\?"), lambda route: route.fulfill(status=503, content_type="application/json", body=body))
+    page.goto(host_with_sample.home)
+    expect(page.get_by_role("alert")).to_contain_text("The catalog is locked.")
+    page.unroute(re.compile(r"/api/archives\?"))
+    page.get_by_role("button", name="Try again").click()
+    expect(titles(page)).to_have_text([TITLE])
+    expect(page.get_by_role("alert")).to_have_count(0)
