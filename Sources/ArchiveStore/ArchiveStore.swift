@@ -33,6 +33,7 @@ package struct ArchiveStore: Sendable {
         search = SearchIndex(database: SearchDatabase(path: layout.search, isReadOnly: catalog.isReadOnly))
     }
 
+    package var library: Library { Library(store: self) }
     package var jobs: Jobs { Jobs(store: self) }
     package var collections: Collections { Collections(store: self) }
     package var ports: Ports { Ports(store: self) }

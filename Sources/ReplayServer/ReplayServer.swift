@@ -104,6 +104,7 @@ package struct ReplayServer: Sendable {
         api.addRoutes(CollectionRoutes(site: site).routes, atPath: "/collections")
         api.addRoutes(origins, atPath: "/collections")
         api.addRoutes(FormerCollectionRoutes.routes, atPath: "/groups")
+        api.addRoutes(FacetRoute(site: site).routes)
         api.addRoutes(SearchRoutes(site: site).routes)
         api.addRoutes(ExportRoutes(site: site).routes)
         api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")

@@ -84,17 +84,30 @@ extension Archive: Encodable {
     var mainPage: MainPage? { summary.mainPageURL.map { MainPage(url: $0, timestamp: summary.mainPageTimestamp) } }
 
     package func encode(to encoder: any Encoder) throws {
+        try encodeSummary(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id.text, forKey: .id)
-        try container.encode(entry.title, forKey: .title)
         try container.encodeIfPresent(sha256, forKey: .sha256)
-        try container.encode(size, forKey: .size)
-        try container.encode(entry.originalName, forKey: .originalName)
-        try container.encode(RFC3339.text(of: entry.importedAt), forKey: .importedAt)
         try container.encodeIfPresent(summary.createdAt.map(RFC3339.text), forKey: .createdAt)
         try container.encodeIfPresent(summary.description, forKey: .description)
         try container.encodeIfPresent(summary.software, forKey: .software)
         try container.encodeIfPresent(summary.waczVersion, forKey: .waczVersion)
+        try container.encodeIfPresent(summary.lookups.map { $0.usesSidecar ? "sidecar" : "in-place" }, forKey: .lookups)
+        try container.encodeIfPresent(summary.lookups?.reason, forKey: .lookupsReason)
+        try container.encode(entry.notes, forKey: .notes)
+        try container.encodeIfPresent(storage.linkedFile?.path, forKey: .linkedPath)
+        try container.encodeIfPresent(entry.saved, forKey: .saved)
+    }
+
+    /// Encodes what a list of many archives shows.
+    func encodeSummary(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id.text, forKey: .id)
+        try container.encode(entry.title, forKey: .title)
+        try container.encode(entry.tags, forKey: .tags)
+        try container.encode(size, forKey: .size)
+        try container.encode(storage.name, forKey: .storage)
+        try container.encode(entry.originalName, forKey: .originalName)
+        try container.encode(RFC3339.text(of: entry.importedAt), forKey: .importedAt)
         try container.encode(pageCount, forKey: .pageCount)
         if hasDetectedPages { try container.encode(true, forKey: .pagesDetected) }
         try container.encode(summary.captureCount, forKey: .captureCount)
@@ -106,13 +119,6 @@ extension Archive: Encodable {
         try container.encode(summary.findingCounts, forKey: .findingCounts)
         try container.encode(replayCollection, forKey: .replayCollection)
         try container.encode(filePath, forKey: .file)
-        try container.encodeIfPresent(summary.lookups.map { $0.usesSidecar ? "sidecar" : "in-place" }, forKey: .lookups)
-        try container.encodeIfPresent(summary.lookups?.reason, forKey: .lookupsReason)
-        try container.encode(entry.tags, forKey: .tags)
-        try container.encode(entry.notes, forKey: .notes)
-        try container.encode(storage.name, forKey: .storage)
-        try container.encodeIfPresent(storage.linkedFile?.path, forKey: .linkedPath)
-        try container.encodeIfPresent(entry.saved, forKey: .saved)
     }
 }
 

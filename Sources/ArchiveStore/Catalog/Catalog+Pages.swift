@@ -55,7 +55,7 @@ struct PageFilter {
     /// The number of words of a search that are used; the rest is ignored.
     private static let wordsMax = 32
 
-    private static func escapedForLike(_ word: String) -> String {
+    static func escapedForLike(_ word: String) -> String {
         word.reduce(into: "") { escaped, character in
             if "\\%_".contains(character) { escaped += "\\" }
             escaped.append(character)

@@ -145,6 +145,7 @@ struct Catalog: Sendable {
                     archive.key, item.position, item.list, item.url, item.timestamp, item.title,
                 ])
             }
+            try Self.noteMainPage(archive.summary.mainPageURL, key: archive.key, database)
         }
     }
 
@@ -195,6 +196,7 @@ struct Catalog: Sendable {
                     "count": pages.count, "url": pages.mainPage?.url,
                     "timestamp": pages.mainPage?.captureTime?.digits14, "key": key,
                 ])
+            try Self.noteMainPage(pages.mainPage?.url, key: key, $0)
         }
     }
 
@@ -207,7 +209,7 @@ struct Catalog: Sendable {
     func update(_ archive: Archive, from oldKey: String, sidecarStamp: String?) throws {
         try writing { database in
             try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
-            for table in ["finding", "page", "endedWork"] {
+            for table in ["finding", "page", "endedWork", "archiveSite"] {
                 try database.execute(
                     sql: "UPDATE \(table) SET archiveKey = ? WHERE archiveKey = ?", arguments: [archive.key, oldKey])
             }

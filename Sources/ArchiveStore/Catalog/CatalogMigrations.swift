@@ -26,7 +26,27 @@ enum CatalogMigrations {
         migrator.registerMigration("11 detected pages") {
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN detectedPageCount INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("12 sites and thumbnails", migrate: sitesAndThumbnails)
         return migrator
+    }
+
+    /// Adds what lists show of the content of archives.
+    ///
+    /// `siteCount` and `thumbnail` are NULL until the content was read. Until then, the site of the main page has a row
+    /// with 0 captures. `thumbnail` is empty if there is none.
+    private static func sitesAndThumbnails(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE archive ADD COLUMN siteCount INTEGER;
+                ALTER TABLE archive ADD COLUMN thumbnail TEXT;
+                CREATE TABLE archiveSite (
+                    archiveKey TEXT NOT NULL REFERENCES archive (key) ON DELETE CASCADE,
+                    host TEXT NOT NULL,
+                    captures INTEGER NOT NULL,
+                    PRIMARY KEY (archiveKey, host)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX archiveSiteByHost ON archiveSite (host);
+                """)
     }
 
     /// Adds the archives whose text or verification failed or was cancelled, which aren't queued again by themselves.

@@ -18,14 +18,14 @@ extension JobRunner {
                     guard let done = rate.progressToWrite(done) else { return }
                     try self.write(done, total: total, of: job, owner)
                 }
-                withoutActuallyEscaping(stop) { stop in
-                    // Without them, the first request counts; it also reports why the index can't be read.
-                    _ = try? store.resolver.counts(of: archive, isWanted: { stop() == nil })
+                guard end == .done else { return end }
+                try store.jobs.noteDetectedPages(of: archive)
+                try withoutActuallyEscaping(stop) { stop in
+                    try store.resolver.noteContents(of: archive, isWanted: { stop() == nil })
                 }
                 return end
             }
             guard end == .done else { return .notStarted(reason: Self.archiveChanged) }
-            try store.jobs.noteDetectedPages(of: archive)
             let note = try store.searcher.indexedText(of: archive)?.unreadPDFs
             return .done(archive.id, bytes: archive.size, note: note)
         }

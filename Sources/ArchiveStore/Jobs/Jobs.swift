@@ -43,7 +43,8 @@ package struct Jobs: Sendable {
         try queue(.hash, archive, total: archive.size)
     }
 
-    /// Adds jobs for archives that the search index doesn't have completely, and marks as removed what it has of others.
+    /// Adds jobs for archives that the search index doesn't have completely, or whose content lists can't show yet, and
+    /// marks as removed what the index has of others.
     ///
     /// An archive whose job failed or was cancelled gets no other one until its file is replaced, so that people decide.
     package func queueTexts() throws {
@@ -57,8 +58,10 @@ package struct Jobs: Sendable {
         for archive in archives where archive.pageCount == 0 && complete.contains(archive.key) {
             try noteDetectedPages(of: archive)
         }
+        try catalog.noteMainPages()
+        let ready = complete.subtracting(try catalog.keysWithoutContents())
         let ended = try ended(.text)
-        for archive in archives.reversed() where !complete.contains(archive.key) && ended[archive.key] == nil {
+        for archive in archives.reversed() where !ready.contains(archive.key) && ended[archive.key] == nil {
             try queue(.text, archive, total: nil)
         }
     }

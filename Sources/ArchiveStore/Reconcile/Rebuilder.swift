@@ -90,7 +90,7 @@ extension Catalog {
 
     /// Replaces archives and collections with those of another catalog, in one transaction.
     ///
-    /// Keeps pages and findings of files that are unavailable.
+    /// Keeps pages, findings and sites of files that are unavailable.
     func replaceContent(withCatalogAt path: String) throws {
         try database.writeWithoutTransaction { database in
             try database.execute(sql: "ATTACH DATABASE ? AS fresh", arguments: [path])
@@ -109,12 +109,18 @@ extension Catalog {
         UPDATE fresh.archive SET isExamined = 1 WHERE key IN (SELECT key FROM kept);
         INSERT INTO fresh.page SELECT * FROM main.page WHERE archiveKey IN (SELECT key FROM kept);
         INSERT INTO fresh.finding SELECT * FROM main.finding WHERE archiveKey IN (SELECT key FROM kept);
+        UPDATE fresh.archive SET (siteCount, thumbnail) = (
+            SELECT siteCount, thumbnail FROM main.archive AS old WHERE old.key = archive.key)
+            WHERE key IN (SELECT key FROM kept);
+        DELETE FROM fresh.archiveSite WHERE archiveKey IN (SELECT key FROM kept);
+        INSERT INTO fresh.archiveSite SELECT * FROM main.archiveSite WHERE archiveKey IN (SELECT key FROM kept);
         DROP TABLE kept;
         DELETE FROM main.archive;
         DELETE FROM main.archiveCollection;
         INSERT INTO main.archive SELECT * FROM fresh.archive;
         INSERT INTO main.finding SELECT * FROM fresh.finding;
         INSERT INTO main.page SELECT * FROM fresh.page;
+        INSERT INTO main.archiveSite SELECT * FROM fresh.archiveSite;
         INSERT INTO main.archiveCollection SELECT * FROM fresh.archiveCollection;
         INSERT INTO main.collectionMember SELECT * FROM fresh.collectionMember;
         """

@@ -109,7 +109,7 @@ struct IndexCounter {
     }
 
     /// Returns the host of a SURT with its port, or the scheme of another key.
-    private static func host(of urlKey: String) -> String {
+    static func host(of urlKey: String) -> String {
         guard let host = SURT.host(ofKey: urlKey) else { return "\(shortened(urlKey.prefix { $0 != ":" })):" }
         return shortened(host.name + host.port)
     }
@@ -135,6 +135,25 @@ extension Resolver {
         let counts = try StoreError.refusingDamage { try countIndex(of: archive, CancellationCheck(isWanted)) }
         try CountsDocument.keep(counts, of: archive, in: store)
         return counts
+    }
+
+    /// Saves the sites of an archive in the catalog, if they were counted.
+    func restoreSites(of archive: Archive) throws {
+        guard let counts = CountsDocument.counts(of: archive, in: layout) else { return }
+        try catalog.setSites(counts, key: archive.key)
+    }
+
+    /// Saves what lists show of an archive's content. What can't be read isn't tried again until the file is replaced:
+    /// findings and the first request for counts report the reason.
+    func noteContents(of archive: Archive, isWanted: @escaping () -> Bool) throws {
+        guard try !store.isReadOnly && catalog.keysWithoutContents().contains(archive.key) else { return }
+        let counts = try? counts(of: archive, isWanted: isWanted)
+        guard isWanted(), archive.availability(in: layout) == .available else { return }
+        if let counts {
+            try catalog.setSites(counts, key: archive.key)
+        } else {
+            try catalog.endSites(key: archive.key)
+        }
     }
 
     /// Whether `counts(of:isWanted:)` has the counts of an archive already.
@@ -179,6 +198,7 @@ private struct CountsDocument: Codable {
             guard try store.catalog.archive(key: archive.key) != nil else { return }
             try StoreDocument.write(
                 document, to: store.layout.derived(.counts, key: archive.key), bytesMax: bytesMax)
+            try store.catalog.setSites(counts, key: archive.key)
         }
     }
 

@@ -17,12 +17,8 @@ extension Archive {
 
     /// Whether the file can be read now and is unchanged.
     package func availability(in layout: StoreLayout) -> Availability {
-        var status = stat()
-        guard stat(path(in: layout), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return storage.isLinked ? .unavailable : .missing
-        }
-        guard let linkedFile = storage.linkedFile else { return .available }
-        return linkedFile.describes(status) ? .available : .changed
+        if let linkedFile = storage.linkedFile { return linkedFile.availability }
+        return FileReference.status(of: layout.file(key)) == nil ? .missing : .available
     }
 
     /// Opens the file.
@@ -111,9 +107,20 @@ extension FileReference {
 
     /// Describes the file at `path`; `nil` if there is no regular file.
     package init?(at path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard let status = Self.status(of: path) else { return nil }
         self.init(path: Folder.resolved(path), status)
+    }
+
+    /// Whether the linked file can be read now and is unchanged.
+    var availability: Availability {
+        guard let status = Self.status(of: path) else { return .unavailable }
+        return describes(status) ? .available : .changed
+    }
+
+    /// Returns the status of a regular file; `nil` if there is none.
+    fileprivate static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
     }
 
     /// Whether a file has the same size and modification time.

@@ -124,6 +124,7 @@ struct Committer {
         }
         // When the catalog is rebuilt, the file has been verified already.
         try store.verifications.restore(archive)
+        try store.resolver.restoreSites(of: archive)
     }
 
     /// Writes an archive's sidecar, then its row in the catalog.

@@ -8,7 +8,7 @@ struct ArchiveRoutes: Sendable {
 
     var routes: RouteCollection<ConnectionContext> {
         RouteCollection(context: ConnectionContext.self)
-            .get { _, _ in try await archives() }
+            .get { request, _ in try await archives(LibraryParameters(request.uri.queryParameters)) }
             .get(":id") { _, context in try await archive(named: context.name()) }
             .get(":id/pages") { request, context in
                 try await pages(of: context.name(), query: request.uri.queryParameters)
@@ -33,7 +33,16 @@ struct ArchiveRoutes: Sendable {
             .delete(":id") { _, context in try await remove(context.name()) }
     }
 
-    private func archives() async throws -> Response {
+    private func archives(_ wanted: LibraryParameters?) async throws -> Response {
+        guard let wanted else { return try await allArchives() }
+        let part = try await site.blocking.long {
+            try site.store.library.archives(
+                wanted.filter, sortedBy: wanted.order, offset: wanted.offset, limit: wanted.limit)
+        }
+        return try Responses.json(ListedArchives(total: part.total, archives: part.archives.map(site.resource)))
+    }
+
+    private func allArchives() async throws -> Response {
         try Responses.json(["archives": try await site.blocking.long { try site.store.archives() }.map(site.resource)])
     }
 

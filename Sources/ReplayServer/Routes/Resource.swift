@@ -30,6 +30,10 @@ extension Site {
         Resource(body: listed, replayOrigin: replayOrigin(of: listed.archive))
     }
 
+    func resource(_ item: LibraryItem) -> Resource<LibraryItem> {
+        Resource(body: item, replayOrigin: replayOrigin(of: item.archive))
+    }
+
     func resource(_ details: ArchiveDetails) -> Resource<ArchiveDetails> {
         Resource(body: details, replayOrigin: replayOrigin(of: details.archive))
     }

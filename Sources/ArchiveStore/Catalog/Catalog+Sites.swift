@@ -1,0 +1,64 @@
+import GRDB
+import WebArchive
+
+extension Catalog {
+    /// Saves the sites of an archive, those with the most captures.
+    func setSites(_ counts: IndexCounts, key: String) throws {
+        let siteCount = counts.sites.count + counts.otherSites.sites
+        try writing { database in
+            try database.execute(
+                sql: "UPDATE archive SET siteCount = ? WHERE key = ?", arguments: [siteCount, key])
+            guard database.changesCount == 1 else { return }
+            try database.execute(sql: "DELETE FROM archiveSite WHERE archiveKey = ?", arguments: [key])
+            for site in counts.sites.prefix(Self.sitesMax) {
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO archiveSite VALUES (?, ?, ?)",
+                    arguments: [key, site.host, site.captures])
+            }
+        }
+    }
+
+    /// Adds the site of an archive's main page, unless its sites are known.
+    static func noteMainPage(_ url: String?, key: String, _ database: Database) throws {
+        guard let url else { return }
+        let sql = """
+            INSERT INTO archiveSite SELECT key, ?, 0 FROM archive WHERE key = ? AND siteCount IS NULL
+                AND NOT EXISTS (SELECT 1 FROM archiveSite WHERE archiveKey = archive.key)
+            """
+        try database.execute(sql: sql, arguments: [IndexCounter.host(of: SURT.key(for: url)), key])
+    }
+
+    /// Adds the sites of the main pages of archives that an earlier version imported.
+    func noteMainPages() throws {
+        let unnoted = """
+            SELECT * FROM archive WHERE siteCount IS NULL AND mainPageURL IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM archiveSite WHERE archiveKey = archive.key)
+            """
+        let archives = try reading { try ArchiveRecord.fetchAll($0, sql: unnoted) }.map(\.archive)
+        guard !archives.isEmpty else { return }
+        try writing { database in
+            for archive in archives {
+                try Self.noteMainPage(archive.summary.mainPageURL, key: archive.key, database)
+            }
+        }
+    }
+
+    /// Returns the keys of the archives whose sites aren't counted yet.
+    func keysWithoutContents() throws -> Set<String> {
+        try reading {
+            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE siteCount IS NULL")
+        }
+    }
+
+    /// Records that an archive's sites can't be counted: those that are known are all.
+    func endSites(key: String) throws {
+        let sql = """
+            UPDATE archive SET siteCount = (SELECT count(*) FROM archiveSite WHERE archiveKey = key)
+            WHERE key = ? AND siteCount IS NULL
+            """
+        try writing { try $0.execute(sql: sql, arguments: [key]) }
+    }
+
+    /// The maximum number of sites to keep of an archive.
+    private static let sitesMax = 50
+}

@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+
+/// The archives of a store, as lists show them.
+package struct Library: Sendable {
+    let store: ArchiveStore
+
+    private var catalog: Catalog { store.catalog }
+
+    /// A part of a list of archives.
+    package struct Part: Sendable {
+        /// The number of archives that match.
+        package let total: Int
+        package let archives: [LibraryItem]
+    }
+
+    /// Returns a part of the archives that match.
+    package func archives(
+        _ filter: LibraryFilter, sortedBy order: LibraryOrder, offset: Int, limit: Int
+    ) throws -> Part {
+        let condition = LibraryCondition(
+            filter, unavailable: try filter.states.contains(.unavailable) ? unavailable() : "[]")
+        let found = try catalog.reading { database in
+            let total = try Int.fetchOne(
+                database, sql: "SELECT count(*) FROM archive WHERE \(condition.sql)", arguments: condition.arguments)
+            let keys = try String.fetchAll(
+                database,
+                sql: "SELECT key FROM archive WHERE \(condition.sql) ORDER BY \(order.sql) LIMIT ? OFFSET ?",
+                arguments: condition.arguments + [limit, offset])
+            return (total ?? 0, try LibraryRows(keys, database))
+        }
+        return Part(total: found.0, archives: found.1.items(in: store.layout))
+    }
+
+    /// Counts the archives that match.
+    package func facets(_ filter: LibraryFilter) throws -> LibraryFacets {
+        let unavailable = try unavailable()
+        let condition = LibraryCondition(filter, unavailable: unavailable)
+        return try catalog.reading { database in
+            try LibraryFacets(condition, unavailable: unavailable, database, freeBytes: try? store.freeBytes())
+        }
+    }
+
+    private struct LinkedRow: Decodable, FetchableRecord {
+        let key: String
+        let linkedPath: String
+        let linkedModifiedAt: Int64
+        let size: UInt64
+    }
+
+    /// Returns the keys of the linked archives whose file can't be read, as a JSON array.
+    private func unavailable() throws -> String {
+        let sql = "SELECT key, linkedPath, linkedModifiedAt, size FROM archive WHERE linkedPath IS NOT NULL"
+        let rows = try catalog.reading { try LinkedRow.fetchAll($0, sql: sql) }
+        let keys = rows.filter { row in
+            FileReference(path: row.linkedPath, size: row.size, modifiedAtNanoseconds: row.linkedModifiedAt)
+                .availability != .available
+        }.map(\.key)
+        return String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
+    }
+}
+
+/// The rows of a part of a list.
+struct LibraryRows {
+    private let rows: [Row]
+    private let sites: [String: [String]]
+    private let collections: [ArchiveID: [ArchiveID]]
+
+    private struct Row: Decodable, FetchableRecord {
+        let archive: Archive
+        let siteCount: Int?
+        let thumbnail: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case siteCount, thumbnail
+        }
+
+        init(from decoder: any Decoder) throws {
+            archive = try ArchiveRecord(from: decoder).archive
+            let row = try decoder.container(keyedBy: CodingKeys.self)
+            siteCount = try row.decodeIfPresent(Int.self, forKey: .siteCount)
+            thumbnail = try row.decodeIfPresent(String.self, forKey: .thumbnail)
+        }
+    }
+
+    private struct SiteRow: Decodable, FetchableRecord {
+        let archiveKey: String
+        let host: String
+    }
+
+    private struct MemberRow: Decodable, FetchableRecord {
+        let archiveID: ArchiveID
+        let collectionID: ArchiveID
+    }
+
+    /// Reads the archives with these keys, and keeps their order.
+    init(_ keys: [String], _ database: Database) throws {
+        let list = String(decoding: try JSONEncoder().encode(keys), as: UTF8.self)
+        let listed = "IN (SELECT value FROM json_each(?))"
+        let found = try Row.fetchAll(
+            database, sql: "SELECT * FROM archive WHERE key \(listed)", arguments: [list])
+        let byKey = Dictionary(found.map { ($0.archive.key, $0) }) { $1 }
+        rows = keys.compactMap { byKey[$0] }
+        let siteRows = try SiteRow.fetchAll(
+            database,
+            sql: """
+                SELECT archiveKey, host FROM (
+                    SELECT *, row_number() OVER (PARTITION BY archiveKey ORDER BY captures DESC, host) AS place
+                    FROM archiveSite WHERE archiveKey \(listed))
+                WHERE place <= \(LibraryItem.sitesMax) ORDER BY archiveKey, place
+                """, arguments: [list])
+        sites = Dictionary(grouping: siteRows, by: \.archiveKey).mapValues { $0.map(\.host) }
+        let members = try MemberRow.fetchAll(
+            database,
+            sql: """
+                SELECT archiveID, collectionID FROM collectionMember
+                WHERE archiveID IN (SELECT id FROM archive WHERE key \(listed)) ORDER BY collectionID
+                """, arguments: [list])
+        collections = Dictionary(grouping: members, by: \.archiveID).mapValues { $0.map(\.collectionID) }
+    }
+
+    /// Looks at the archives' files.
+    func items(in layout: StoreLayout) -> [LibraryItem] {
+        rows.map { row in
+            let sites = sites[row.archive.key] ?? []
+            return LibraryItem(
+                archive: row.archive, availability: row.archive.availability(in: layout), sites: sites,
+                siteCount: row.siteCount ?? sites.count, collections: collections[row.archive.id] ?? [],
+                hasThumbnail: row.thumbnail?.isEmpty == false)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// Selects archives of the library. An archive must meet all conditions.
+package struct LibraryFilter: Sendable, Hashable {
+    /// A condition that people look for.
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        /// There are errors or warnings.
+        case issues
+        /// The file is linked, and can't be found or has changed.
+        case unavailable
+        /// The file was never verified.
+        case unverified
+    }
+
+    /// Words that must each be in title, tags, notes, original name, id, or the name of a site.
+    package var query = ""
+    /// Tags that the archive must have, all of them.
+    package var tags: [String] = []
+    /// A host that the archive must have captures of, as in index keys.
+    package var site: String?
+    /// A year between the archive's first and last capture, including theirs.
+    package var year: Int?
+    /// States of which the archive must have one; empty for any archive.
+    package var states: Set<State> = []
+
+    package init() {}
+}
+
+/// The order of a list of archives. Archives that are equal in it are in the order of their ids.
+package struct LibraryOrder: Sendable, Hashable {
+    /// What archives are sorted by.
+    package enum Key: String, Sendable, Hashable, CaseIterable {
+        case added, title, size, captured, pages
+    }
+
+    package let key: Key
+    package let isDescending: Bool
+
+    /// The names of all orders.
+    package static var names: [String] { Key.allCases.flatMap { [$0.rawValue, "-\($0.rawValue)"] } }
+
+    /// Parses a key, with `-` before it for the descending order; `nil` for anything else.
+    package init?(_ name: some StringProtocol) {
+        isDescending = name.hasPrefix("-")
+        guard let key = Key(rawValue: String(name.dropFirst(isDescending ? 1 : 0))) else { return nil }
+        self.key = key
+    }
+}

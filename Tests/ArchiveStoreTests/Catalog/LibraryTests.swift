@@ -1,0 +1,284 @@
+import ArchiveSignature
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+import WebArchive
+
+@testable import ArchiveStore
+
+/// Lists of archives, filtered, sorted and in parts.
+struct LibraryTests {
+    private typealias State = LibraryFilter.State
+
+    /// Adds an archive to the catalog, without a file.
+    private func add(_ test: TestStore, _ id: String, _ change: (inout Archive) -> Void = { _ in }) throws {
+        let entry = LibraryEntry(
+            title: id, originalName: "\(id).wacz", source: "test", importedAt: Date(timeIntervalSince1970: 1_000_000))
+        var archive = Archive(
+            key: "key-of-\(id)", id: try #require(ArchiveID(id)), sha256: nil, size: 10, storage: .managed,
+            entry: entry, summary: ArchiveSummary())
+        change(&archive)
+        try test.store.catalog.add(archive, findings: []) { _ in }
+    }
+
+    private func ids(
+        _ test: TestStore, _ order: String = "title", offset: Int = 0, limit: Int = 100,
+        _ change: (inout LibraryFilter) -> Void = { _ in }
+    ) throws -> [String] {
+        var filter = LibraryFilter()
+        change(&filter)
+        let order = try #require(LibraryOrder(order))
+        let part = try test.store.library.archives(filter, sortedBy: order, offset: offset, limit: limit)
+        #expect(try test.store.library.facets(filter).total == part.total)
+        if offset == 0, part.total <= limit { #expect(part.archives.count == part.total) }
+        return part.archives.map(\.archive.id.text)
+    }
+
+    @Test(arguments: [
+        ("harbour", "a"), ("HARBOUR notebook", "a"), ("fähre", "b"), ("FÄHRE", "b"), ("ФОТО", "b"), ("reef", "a b"),
+        ("quay.wacz", "c"), ("island.example", "b"), ("ISLAND", "b"), ("50%", "c"), ("%", "c"), ("_", ""),
+        ("harbour fähre", ""), ("sea/shore", "c"), ("  ", "a b c"),
+    ])
+    func eachWordMustBeSomewhere(_ query: String, _ expected: String) throws {
+        let test = try TestStore()
+        try add(test, "a") { ($0.title, $0.notes) = ("Harbour Notebook", "about the reef") }
+        try add(test, "b") {
+            ($0.title, $0.tags) = ("Fähre", ["Reef", "фото"])
+            $0.summary.mainPageURL = "https://www.island.example/start"
+        }
+        try add(test, "c") { ($0.title, $0.tags, $0.originalName) = ("50% off", ["sea/shore"], "Quay.wacz") }
+        #expect(try ids(test, "added") { $0.query = query } == expected.split(separator: " ").map(String.init))
+    }
+
+    @Test func archiveMustHaveAllTags() throws {
+        let test = try TestStore()
+        try add(test, "a") { $0.tags = ["x", "y"] }
+        try add(test, "b") { $0.tags = ["x", "Y"] }
+        #expect(try ids(test) { $0.tags = ["x"] } == ["a", "b"])
+        #expect(try ids(test) { $0.tags = ["x", "y"] } == ["a"])
+        #expect(try ids(test) { $0.tags = ["z"] } == [])
+    }
+
+    @Test func yearsAreThoseFromTheFirstToTheLastCapture() throws {
+        let test = try TestStore()
+        try add(test, "a") {
+            ($0.summary.firstCapture, $0.summary.lastCapture) = ("20191231235959", "20210101000000")
+        }
+        try add(test, "b") {
+            ($0.summary.firstCapture, $0.summary.lastCapture) = ("20210601000000123", "20210601000000123")
+        }
+        try add(test, "c")
+        for (year, expected) in [(2018, []), (2019, ["a"]), (2020, ["a"]), (2021, ["a", "b"]), (2022, [String]())] {
+            #expect(try ids(test) { $0.year = year } == expected, "\(year)")
+        }
+        let facets = try test.store.library.facets(LibraryFilter())
+        #expect(facets.years.map { "\($0.value) \($0.count)" } == ["2021 2", "2020 1", "2019 1"])
+    }
+
+    /// The years of a file can be anything.
+    @Test func impossibleYearsAreBounded() throws {
+        let test = try TestStore()
+        try add(test, "a") {
+            ($0.summary.firstCapture, $0.summary.lastCapture) = ("00000101000000", "99991231000000")
+        }
+        try add(test, "b") { ($0.summary.firstCapture, $0.summary.lastCapture) = ("x", "y") }
+        let years = try test.store.library.facets(LibraryFilter()).years
+        #expect(years.count == 100)
+        #expect(years.first?.value == "9999")
+    }
+
+    @Test func statesAreAlternatives() throws {
+        let test = try TestStore()
+        try add(test, "errors") { ($0.summary.findingCounts.error, $0.verified) = (1, Self.verified) }
+        try add(test, "warnings") { ($0.summary.findingCounts.warning, $0.verified) = (1, Self.verified) }
+        try add(test, "notices") { ($0.summary.findingCounts.notice, $0.verified) = (1, Self.verified) }
+        try add(test, "new")
+        // Generated archives have a warning.
+        let path = try test.file("linked.wacz")
+        _ = try test.store.importLink(to: path)
+        #expect(try ids(test) { $0.states = [.issues] } == ["errors", "linked", "warnings"])
+        #expect(try ids(test) { $0.states = [.unverified] } == ["linked", "new"])
+        #expect(try ids(test) { $0.states = [.unavailable] } == [])
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try ids(test) { $0.states = [.unavailable] } == ["linked"])
+        #expect(try ids(test) { $0.states = [.unverified, .unavailable] } == ["linked", "new"])
+        let states = try test.store.library.facets(LibraryFilter()).states
+        #expect(states == ["issues": 3, "unavailable": 1, "unverified": 2])
+    }
+
+    private static let verified = VerificationSummary(
+        outcome: .verified, contents: .verified, state: nil, signature: .unsigned, signer: nil,
+        verifiedAt: Date(timeIntervalSince1970: 0))
+
+    @Test func equalArchivesAreInTheOrderOfTheirIDs() throws {
+        let test = try TestStore()
+        for id in ["d", "b", "a", "c"] {
+            try add(test, id) { ($0.title, $0.summary.pageCount) = (id == "c" ? "ÄPFEL" : "Birne", id == "a" ? 2 : 1) }
+        }
+        for order in LibraryOrder.names {
+            let all = try ids(test, order)
+            let paged = try (0..<4).flatMap { try ids(test, order, offset: $0, limit: 1) }
+            #expect(paged == all, "\(order)")
+        }
+        #expect(try ids(test, "size") == ["a", "b", "c", "d"])
+        #expect(try ids(test, "pages") == ["b", "c", "d", "a"])
+        #expect(try ids(test, "title") == ["a", "b", "d", "c"])
+        #expect(try ids(test, "-title") == ["c", "d", "b", "a"])
+    }
+
+    @Test func titlesAreSortedWithoutRegardToCase() throws {
+        let test = try TestStore()
+        for (id, title) in [("1", "b"), ("2", "A"), ("3", "C")] { try add(test, id) { $0.title = title } }
+        #expect(try ids(test, "title") == ["2", "1", "3"])
+        #expect(LibraryOrder("-captured")?.isDescending == true)
+        #expect(LibraryOrder("--title") == nil)
+        #expect(LibraryOrder("") == nil)
+    }
+
+    @Test func facetsCountWhatMatches() throws {
+        let test = try TestStore()
+        try add(test, "a") { $0.tags = ["x", "y"] }
+        try add(test, "b") { $0.tags = ["x"] }
+        try add(test, "c") { $0.summary.mainPageURL = "http://a.example:8080/" }
+        _ = try test.store.collections.make(
+            id: nil, title: "Both", members: [try #require(ArchiveID("a"))], metadata: ArchiveMetadata())
+        var filter = LibraryFilter()
+        let all = try test.store.library.facets(filter)
+        #expect(all.total == 3)
+        #expect(all.bytes == 30)
+        #expect(all.tags.map { "\($0.value) \($0.count)" } == ["x 2", "y 1"])
+        #expect(all.sites.map { "\($0.value) \($0.count)" } == ["a.example:8080 1"])
+        filter.tags = ["y"]
+        let some = try test.store.library.facets(filter)
+        #expect(some.tags.map { "\($0.value) \($0.count)" } == ["x 1", "y 1"])
+        #expect((some.total, some.bytes, some.sites) == (1, 10, []))
+        #expect(some.library == LibraryFacets.Whole(archives: 3, collections: 1, bytes: 30))
+        let item = try test.store.library.archives(
+            filter, sortedBy: try #require(LibraryOrder("added")), offset: 0, limit: 1
+        ).archives[0]
+        #expect(item.collections.map(\.text) == ["both"])
+    }
+
+    // Sites -------------------------------------------------------------------------------------------------------
+
+    private func record(_ url: String, count: Int = 1) -> [RecordedArchive.Record] {
+        (0..<count).map { RecordedArchive.Record("\(url)/\($0)", "text") }
+    }
+
+    private func sites(_ store: ArchiveStore) throws -> [String] {
+        let items = try store.library.archives(
+            LibraryFilter(), sortedBy: try #require(LibraryOrder("added")), offset: 0, limit: 10
+        ).archives
+        return items.map { "\($0.siteCount): \($0.sites.joined(separator: " "))" }
+    }
+
+    private func importSites(_ test: TestStore, _ name: String = "a.wacz") throws -> Archive {
+        var archive = RecordedArchive(
+            record("http://one.example") + record("http://two.example", count: 3) + record("http://six.example")
+                + record("http://ten.example", count: 2))
+        archive.pages = ["{\"url\":\"http://one.example/0\",\"ts\":\"2024-01-02T03:04:05Z\"}"]
+        return try test.store.importFile(at: test.folder.write(archive.bytes(), to: name)).archive
+    }
+
+    @Test func mainPageIsTheSiteUntilTheSitesAreCounted() throws {
+        let test = try TestStore()
+        _ = try importSites(test)
+        #expect(try sites(test.store) == ["1: one.example"])
+        #expect(try ids(test) { $0.site = "one.example" } == ["a"])
+        #expect(try ids(test) { $0.site = "two.example" } == [])
+        try test.runTextJobs()
+        #expect(try sites(test.store) == ["4: two.example ten.example one.example"])
+        #expect(try ids(test) { $0.site = "six.example" } == ["a"])
+        #expect(try ids(test) { $0.query = "SIX" } == ["a"])
+    }
+
+    /// An archive that an earlier version indexed has counts, and no sites in the catalog.
+    @Test func sitesOfIndexedArchivesAreAdded() async throws {
+        let test = try TestStore()
+        let archive = try importSites(test)
+        try test.runTextJobs()
+        try test.store.jobs.queueTexts()
+        let states: Set<Job.State> = [.waiting]
+        #expect(try test.store.jobs.all(in: Array(states), limit: 10).isEmpty, "nothing is left to do")
+        try await test.store.catalog.database.write { database in
+            try database.execute(sql: "DELETE FROM archiveSite; UPDATE archive SET siteCount = NULL")
+        }
+        try test.store.jobs.queueTexts()
+        #expect(try sites(test.store) == ["1: one.example"])
+        try test.runTextJobs()
+        #expect(try sites(test.store) == ["4: two.example ten.example one.example"])
+        #expect(test.store.resolver.hasCounts(of: archive))
+    }
+
+    /// Otherwise a job for it would be queued after each job.
+    @Test func sitesThatCannotBeCountedAreNotCountedAgain() throws {
+        let test = try TestStore()
+        let archive = try importSites(test)
+        let bytes = try contents(of: test.layout.file(archive.key))
+        let start = try #require(bytes.firstRange(of: Array("example,ten)/0 ".utf8)))
+        var damaged = bytes
+        damaged.replaceSubrange(start, with: Array(repeating: 0xFF, count: start.count))
+        try FileManager.default.removeItem(atPath: test.layout.file(archive.key))
+        try Data(damaged).write(to: URL(filePath: test.layout.file(archive.key)))
+        let runner = JobRunner(test.store, kinds: [.text])
+        for _ in 0..<5 {
+            try test.store.jobs.queueTexts()
+            guard try runner.runNext(stop: { nil }) != nil else { break }
+        }
+        try test.store.jobs.queueTexts()
+        #expect(try test.store.jobs.all(in: [.waiting, .running], limit: 10).isEmpty)
+    }
+
+    @Test func rebuildKeepsSites() throws {
+        let test = try TestStore()
+        _ = try importSites(test)
+        try test.runTextJobs()
+        let (store, _) = try ArchiveStore.rebuild(at: test.layout.root)
+        #expect(try sites(store) == ["4: two.example ten.example one.example"])
+    }
+
+    @Test func rebuildKeepsSitesOfUnavailableFiles() throws {
+        let test = try TestStore()
+        let path = try test.file("a.wacz")
+        _ = try test.store.importLink(to: path)
+        try test.runTextJobs()
+        #expect(try sites(test.store) == ["1: example.org"])
+        try FileManager.default.removeItem(atPath: path)
+        let (store, _) = try ArchiveStore.rebuild(at: test.layout.root)
+        #expect(try sites(store) == ["1: example.org"])
+    }
+
+    @Test func hashedArchiveKeepsItsSites() throws {
+        let test = try TestStore()
+        _ = try test.store.importLink(to: try test.file("a.wacz"))
+        try test.runTextJobs()
+        let runner = JobRunner(test.store, kinds: [.hash])
+        #expect(try runner.runNext(stop: { nil })?.state == .done)
+        #expect(try sites(test.store) == ["1: example.org"])
+    }
+
+    @Test func atMostFiftySitesAreKept() throws {
+        let test = try TestStore()
+        let archive = RecordedArchive((0..<60).flatMap { record("http://s\($0).example", count: $0 == 59 ? 2 : 1) })
+        _ = try test.store.importFile(at: test.folder.write(archive.bytes(), to: "a.wacz"))
+        try test.runTextJobs()
+        #expect(try sites(test.store) == ["60: s59.example s0.example s1.example"])
+        let rows = try test.store.catalog.reading {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM archiveSite")
+        }
+        #expect(rows == 50)
+        try test.store.remove(try #require(ArchiveID("a")))
+        let left = try test.store.catalog.reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM archiveSite") }
+        #expect(left == 0)
+    }
+}
+
+extension TestStore {
+    /// Indexes the text of all archives.
+    fileprivate func runTextJobs() throws {
+        try store.jobs.queueTexts()
+        let runner = JobRunner(store, kinds: [.text])
+        while let job = try runner.runNext(stop: { nil }) { #expect(job.state == .done, "\(job.reason ?? "")") }
+    }
+}
