@@ -45,7 +45,7 @@ import { encoded } from "./routes.js";
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
- * @typedef {{total: number, bytes: number, freeBytes: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
+ * @typedef {{total: number, bytes: number, freeBytes?: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
  *   states: {issues: number, unavailable: number, unverified: number},
  *   library: {archives: number, collections: number, bytes: number}}} Facets of the archives that a filter leaves
  */

@@ -23,7 +23,7 @@ export function facetGroups(filter, facets) {
         group("library.tags", facets.tags.filter(({ value }) => !filter.tag.includes(value)), (tag) => plain(tag, 60),
             (tag) => ({ tag: [...filter.tag, tag] })),
         group("library.sites", facets.sites.filter(({ value }) => value !== filter.site), siteName, (site) => ({ site })),
-        group("library.years", facets.years.filter(({ value }) => value !== filter.year).toReversed(), plain, (year) => ({ year })),
+        group("library.years", facets.years.filter(({ value }) => value !== filter.year), plain, (year) => ({ year })),
     ].filter(Boolean);
 
     function group(title, values, nameOf, change) {

@@ -211,8 +211,9 @@ export function showLibrary(root, firstRoute) {
         problems.replaceChildren();
         const { library, freeBytes } = facets;
         const isEmpty = library.archives + library.collections === 0;
-        summary.textContent = isEmpty ? "" : message("library.summary", {
-            archives: message("count.archives", { n: library.archives }), used: size(library.bytes), free: size(freeBytes) });
+        summary.textContent = isEmpty ? "" : [message("count.archives", { n: library.archives }),
+            message("library.used", { size: size(library.bytes) }),
+            freeBytes !== undefined && message("library.free", { size: size(freeBytes) })].filter(Boolean).join(" · ");
         head.hidden = isEmpty;
         for (const part of [tools, body.firstChild]) part.hidden = isEmpty;
         groups.replaceChildren(...facetGroups(filter, facets));
