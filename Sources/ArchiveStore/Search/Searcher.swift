@@ -52,6 +52,8 @@ package struct SearchFacets: Sendable, Encodable {
     package struct Count: Sendable, Hashable, Codable, FetchableRecord {
         package var value: String
         package var count: Int
+        /// The title of an archive, whose ID the value is; `nil` for other values.
+        package var title: String?
     }
 
     package var archives: [Count] = []
@@ -323,7 +325,7 @@ package struct Searcher: Sendable {
             database, sql: "\(source) SELECT count(*) FROM found", arguments: arguments)
         return SearchFacets(
             archives: try counts("CAST(capture.archive AS TEXT)", captures, scope.captureCondition).compactMap { item in
-                Int64(item.value).flatMap(scope.archive).map { .init(value: $0.id.text, count: item.count) }
+                Int64(item.value).flatMap(scope.archive).map { .init(value: $0.id.text, count: item.count, title: $0.title) }
             },
             sites: try counts(
                 "host.name", "JOIN url ON url.number = document.url JOIN host ON host.number = url.host"),

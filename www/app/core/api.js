@@ -33,7 +33,7 @@ import { encoded } from "./routes.js";
  * @typedef {{archive: string, archiveTitle: string, url: string, timestamp: string, title: string, type: string,
  *   snippet: {text: string, match?: boolean}[], language?: string, captures: number, years: number[],
  *   verification?: Summary, otherArchives?: {id: string, title: string}[]}} Hit
- * @typedef {{value: string, count: number}} FacetCount
+ * @typedef {{value: string, count: number, title?: string}} FacetCount
  * @typedef {{hits: Hit[], total: number, totalIsMinimum: boolean, next?: string, unknown: string[], invalidFilters: string[],
  *   coverage: {complete: number, pending: number, rebuildReason?: string}, facets?: {archives: FacetCount[],
  *   sites: FacetCount[], years: FacetCount[], types: FacetCount[], languages: FacetCount[], isPartial: boolean}}} Results

@@ -1,7 +1,7 @@
 /** Says how many archives can't be searched yet. */
 import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
-import { counted } from "../core/format.js";
+import { message } from "../core/i18n.js";
 
 const refreshMilliseconds = 500;
 
@@ -13,17 +13,15 @@ const refreshMilliseconds = 500;
  */
 export function createCoverage(searchAgain) {
     const text = make("span");
-    const again = make("button", { type: "button", text: "Search again", on: { click: searchAgain } });
+    const again = make("button", { type: "button", text: message("search.again"), on: { click: searchAgain } });
     const element = make("div", { class: "notice coverage", hidden: true }, text, again);
     let shown = { complete: 0, pending: 0 };
     let timer;
 
     function show(coverage, isCurrent = true) {
         const { pending, rebuildReason } = coverage;
-        const reason = rebuildReason ? ` The search index is being rebuilt: ${plain(rebuildReason, 300)}.` : "";
-        text.textContent = pending > 0
-            ? `Not searched yet: ${counted(pending, "archive")} ${pending === 1 ? "is" : "are"} still being indexed.${reason}`
-            : "All archives are indexed now.";
+        const reason = rebuildReason ? message("search.rebuilding", { reason: plain(rebuildReason, 300) }) : "";
+        text.textContent = pending > 0 ? `${message("search.not-searched", { n: pending })} ${reason}`.trim() : message("search.all-indexed");
         again.hidden = isCurrent;
         element.hidden = pending === 0 && isCurrent;
     }

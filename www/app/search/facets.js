@@ -1,12 +1,12 @@
 /** Filters of a search: links that narrow it, and those that are active. */
 import { make, plain } from "../core/dom.js";
 import { number } from "../core/format.js";
+import { hasMessage, language, message } from "../core/i18n.js";
 import { searchFilters, searchURL } from "../core/routes.js";
 
 const valuesShown = 6;
-const types = { html: "Web page", pdf: "PDF", text: "Text", other: "Other" };
 const latestFirst = (one, other) => Number(other.value) - Number(one.value);
-const languages = new Intl.DisplayNames("en", { type: "language", fallback: "code" });
+const languages = new Intl.DisplayNames(language, { type: "language", fallback: "code" });
 
 /**
  * Returns links that narrow the search, in groups. A value that makes no difference isn't shown.
@@ -20,12 +20,12 @@ export function facetGroups(search, facets, titles) {
     const next = (year) => String(Number(year) + 1);
     return [
         // `in` and `collection` together find pages of either.
-        group("Archive", facets.archives, search.in, (id) => titles.get(id) ?? id, (id) => ({ in: id, collection: "" })),
-        group("Site", facets.sites, search.site, siteName, (site) => ({ site })),
-        group("Year", [...facets.years].sort(latestFirst), wholeYear(search), plain, (year) => ({ after: year, before: next(year) })),
-        group("Type", facets.types, search.type, (type) => types[type] ?? type, (type) => ({ type })),
-        group("Language", facets.languages, search.lang, languageName, (lang) => ({ lang })),
-        facets.isPartial && make("p", { class: "quiet", text: "Counts are of the first 10,000 pages." }),
+        group("search.archive", facets.archives, search.in, (id) => titles.get(id) ?? id, (id) => ({ in: id, collection: "" })),
+        group("search.site", facets.sites, search.site, siteName, (site) => ({ site })),
+        group("search.year", [...facets.years].sort(latestFirst), wholeYear(search), plain, (year) => ({ after: year, before: next(year) })),
+        group("search.type", facets.types, search.type, typeName, (type) => ({ type })),
+        group("search.language", facets.languages, search.lang, languageName, (lang) => ({ lang })),
+        facets.isPartial && make("p", { class: "quiet", text: message("search.partial") }),
     ].filter(Boolean);
 
     function group(title, counts, current, nameOf, filter) {
@@ -34,10 +34,10 @@ export function facetGroups(search, facets, titles) {
         const row = ({ value, count }) => make("li", {}, make("a", { href: searchURL({ ...search, ...filter(value) }) },
             make("span", { dir: "auto", text: nameOf(value) }),
             make("span", { class: "count" }, number(count), make("span", { class: "visually-hidden",
-                text: count === 1 ? " page" : " pages" }))));
+                text: ` ${message("search.facet-pages", { n: count })}` }))));
         const [first, others] = [values.slice(0, valuesShown), values.slice(valuesShown)];
-        return make("section", {}, make("h2", { text: title }), make("ul", {}, ...first.map(row)),
-            others.length > 0 && make("details", {}, make("summary", { text: `${number(others.length)} more` }),
+        return make("section", {}, make("h2", { text: message(title) }), make("ul", {}, ...first.map(row)),
+            others.length > 0 && make("details", {}, make("summary", { text: message("library.more-values", { n: others.length }) }),
                 make("ul", {}, ...others.map(row))));
     }
 }
@@ -68,17 +68,19 @@ function filterText(name, value, titles) {
         site: () => siteName(value),
         in: () => titles.get(value) ?? value,
         collection: () => titles.get(value) ?? value,
-        type: () => types[value] ?? value,
+        type: () => typeName(value),
         lang: () => languageName(value),
-        after: () => `From ${value}`,
-        before: () => `Before ${value}`,
+        after: () => message("search.from-time", { time: value }),
+        before: () => message("search.before-time", { time: value }),
     };
     return plain(texts[name]?.() ?? value, 60);
 }
 
+const typeName = (type) => (hasMessage(`search.type-${type}`) ? message(`search.type-${type}`) : plain(type, 40));
+
 /** URLs without a host are grouped by their scheme. */
 function siteName(site) {
-    return site === "file:" ? "Local files" : plain(site);
+    return site === "file:" ? message("site.local-files") : plain(site);
 }
 
 /** Returns the year, if the search is limited to exactly one. */

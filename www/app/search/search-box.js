@@ -1,7 +1,7 @@
 /** The search field in the header: suggests pages, sites and archives while typing. */
 import * as api from "../core/api.js";
 import { announce, make, plain, plainURL } from "../core/dom.js";
-import { counted } from "../core/format.js";
+import { hasMessage, message } from "../core/i18n.js";
 import { pageURL, tabURL, searchURL } from "../core/routes.js";
 import { createSuggestionList } from "./suggestion-list.js";
 
@@ -18,7 +18,7 @@ export function createSearchBox(open = (address) => location.assign(address)) {
     let current = { words: "" };
     let abort = new AbortController();
     let timer;
-    const input = field("Search text, titles and URLs", { type: "text", role: "combobox", "aria-autocomplete": "list",
+    const input = field(message("search.field"), { type: "text", role: "combobox", "aria-autocomplete": "list",
         "aria-expanded": "false", "aria-controls": "suggestions" });
     const list = createSuggestionList(input, leave);
 
@@ -49,9 +49,9 @@ export function createSearchBox(open = (address) => location.assign(address)) {
         // Without suggestions, the field still searches.
         const found = await api.suggestions(typed, signal).catch(() => []);
         if (signal.aborted || document.activeElement !== input) return;
-        list.open([...found.map(option), found.length > 0 && { text: `Search for “${plain(typed, 60)}”`, detail: "",
+        list.open([...found.map(option), found.length > 0 && { text: message("search.for", { words: plain(typed, 60) }), detail: "",
             address: searchURL({ ...current, words: typed }) }].filter(Boolean));
-        if (found.length > 0) announce(`${counted(found.length, "suggestion")}. Use the arrow keys to choose one.`);
+        if (found.length > 0) announce(message("search.suggestion-count", { n: found.length }));
     }
 
     input.addEventListener("input", () => {
@@ -88,7 +88,7 @@ export function createSearchBox(open = (address) => location.assign(address)) {
  * @returns {HTMLElement}
  */
 export function targetSearchBox({ kind, id }) {
-    const input = field(`Search this ${kind}`);
+    const input = field(message(`search.field-${kind}`));
     const filter = kind === "collection" ? { collection: id } : { in: id };
     return form(input, () => location.assign(searchURL({ words: input.value.trim(), ...filter })));
 }
@@ -108,12 +108,10 @@ function form(input, onSubmit, ...others) {
     } }, input, ...others);
 }
 
-const kinds = { page: "Page", site: "Site", url: "URL", archive: "Archive" };
-
 /** @param {import("../core/api.js").Suggestion} suggestion */
 function option({ kind, text, url, archive, timestamp }) {
     const target = { kind: "archive", id: archive };
-    const detail = kind === "page" ? plainURL(url, 200) : kinds[kind] ?? "";
+    const detail = kind === "page" ? plainURL(url, 200) : hasMessage(`search.kind-${kind}`) ? message(`search.kind-${kind}`) : "";
     if (kind === "site") return { text: plain(text), detail, address: searchURL({ words: "", site: text }) };
     if (kind === "archive") return { text: plain(text), detail, address: tabURL(target) };
     return { text: kind === "url" ? plainURL(text, 200) : plain(text), detail, address: pageURL(target, url, timestamp) };

@@ -5,7 +5,7 @@ import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
-import { counted, number } from "../core/format.js";
+import { message, messageParts } from "../core/i18n.js";
 import { searchURL } from "../core/routes.js";
 import { activeFilters, facetGroups } from "./facets.js";
 import { createCoverage } from "./coverage.js";
@@ -16,6 +16,7 @@ import { urlCaptures, urlCaptureSection } from "./url-captures.js";
 const hitsPerRequest = 20;
 const hitsPerRequestMax = 100;
 const slowMilliseconds = 150;
+const titlesMax = 60;
 
 /**
  * @param {HTMLElement} root
@@ -31,22 +32,22 @@ export function showSearch(root, firstRoute) {
     let retry = null;
     const titles = new Map();
     const box = createSearchBox(open);
-    const heading = make("h1", { text: "Search results", tabindex: "-1" });
+    const heading = make("h1", { text: message("search.title"), tabindex: "-1" });
     const summary = make("p", { class: "quiet" });
-    const chips = make("ul", { class: "tags chips", "aria-label": "Active filters" });
+    const chips = make("ul", { class: "tags chips", "aria-label": message("library.active-filters") });
     const coverage = createCoverage(load);
     const problems = make("div");
     const hits = make("ol", { class: "hits" });
-    const more = make("button", { type: "button", text: "More results", hidden: true, on: { click: loadMore } });
+    const more = make("button", { type: "button", text: message("search.more"), hidden: true, on: { click: loadMore } });
     const moreProblems = make("div");
-    const facets = make("nav", { class: "facets", "aria-label": "Narrow the results", tabindex: "-1" });
+    const facets = make("nav", { class: "facets", "aria-label": message("search.narrow"), tabindex: "-1" });
     // On a narrow screen, the filters are below the results.
-    const narrow = make("button", { type: "button", class: "narrow", text: "Narrow the results", hidden: true,
+    const narrow = make("button", { type: "button", class: "narrow", text: message("search.narrow"), hidden: true,
         on: { click: () => facets.focus() } });
     const body = make("div", { class: "search-body" }, make("div", { class: "found" }, problems, hits, moreProblems, more), facets);
     root.replaceChildren(
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
-            make("span", { class: "current", "aria-current": "page", text: "Search" })], box.element),
+            make("span", { class: "current", "aria-current": "page", text: message("search.search") })], box.element),
         make("main", { class: "column" }, heading, summary, chips, narrow, coverage.element, body));
     showBanners();
     // Back leads to the same hits: their number is kept, and the position in the list.
@@ -71,14 +72,15 @@ export function showSearch(root, firstRoute) {
         moreProblems.replaceChildren();
         const { signal } = abort;
         const { hits: wanted = hitsPerRequest, top = 0 } = history.state ?? {};
-        document.title = `${plain(search.words, 80) || "Search"} – replayhost`;
+        document.title = `${plain(search.words, 80) || message("search.search")} – replayhost`;
         box.show(search);
         showFilters();
         const timer = setTimeout(() => showBusy(true), slowMilliseconds);
         try {
             const [found, captures] = await Promise.all([
                 api.search(search, { limit: Math.min(wanted, hitsPerRequestMax), facets: true, signal }),
-                urlCaptures(search, signal), loadTitles()]);
+                urlCaptures(search, signal)]);
+            await loadTitles([...(found.facets?.archives ?? []), ...captures.map(({ source }) => ({ value: source }))]);
             if (signal.aborted) return;
             showResults(found, captures);
             if (top > 0) window.scrollTo(0, top);
@@ -94,26 +96,31 @@ export function showSearch(root, firstRoute) {
         }
     }
 
-    /** Reads the titles of archives and collections, for filters, when a search needs them first. */
-    async function loadTitles() {
-        if (titles.size > 0) return;
-        const [archives, collections] = await Promise.all([api.archives(), api.collections()]);
-        for (const { id, title } of [...archives, ...collections]) titles.set(id, plain(title, 100) || id);
+    /** Notes the titles of archives, and reads those of filters and captures. An ID without an archive is its own title. */
+    async function loadTitles(known) {
+        for (const { value, title } of known) if (title !== undefined) titles.set(value, plain(title, 100) || value);
+        const wanted = ["in", "collection"].flatMap((name) => (search[name] ?? "").split(",").filter(Boolean)
+            .map((id) => ({ id, kind: name === "in" ? "archive" : "collection" })))
+            .concat(known.map(({ value }) => ({ id: value, kind: "archive" })));
+        await Promise.all(wanted.slice(0, titlesMax).filter(({ id }) => !titles.has(id)).map(async (target) => {
+            const { title = target.id } = await api.details(target).catch(() => ({}));
+            titles.set(target.id, plain(title, 100) || target.id);
+        }));
     }
 
     function showBusy(isBusy) {
         body.setAttribute("aria-busy", String(isBusy));
-        if (isBusy && count === 0) summary.textContent = "Searching…";
+        if (isBusy && count === 0) summary.textContent = message("search.searching");
     }
 
     function showFilters() {
         const filters = activeFilters(search, titles);
         chips.hidden = filters.length === 0;
         chips.replaceChildren(...filters.map(({ text, without }) => make("li", {},
-            make("a", { class: "tag", href: searchURL(without), "aria-label": `Remove filter: ${text}` },
+            make("a", { class: "tag", href: searchURL(without), "aria-label": message("library.remove-filter", { text }) },
                 make("span", { dir: "auto", text }), make("span", { "aria-hidden": "true", text: "×" })))));
         if (filters.length < 2) return;
-        chips.append(make("li", {}, make("a", { class: "tag", href: searchURL({ words: search.words }), text: "Clear all" })));
+        chips.append(make("li", {}, make("a", { class: "tag", href: searchURL({ words: search.words }), text: message("library.clear-filters") })));
     }
 
     function showResults(found, captures) {
@@ -127,7 +134,7 @@ export function showSearch(root, firstRoute) {
             : notFound(found)));
         addHits(found);
         summary.textContent = isEmpty(search) ? "" : totalText(found);
-        announce(summary.textContent || "Nothing to search for.");
+        announce(summary.textContent || message("search.nothing"));
     }
 
     function addHits({ hits: found, next }) {
@@ -148,13 +155,13 @@ export function showSearch(root, firstRoute) {
             const first = count;
             addHits(found);
             keep({ hits: count });
-            announce(`${counted(found.hits.length, "more result")}.`);
+            announce(message("search.more-results", { n: found.hits.length }));
             hits.children[first]?.querySelector("a").focus({ preventScroll: true });
         } catch (error) {
             if (signal.aborted) return;
             more.disabled = false;
             if (error.status === 0) retry = loadMore;
-            moreProblems.replaceChildren(errorBlock(error, "Can't load more results"));
+            moreProblems.replaceChildren(errorBlock(error, message("search.cant-load-more")));
         }
     }
 
@@ -166,8 +173,8 @@ export function showSearch(root, firstRoute) {
         summary.textContent = "";
         // A search that is refused is refused again.
         const canRetry = error.status === 0 || error.status >= 500;
-        problems.replaceChildren(errorBlock(error, "Can't search"),
-            canRetry ? make("button", { type: "button", text: "Try again", on: { click: load } }) : "");
+        problems.replaceChildren(errorBlock(error, message("search.cant-search")),
+            canRetry ? make("button", { type: "button", text: message("view.try-again"), on: { click: load } }) : "");
     }
 
     /** Says why nothing was found, and what to try. */
@@ -175,15 +182,15 @@ export function showSearch(root, firstRoute) {
         if (unknown.length > 0) {
             const names = unknown.map((name) => `“${plain(name, 60)}”`).join(", ");
             return [make("div", { class: "notice warning" },
-                make("p", { text: `There is no archive or collection ${names} in your library.` }),
-                make("p", { class: "hint", text: "It may have been removed. Remove this filter to search everything." }))];
+                make("p", { text: message("search.unknown", { names }) }),
+                make("p", { class: "hint", text: message("search.unknown-hint") }))];
         }
         const notes = invalidFilters.map((filter) =>
-            make("p", { class: "quiet", dir: "auto", text: `“${plain(filter, 60)}” isn't a valid filter, so it was searched as words.` }));
-        if (isEmpty(search)) return [make("p", { text: "Enter words that are on the page you want to find." }), tips()];
+            make("p", { class: "quiet", dir: "auto", text: message("search.invalid-filter", { filter: plain(filter, 60) }) }));
+        if (isEmpty(search)) return [make("p", { text: message("search.enter-words") }), tips()];
         if (found.length > 0) return notes;
-        return [...notes, make("p", {}, "No pages match ", make("strong", { dir: "auto",
-            text: plain(search.words, 100) ? `“${plain(search.words, 100)}”` : "these filters" }), "."), tips()];
+        const words = plain(search.words, 100);
+        return [...notes, make("p", {}, ...messageParts(words ? "search.none-match" : "search.none-left", { words })), tips()];
     }
 
     const events = followEvents({
@@ -221,13 +228,11 @@ export function showSearch(root, firstRoute) {
 const isEmpty = (search) => Object.values(search).every((value) => !value?.trim());
 
 function totalText({ total, totalIsMinimum }) {
-    if (total === 0) return "No pages found";
-    return totalIsMinimum ? `More than ${number(total)} pages` : counted(total, "page");
+    if (total === 0) return message("search.none");
+    return message(totalIsMinimum ? "search.more-than" : "count.pages", { n: total });
 }
 
 function tips() {
-    return make("ul", { class: "tips" },
-        make("li", {}, "Use fewer words, or the beginning of one: ", make("code", { text: "limp*" }), "."),
-        make("li", {}, "Try another word with the same meaning: ", make("code", { text: "limpet OR patella" }), "."),
-        make("li", {}, "Remove filters. Quotation marks find exact phrases only: ", make("code", { text: "\"low tide\"" }), "."));
+    return make("ul", { class: "tips" }, ...["search.tip-fewer", "search.tip-other", "search.tip-filters"]
+        .map((key) => make("li", {}, ...messageParts(key))));
 }

@@ -1,5 +1,6 @@
 /** The list of a combobox. WAI-ARIA Authoring Practices, "Editable Combobox With List Autocomplete". */
 import { make } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 
 /**
  * @typedef {{text: string, detail: string, address: string}} Option
@@ -12,7 +13,7 @@ import { make } from "../core/dom.js";
  *   receive: (event: KeyboardEvent) => void}} `receive` handles a key that was pressed in the input
  */
 export function createSuggestionList(input, onChosen) {
-    const element = make("ul", { id: "suggestions", role: "listbox", class: "suggestions", "aria-label": "Suggestions",
+    const element = make("ul", { id: "suggestions", role: "listbox", class: "suggestions", "aria-label": message("search.suggestions"),
         hidden: true });
     let options = [];
     let active = -1;

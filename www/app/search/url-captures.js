@@ -2,6 +2,7 @@
 import * as api from "../core/api.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { moment, timeOf } from "../core/format.js";
+import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 
 const shownMax = 10;
@@ -42,12 +43,14 @@ export function urlCaptureSection(captures, typed, titles) {
     const filter = typed.includes("*") ? { q: isDomain ? `${typed}/*` : typed, match: "pattern" } : { q: typed, match: "exact" };
     const archives = [...new Set(shown.map(({ source }) => source))];
     return make("section", { class: "url-captures", "aria-labelledby": "captures-title" },
-        make("h2", { id: "captures-title" }, "Captures of ", make("span", { dir: "ltr", text: plainURL(typed, 200) })),
+        make("h2", { id: "captures-title" },
+            ...messageParts("search.captures-of", { url: make("span", { dir: "ltr", text: plainURL(typed, 200) }) })),
         make("ul", {}, ...shown.map(({ url, timestamp, source }) => make("li", {},
             make("a", { href: pageURL({ kind: "archive", id: source }, url, timestamp), dir: "ltr", text: plainURL(url, 400) }),
-            make("p", { class: "quiet" }, moment(timeOf(timestamp)) || "Time unknown", " · ",
+            make("p", { class: "quiet" }, moment(timeOf(timestamp)) || message("library.time-unknown"), " · ",
                 make("span", { dir: "auto", text: plain(titles.get(source) ?? source) }))))),
-        captures.length > shownMax && make("p", { class: "quiet" }, "All captures in ", ...archives.flatMap((id, index) => [
-            index > 0 && ", ", make("a", { href: tabURL({ kind: "archive", id }, "urls", filter), dir: "auto",
-                text: titles.get(id) ?? id })]).filter(Boolean), "."));
+        captures.length > shownMax && make("p", { class: "quiet" }, ...messageParts("search.all-captures-in", {
+            archives: make("span", {}, ...archives.flatMap((id, index) => [index > 0 && ", ",
+                make("a", { href: tabURL({ kind: "archive", id }, "urls", filter), dir: "auto", text: titles.get(id) ?? id })])),
+        })));
 }
