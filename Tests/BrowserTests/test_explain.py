@@ -173,7 +173,7 @@ def test_failure_of_the_crawl(host, page, tmp_path):
     host.add(write_crawl(tmp_path / "reef.wacz"))
     viewer = open_url(host, page, f"{SITE}/chart")
     expect_reason(page, "crawl-failed",
-        f"The crawler couldn't load it on 21 November 2024 (net::ERR_TIMED_OUT), as a part of {SITE}/.")
+        f"The crawler couldn't load it on 21 November 2024. Its error was: net::ERR_TIMED_OUT. It's a part of {SITE}/.")
     page.get_by_role("link", name="Home", exact=True).click()
     expect(viewer.read("h1")).to_have_text("Home")
 

@@ -1,5 +1,6 @@
 /** URLs as they're typed, indexed and shown. */
 import { plainURL } from "./dom.js";
+import { message } from "./i18n.js";
 
 /**
  * Completes a typed URL: `example.com` becomes `https://example.com/`.
@@ -61,7 +62,7 @@ export function slashHint(requested, shown) {
     const path = (url) => withoutFragment(url).replace(/\?.*$/s, "").replace(/^[a-z]+:/i, "");
     const endsIn = (url, ending) => path(ending).includes("/", 2) && path(url).endsWith(`${path(ending)}/`);
     if (!endsIn(shown, requested) && !endsIn(requested, shown)) return "";
-    return `Showing ${plainURL(shown, 120)} (the archive has it ${endsIn(shown, requested) ? "with" : "without"} a slash).`;
+    return message(endsIn(shown, requested) ? "viewer.with-slash" : "viewer.without-slash", { url: plainURL(shown, 120) });
 }
 
 /**
@@ -69,8 +70,8 @@ export function slashHint(requested, shown) {
  * @returns {string} what a page doesn't show of its capture: an error of the site, or a request other than `GET`
  */
 export const captureNote = ({ status, request }) => [
-    request && "This is the answer to a form.",
-    status >= 400 && `The site answered ${status}.`,
+    request && message("viewer.form-answer"),
+    status >= 400 && message("viewer.site-answered", { status: String(status) }),
 ].filter(Boolean).join(" ");
 
 /**

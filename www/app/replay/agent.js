@@ -4,6 +4,7 @@
  */
 import { startCommand } from "../core/api.js";
 import { make } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 import { clearOrigin, forgetOrigin } from "./clear-origin.js";
 import { failureText, stepText } from "./setup-texts.js";
 
@@ -39,7 +40,7 @@ export function createAgent(archive, chosenMode, listener) {
     const { onProgress, onRestored, onTitle, onFile, onScroll, onReloadRefused } = listener;
     const origin = new URL(archive.replayOrigin).origin;
     const address = `${origin}/${chosenMode ? `?replay=${chosenMode}` : ""}`;
-    const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: "Replay engine", tabindex: "-1",
+    const frame = make("iframe", { name: "___replayhost_agent", hidden: true, title: message("viewer.engine-frame"), tabindex: "-1",
         "aria-hidden": "true", sandbox: "allow-scripts allow-same-origin", referrerpolicy: "origin" });
     const failure = (code) => new AgentFailure(code, origin, archive.id);
     const requests = new Map();

@@ -5,19 +5,20 @@
  * Any archived script can send these requests.
  */
 import { exactURL, make, plain, plainURL } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 
 const frameName = "___replayhost_print";
 const pageFrameName = "___wb_replay_top_frame";
 
 /** The hint for each dialog, which `page.js` has answered already. */
 const dialogs = {
-    alert: (text) => `Message from the page: “${text}”`,
-    confirm: (text) => `The page asked “${text}” and received OK.`,
-    prompt: (text) => `The page asked “${text}” and received its default answer.`,
+    alert: (text) => message("viewer.page-alert", { text }),
+    confirm: (text) => message("viewer.page-confirm", { text }),
+    prompt: (text) => message("viewer.page-prompt", { text }),
 };
 
 /** The hint for a link that another program would open, by its scheme (RFC 6068, RFC 3966). The receiver follows. */
-const links = { mailto: "This link opens an email to", tel: "This link calls the number" };
+const links = { mailto: "viewer.link-email", tel: "viewer.link-call" };
 
 function decoded(text) {
     try {
@@ -53,7 +54,7 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
      */
     async function print() {
         if (!isShown()) {
-            showHint("No page to print here. To print a PDF, use the print button in its toolbar.");
+            showHint(message("viewer.nothing-to-print"));
             return;
         }
         endPrinting();
@@ -61,7 +62,7 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
         const { html } = await copyPage();
         if (current !== printCount) return;
         if (typeof html !== "string") {
-            showHint("This page can't be printed.");
+            showHint(message("viewer.cant-print"));
             return;
         }
         let isLoaded = false;
@@ -71,7 +72,7 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
             else frame.contentWindow.postMessage({ html }, "*");
             isLoaded = true;
         };
-        frame = make("iframe", { name: frameName, class: "print-frame", title: "Copy for printing", tabindex: "-1",
+        frame = make("iframe", { name: frameName, class: "print-frame", title: message("viewer.print-copy"), tabindex: "-1",
             "aria-hidden": "true", inert: true, sandbox: "allow-scripts allow-modals", referrerpolicy: "no-referrer",
             src: `http://127.0.0.1${port}/print`, on: { load: fill } });
         stage.append(frame);
@@ -79,8 +80,8 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
 
     function showLink(url) {
         const [, scheme, receiver] = /^([a-z]+):([^?]*)/i.exec(url) ?? ["", "", ""];
-        if (Object.hasOwn(links, scheme) && receiver) showHint(links[scheme], plainURL(decoded(receiver)));
-        else showHint("This link opens in another app:", exactURL(url));
+        if (Object.hasOwn(links, scheme) && receiver) showHint(message(links[scheme]), plainURL(decoded(receiver)));
+        else showHint(message("viewer.link-other-app"), exactURL(url));
     }
 
     function receiveFromPage({ kind, text }) {
@@ -97,7 +98,7 @@ export function createPageRequests(origin, stage, { isShown, copyPage, showHint,
         } else if (kind === "print" && isShown()) {
             // Without a recent click or key press, the user didn't ask to print.
             if (navigator.userActivation?.isActive) print();
-            else showHint("This page tried to print. To print it, use the Print button above.");
+            else showHint(message("viewer.page-prints"));
         }
     }
 

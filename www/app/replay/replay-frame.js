@@ -3,6 +3,7 @@
  * to this window. Any archived script can do the same, so all reports are checked.
  */
 import { make } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 
 // Scripts and forms work as on the live web, but a page can't open windows or navigate the viewer.
 const sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock";
@@ -60,7 +61,7 @@ export function createReplayFrame(archive, { onReport, onDocument }) {
         navigate(url, timestamp) {
             const target = address(url, timestamp);
             if (!frame) {
-                frame = make("iframe", { name: "___wb_replay_top_frame", title: "Archived page", sandbox,
+                frame = make("iframe", { name: "___wb_replay_top_frame", title: message("viewer.page-frame"), sandbox,
                     "aria-description": "F6 leaves the page",
                     allow: "autoplay; fullscreen", src: target,
                     on: { load: onDocument } });

@@ -1,6 +1,7 @@
 /** Chooses another capture of the URL that is shown. Long lists are loaded in parts. */
 import { icon, make } from "../core/dom.js";
 import { exactMoment, moment } from "../core/format.js";
+import { message } from "../core/i18n.js";
 
 /**
  * @typedef {{onTime: (timestamp: string) => void,
@@ -21,7 +22,7 @@ export function createTimeChoice(shown, near, { onTime, list }) {
     const hasMore = near.total > near.captures.length;
     if (around.length < 2 && !hasMore) return [timeText(shown)];
     const count = hasMore ? near.total : around.length;
-    const select = make("select", { "aria-label": `Capture time, ${count} captures`,
+    const select = make("select", { "aria-label": message("viewer.capture-times", { n: count }),
         title: shown.capturedAt, on: { change: choose } });
     fill(select, shown, near);
 
@@ -43,7 +44,7 @@ export function createTimeChoice(shown, near, { onTime, list }) {
 
     const before = around.filter((capture) => digits(capture) < digits(shown)).pop();
     const after = around.find((capture) => digits(capture) > digits(shown));
-    return [step("back", "Previous capture", before, onTime), select, step("forward", "Next capture", after, onTime)];
+    return [step("back", message("viewer.previous-capture"), before, onTime), select, step("forward", message("viewer.next-capture"), after, onTime)];
 }
 
 function step(shape, label, capture, onTime) {
@@ -66,16 +67,17 @@ function fill(select, shown, { captures, total, position }) {
     const more = (value, label) => make("option", { value, text: label });
     const choices = [];
     if (!isListed && isBefore) choices.push(option(shown));
-    if (position > 0) choices.push(more("first", "First captures"), more("earlier", `${position} earlier captures`));
+    if (position > 0) choices.push(more("first", message("viewer.first-captures")), more("earlier", message("viewer.earlier-captures", { n: position })));
     choices.push(...times.map(option));
-    if (laterCount > 0) choices.push(more("later", `${laterCount} later captures`), more("latest", "Latest captures"));
+    if (laterCount > 0) choices.push(more("later", message("viewer.later-captures", { n: laterCount })), more("latest", message("viewer.latest-captures")));
     if (!isListed && !isBefore) choices.push(option(shown));
     select.replaceChildren(...choices);
     select.value = shown.timestamp;
 }
 
 function label({ capturedAt, status }, text) {
-    return text(capturedAt) + (status !== undefined && status !== 200 ? ` (status ${status})` : "");
+    const time = text(capturedAt);
+    return status !== undefined && status !== 200 ? message("viewer.time-with-status", { time, status: String(status) }) : time;
 }
 
 /** @returns {import("../core/api.js").Capture[]} one capture for each time */

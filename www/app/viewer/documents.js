@@ -1,6 +1,7 @@
 /** Shows captures that aren't pages: PDF documents, and files that browsers save. */
 import { isPDF } from "../core/captures.js";
 import { icon, make, plainURL } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 
 const signature = "%PDF-";
 const signatureBytesMax = 1024;
@@ -31,9 +32,8 @@ function askBeforeLeaving(event) {
 
 /** Returns why the capture isn't shown as a page. */
 function reason(capture) {
-    if ([204, 205].includes(capture.status)) return "The site sent no content for this URL.";
-    return isPDF(capture) ? "This PDF can't be shown here. Save a copy to open it in another program."
-        : "This file can't be shown as a page. Save a copy instead.";
+    if ([204, 205].includes(capture.status)) return message("viewer.no-content");
+    return message(isPDF(capture) ? "viewer.pdf-elsewhere" : "viewer.not-page-text");
 }
 
 /**
@@ -51,15 +51,15 @@ export async function documentPanel(archive, capture) {
         window.addEventListener("beforeunload", askBeforeLeaving);
         const port = location.port && `:${location.port}`;
         return make("div", { class: "panel pdf-panel" },
-            make("h1", { class: "visually-hidden", text: "A PDF document" }),
-            make("iframe", { title: "PDF document", allow: "fullscreen", referrerpolicy: "origin",
+            make("h1", { class: "visually-hidden", text: message("viewer.pdf") }),
+            make("iframe", { title: message("viewer.pdf"), allow: "fullscreen", referrerpolicy: "origin",
                 src: `http://127.0.0.1${port}/pdf/${archive.id}/${capture.timestamp}/${capture.url}` }));
     }
     return make("div", { class: "panel document-panel" }, make("div", { class: "panel-content" }, icon("file"),
-        make("h1", { tabindex: "-1", text: isPDF(capture) ? "A PDF document" : "Not a page" }),
+        make("h1", { tabindex: "-1", text: message(isPDF(capture) ? "viewer.pdf" : "viewer.not-page") }),
         make("p", { class: "url wrap", dir: "ltr", text: plainURL(capture.url, 600) }),
         make("p", { text: reason(capture) }),
         make("p", { class: "panel-actions" },
-            make("a", { class: "button primary", target: "_blank", rel: "noopener", text: "Save a copy",
+            make("a", { class: "button primary", target: "_blank", rel: "noopener", text: message("viewer.save-copy"),
                 href: `${archive.replayOrigin}/c/${archive.id}/${capture.timestamp}dl_/${capture.url}` }))));
 }

@@ -1,9 +1,9 @@
 /** Texts and links for the reasons why a URL can't be shown. `docs/json.md` describes the reasons. */
 import { unavailabilityText } from "../components/availability.js";
-import { withCode } from "../components/messages.js";
 import { pageRow } from "../components/page-row.js";
 import { make, plain, plainURL } from "../core/dom.js";
-import { counted, day, moment } from "../core/format.js";
+import { day, moment } from "../core/format.js";
+import { message, messageParts } from "../core/i18n.js";
 import { pageURL } from "../core/routes.js";
 
 const urlCharactersMax = 300;
@@ -21,40 +21,36 @@ function dayOf(timestamp) {
 }
 
 /**
- * The sentence for each code, as texts and elements. `place` is “this archive” or “this collection”.
+ * The sentence for each code, as texts and elements.
  *
- * @type {Object<string, (reason: Object<string, any>, place: string, explanation: import("../core/api.js").Explanation) =>
- *   (Node|string)[]>}
+ * @type {Object<string, (reason: Object<string, any>, kind: "archive"|"collection",
+ *   explanation: import("../core/api.js").Explanation) => (Node|string)[]>}
  */
 const sentences = {
-    "captured": (reason) => [`The index lists a capture from ${dayOf(reason.timestamp)}.`],
-    "other-archive": ({ total }) => [total === 1 ? "It's in another archive in your library."
-        : `It's in ${total} other archives in your library.`],
-    "other-form": (reason, place) => [`It's in ${place} under another form of the URL.`],
-    "other-query": ({ total, more }, place) => [`It's in ${place} only with ${total === 1 && !more ? "another query"
-        : `other queries, ${total}${more ? " or more" : ""} of them`}.`],
-    "post-only": (reason, place) => [`It's in ${place} only as the answer to a form or a script.`],
-    "redirect-lost": ({ redirects, endless }) => (endless ? ["It redirects without end, so there is no page to show."]
-        : [urlText(redirects[0].url), " was captured only as a redirect to this page."]),
-    "error-page": ({ status, timestamp }) => [
-        `The site answered with an error${status ? ` (${status})` : ""} on ${dayOf(timestamp)}.`],
-    "unreadable": ({ timestamp, problem, archive }) => [
-        `The record of ${dayOf(timestamp)} can't be read: ${plain(problem, 300)}. The file may be damaged. `,
-        ...withCode(`For details, run \`replayhost info ${archive}\`.`)],
-    "requires": ({ requires }) => ["It needs another archive that isn't in your library or can't be read: ",
-        requires.map(({ filename, sha256 }) => plain([filename, sha256 && `SHA-256 ${sha256}`].filter(Boolean).join(", ")))
-            .join("; "), ". ", make("a", { href: "/", text: "Add it to your library" }), "."],
-    "unavailable": ({ archives }) => ["The files of these archives can't be read: ",
-        ...archives.flatMap(({ title, archive }, index) => [index ? ", " : "", quoted(title, archive)]), "."],
-    "crawl-failed": ({ page, timestamp, status, error }, place, { url, missing }) => [
-        `The crawler couldn't load it${timestamp ? ` on ${dayOf(timestamp)}` : ""}`,
-        error || status ? ` (${plain(error ?? `status ${status}`, 100)})` : "",
-        ...(page === (missing ?? url) ? [] : [", as a part of ", urlText(page)]), "."],
-    "linked-from": ({ total }) => [total === 1 ? "A captured page uses it:" : `${counted(total, "captured page")} use it:`],
-    "site-not-captured": ({ host }, place) => [host ? `Nothing from ${plain(host, 80)} is in ${place}.` : ""],
-    "never": ({ host, urls, more }, place) => [host
-        ? `It was never captured. ${more ? `${counted(urls, "URL")} or more` : counted(urls, "URL")} from ${plain(host, 80)} ${urls === 1 ? "is" : "are"} in ${place}.`
-        : "It was never captured."],
+    "captured": ({ timestamp }) => messageParts("why.captured", { day: dayOf(timestamp) }),
+    "other-archive": ({ total }) => messageParts("why.other-archive", { n: total }),
+    "other-form": (reason, kind) => messageParts("why.other-form", { kind }),
+    "other-query": ({ total, more }, kind) => messageParts(more ? "why.other-queries" : "why.other-query", { n: total, kind }),
+    "post-only": (reason, kind) => messageParts("why.post-only", { kind }),
+    "redirect-lost": ({ redirects, endless }) => (endless ? messageParts("why.redirects-endlessly")
+        : messageParts("why.redirect-lost", { url: urlText(redirects[0].url) })),
+    "error-page": ({ status, timestamp }) => messageParts(status ? "why.error-page" : "why.error-page-unknown",
+        { status: String(status), day: dayOf(timestamp) }),
+    "unreadable": ({ timestamp, problem, archive }) => messageParts("why.unreadable",
+        { day: dayOf(timestamp), problem: plain(problem, 300), command: `replayhost info ${archive}` }),
+    "requires": ({ requires }) => messageParts("why.requires", { names: requires.map(({ filename, sha256 }) =>
+        plain([filename, sha256 && `SHA-256 ${sha256}`].filter(Boolean).join(", "))).join("; ") },
+    { a: (...children) => make("a", { href: "/" }, ...children) }),
+    "unavailable": ({ archives }) => messageParts("why.unavailable", { archives: make("span", {},
+        ...archives.flatMap(({ title, archive }, index) => [index ? ", " : "", quoted(title, archive)])) }),
+    "crawl-failed": ({ page, timestamp, status, error }, kind, { url, missing }) => [
+        ...messageParts(timestamp ? "why.crawl-failed-on" : "why.crawl-failed", { day: timestamp ? dayOf(timestamp) : "" }), " ",
+        ...(error || status ? messageParts("why.crawl-error", { error: plain(error ?? status, 100) }) : []), " ",
+        ...(page === (missing ?? url) ? [] : messageParts("why.part-of", { url: urlText(page) }))],
+    "linked-from": ({ total }) => messageParts("why.linked-from", { n: total }),
+    "site-not-captured": ({ host }, kind) => (host ? messageParts("why.site-not-captured", { host: plain(host, 80), kind }) : []),
+    "never": ({ host, urls, more }, kind) => [...messageParts("why.never"), " ",
+        ...(host ? messageParts(more ? "why.site-has-more" : "why.site-has", { n: urls, host: plain(host, 80), kind }) : [])],
 };
 
 /**
@@ -69,7 +65,7 @@ export function reasonBlocks(archive, explanation) {
     const isSaid = ({ code }) => code === "unavailable" && unavailabilityText(archive) !== "";
     return explanation.reasons.filter((reason) => !isSaid(reason) && Object.hasOwn(sentences, reason.code))
         .map((reason) => {
-            const sentence = sentences[reason.code](reason, `this ${archive.kind}`, explanation);
+            const sentence = sentences[reason.code](reason, archive.kind, explanation);
             const rows = rowsOf(archive, reason, explanation.offers.filter(({ why }) => why === reason.code));
             return make("div", { class: "reason", "data-code": reason.code },
                 make("p", {}, ...sentence), rows.length > 0 && make("ul", { class: "pages" }, ...rows), restOf(reason));
@@ -88,7 +84,7 @@ export function closestBlocks(archive, captures, pages) {
         const { title } = pages.find(({ url }) => encoded(url) === encoded(capture.url)) ?? {};
         return title ? pageRow(archive, { ...capture, title }) : row(archive, capture);
     });
-    return [make("h2", { text: "Closest URLs" }), make("ul", { class: "pages" }, ...rows)];
+    return [make("h2", { text: message("viewer.closest-urls") }), make("ul", { class: "pages" }, ...rows)];
 }
 
 function rowsOf(archive, reason, offers) {
@@ -103,11 +99,12 @@ function rowsOf(archive, reason, offers) {
 }
 
 function otherArchiveRow(capture, { title, captures, firstYear, lastYear }) {
-    const years = firstYear === lastYear ? firstYear : `${firstYear}–${lastYear}`;
     return make("li", {},
         make("a", { dir: "auto", href: pageURL({ kind: "archive", id: capture.archive }, capture.url, capture.timestamp),
-            text: `Open in “${plain(title, 120) || capture.archive}”` }),
-        make("span", { class: "url", text: `${counted(captures, "capture")}, ${years}` }));
+            text: message("viewer.open-in", { title: plain(title, 120) || capture.archive }) }),
+        make("span", { class: "url", text: firstYear === lastYear
+            ? message("search.captures-in", { n: captures, year: String(firstYear) })
+            : message("search.captures-from", { n: captures, first: String(firstYear), last: String(lastYear) }) }));
 }
 
 /** A capture in this archive or collection. */
@@ -122,7 +119,6 @@ function row(archive, { url, request, timestamp, capturedAt }) {
 function restOf({ code, total, skipped, archives, pages }) {
     const more = total - (archives ?? pages ?? []).length;
     if (!["other-archive", "linked-from"].includes(code) || more <= 0 && !skipped) return null;
-    const texts = [more > 0 && `${counted(more, "more", "more")}.`,
-        skipped > 0 && `${counted(skipped, "archive wasn't", "archives weren't")} searched.`];
+    const texts = [more > 0 && message("viewer.more", { n: more }), skipped > 0 && message("viewer.skipped", { n: skipped })];
     return make("p", { class: "quiet", text: texts.filter(Boolean).join(" ") });
 }

@@ -1,5 +1,6 @@
 /** The line above the page. */
 import { make } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 
 /**
  * @param {string} fallback the text while there is no other
@@ -17,7 +18,7 @@ export function createHintBar(fallback) {
             const part = make("span", { text: copied });
             element.append(" ", part);
             if (navigator.clipboard) {
-                element.append(" ", make("button", { type: "button", class: "quiet-button", text: "Copy",
+                element.append(" ", make("button", { type: "button", class: "quiet-button", text: message("viewer.copy"),
                     on: { click: () => navigator.clipboard.writeText(part.textContent) } }));
             }
         },

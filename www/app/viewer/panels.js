@@ -5,7 +5,7 @@ import { pageRow } from "../components/page-row.js";
 import * as api from "../core/api.js";
 import { hostOf, sameDocument } from "../core/captures.js";
 import { make, plain, plainURL } from "../core/dom.js";
-import { counted } from "../core/format.js";
+import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { failureText } from "../replay/setup-texts.js";
 import { closestBlocks, reasonBlocks } from "./explanation.js";
@@ -39,15 +39,15 @@ export function progressPanel(title, text) {
  */
 export function failurePanel(title, error, retry, archive) {
     const code = archive.kind === "archive" && fileFailures[error.code];
-    const { what: message = error.message, hint = "" } = code ? failureText(code, archive.replayOrigin, archive.id) : error;
-    const { what } = messageParts(new Error(message));
+    const { what: problem = error.message, hint = "" } = code ? failureText(code, archive.replayOrigin, archive.id) : error;
+    const { what } = messageParts(new Error(problem));
     const kind = error.code === "server-unavailable" ? "failure-panel server-panel" : "failure-panel";
     return panel(kind, heading(title),
         make("p", { role: "alert" }, ...withCode(what)),
         hint && make("p", {}, ...withCode(messageParts({ message: hint }).what)),
         make("p", { class: "panel-actions" },
-            make("button", { type: "button", class: "primary", text: "Try again", on: { click: retry } }),
-            make("a", { class: "button", href: tabURL(archive, "pages"), text: "All pages" })));
+            make("button", { type: "button", class: "primary", text: message("view.try-again"), on: { click: retry } }),
+            make("a", { class: "button", href: tabURL(archive, "pages"), text: message("viewer.all-pages") })));
 }
 
 /**
@@ -63,19 +63,18 @@ export function failurePanel(title, error, retry, archive) {
 export function absencePanel(archive, url, { indexed, asked, timestamp }) {
     const title = plain(archive.title) || archive.id;
     const reasons = make("div", { class: "explanation", "aria-live": "polite" },
-        make("p", { class: "quiet", text: "Looking in your library…" }));
+        make("p", { class: "quiet", text: message("viewer.looking") }));
     const nearby = make("div", { class: "explanation" });
     explain(archive, url, asked, timestamp, reasons, nearby);
     return panel("absence-panel",
-        heading(indexed ? "This capture can't be shown" : `This page isn't in “${title}”`),
+        heading(message(indexed ? "viewer.cant-show-capture" : "viewer.not-in", { title })),
         make("p", { class: "url wrap", dir: "ltr", text: plainURL(url, 600) }),
-        make("p", { role: "status", text: indexed ? `“${title}” lists this capture, but it can't be shown.`
-            : "Nothing was loaded from the internet." }),
+        make("p", { role: "status", text: message(indexed ? "viewer.listed" : "viewer.nothing-loaded", { title }) }),
         unavailabilityText(archive) && make("p", {}, ...withCode(unavailabilityText(archive))),
         make("p", { class: "panel-actions" },
             history.length > 1
-                && make("button", { type: "button", text: "Go back", on: { click: () => history.back() } }),
-            make("a", { class: "button", href: tabURL(archive, "pages"), text: "All pages" })),
+                && make("button", { type: "button", text: message("viewer.go-back"), on: { click: () => history.back() } }),
+            make("a", { class: "button", href: tabURL(archive, "pages"), text: message("viewer.all-pages") })),
         reasons, nearby);
 }
 
@@ -103,7 +102,7 @@ function pageBlocks(archive, host, found, shown) {
     const pages = found?.pages.filter((page) => !shown.includes(page.url)) ?? [];
     if (pages.length === 0) return [];
     const more = found.total - found.pages.length;
-    return [make("h2", { text: `Pages from ${plain(host, 80)} in this ${archive.kind}` }),
+    return [make("h2", { text: message("viewer.pages-from", { host: plain(host, 80), kind: archive.kind }) }),
         make("ul", { class: "pages" }, ...pages.map((page) => pageRow(archive, page))),
-        ...(more > 0 ? [make("p", { class: "quiet", text: `${counted(more, "more page", "more pages")} in the page list` })] : [])];
+        ...(more > 0 ? [make("p", { class: "quiet", text: message("viewer.more-pages", { n: more }) })] : [])];
 }

@@ -1,10 +1,7 @@
 /** The replay mode of a viewer. */
+import { message } from "../core/i18n.js";
 
-const hints = {
-    collection: "Collections always replay by lookups. “replay=ranges” in the URL has no effect.",
-    "warc-deflated": "This archive replays by lookups: the ZIP compresses its WARC files, so “replay=ranges” has no effect.",
-    "data-folder": "This archive replays by lookups: its captures are in the folder data/, so “replay=ranges” has no effect.",
-};
+const obstacles = ["warc-deflated", "data-folder"];
 
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} archive
@@ -12,7 +9,7 @@ const hints = {
  * @returns {{mode: ""|"lookups"|"ranges", hint: string}} the mode that is possible, and why it isn't the chosen one
  */
 export function replayMode(archive, chosen) {
-    if (archive.kind === "collection") return { mode: "", hint: chosen === "ranges" ? hints.collection : "" };
-    const obstacle = archive.findings?.find(({ code }) => Object.hasOwn(hints, code));
-    return chosen === "ranges" && obstacle ? { mode: "", hint: hints[obstacle.code] } : { mode: chosen, hint: "" };
+    if (archive.kind === "collection") return { mode: "", hint: chosen === "ranges" ? message("viewer.mode-collection") : "" };
+    const obstacle = archive.findings?.find(({ code }) => obstacles.includes(code));
+    return chosen === "ranges" && obstacle ? { mode: "", hint: message(`viewer.mode-${obstacle.code}`) } : { mode: chosen, hint: "" };
 }

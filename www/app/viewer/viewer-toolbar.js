@@ -1,5 +1,6 @@
 /** The viewer's toolbar: archive, history buttons, URL and capture time. */
 import { exactURL, icon, make, plain, plainURL } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { createTimeChoice } from "./capture-times.js";
 
@@ -13,20 +14,20 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
     const button = (shape, label, action) => make("button", { type: "button", class: "tool", "aria-label": label,
         title: label, on: { click: action } }, icon(shape));
     const picture = make("img", { class: "favicon", alt: "", width: 16, height: 16, hidden: true });
-    const input = make("input", { type: "text", inputmode: "url", "aria-label": `URL in this ${archive.kind}`,
+    const input = make("input", { type: "text", inputmode: "url", "aria-label": message("viewer.url", { kind: archive.kind }),
         autocapitalize: "none", autocomplete: "off", spellcheck: "false", enterkeyhint: "go", dir: "ltr" });
     const form = make("form", { class: "url-bar", role: "search" }, picture, input);
     const when = make("div", { class: "capture-time" });
     const element = make("header", { class: "toolbar" },
-        make("nav", { class: "location", "aria-label": "Breadcrumbs" },
-            make("a", { class: "tool", href: "/", "aria-label": "Library", title: "Library" }, icon("library")),
+        make("nav", { class: "location", "aria-label": message("app.breadcrumbs") },
+            make("a", { class: "tool", href: "/", "aria-label": message("library.title"), title: message("library.title") }, icon("library")),
             make("a", { class: "archive-name", href: tabURL(archive, "pages"), text: title,
-                title: `Pages of “${title}”` })),
+                title: message("viewer.pages-of", { title }) })),
         make("div", { class: "tools" },
-            button("back", "Back", () => history.back()),
-            button("forward", "Forward", () => history.forward()),
-            button("reload", "Reload this page", onReload),
-            button("print", "Print this page", onPrint)),
+            button("back", message("viewer.back"), () => history.back()),
+            button("forward", message("viewer.forward"), () => history.forward()),
+            button("reload", message("viewer.reload"), onReload),
+            button("print", message("viewer.print"), onPrint)),
         form, when);
 
     // The text in the URL field, its URL, and the key of the capture times.
@@ -78,7 +79,7 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
                 return;
             }
             timesKey = next;
-            when.replaceChildren(...(shown ? [make("span", { class: "label", text: "Captured" }),
+            when.replaceChildren(...(shown ? [make("span", { class: "label", text: message("viewer.captured") }),
                 ...createTimeChoice(shown, near, { onTime, list })] : []));
         },
 

@@ -11,6 +11,7 @@ import {
 } from "../core/captures.js";
 import { followServer, serverFailed } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
+import { message } from "../core/i18n.js";
 import { pageURL, searchURL } from "../core/routes.js";
 import { createAgent } from "../replay/agent.js";
 import { createPageRequests } from "../replay/page-requests.js";
@@ -30,11 +31,11 @@ const restoredSecondsMin = 8;
 const arrivalSecondsMax = 30;
 const copySecondsMax = 20;
 
-const unconfirmed = "This page changed its URL to one that wasn't captured. The last confirmed URL is shown.";
-const neverConfirmed = (kind) => `This page's URL isn't in this ${kind}, so the URL isn't shown.`;
-const restored = "Replay was restarted because the browser cleared its data.";
-const late = () => Object.assign(new Error(`The page didn't load within ${arrivalSecondsMax} seconds.`), {
-    hint: "Your computer may be busy, or the page may be too large for the browser. If it loads later, it appears here.",
+const unconfirmed = message("viewer.url-unconfirmed");
+const neverConfirmed = (kind) => message("viewer.url-never-confirmed", { kind });
+const restored = message("viewer.restored");
+const late = () => Object.assign(new Error(message("viewer.late", { n: arrivalSecondsMax })), {
+    hint: message("viewer.late-hint"),
     isOfPage: true,
 });
 
@@ -202,7 +203,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     }
 
     function showTitle() {
-        if (state.name === "absent") setTitle("Not captured");
+        if (state.name === "absent") setTitle(message("viewer.not-captured"));
         else if (state.name === "failed") setTitle("Can't show page");
         else if (state.name === "file") setTitle(decodeName(state.url));
         else if (state.name === "page") setTitle(pageReports.title || decodeName(state.url));
@@ -217,7 +218,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
     function fail(error, again, frameTarget) {
         retry = again;
         needsServer = error.code === "server-unavailable";
-        const title = error.isOfPage ? "This page can't be shown" : `“${archiveTitle}” can't be opened`;
+        const title = error.isOfPage ? message("viewer.cant-show-page") : message("viewer.cant-open", { title: archiveTitle });
         const panel = failurePanel(title, error, () => retry(), archive);
         // The same failure can be reported several times. Its panel stays, so that buttons keep the focus.
         const isSame = state.panel?.isEqualNode(panel) === true;
@@ -305,7 +306,7 @@ export function createViewer(archive, chosenMode, { onShown, onFailed }) {
             toolbar.setURL(url);
             setTitle("");
         }
-        const progress = () => progressPanel(`Opening “${archiveTitle}”`, "Looking up the URL…");
+        const progress = () => progressPanel(message("viewer.opening", { title: archiveTitle }), message("viewer.looking-up"));
         go("open", { url, timestamp, step, traversed, panel: isFirst ? progress() : undefined });
         if (traversed) frame.remove();
         try {
