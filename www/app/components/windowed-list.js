@@ -176,7 +176,7 @@ export function windowedList({ label, load, render, shape, stateOf = () => "", o
         } else if (["ArrowLeft", "ArrowRight"].includes(event.key) && !event.altKey) {
             event.preventDefault();
             moveInRow(index, event.target, (event.key === "ArrowRight") === (getComputedStyle(element).direction === "ltr") ? 1 : -1);
-        } else if (item(index) !== undefined) {
+        } else if (event.key !== "Tab" && item(index) !== undefined) {
             onKey?.(event, item(index), index);
         }
     }

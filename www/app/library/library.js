@@ -73,6 +73,7 @@ export function showLibrary(root, firstRoute) {
         make("summary", { text: message("library.facets") }), groups);
     const collections = make("div");
     const problems = make("div");
+    const listProblems = make("div");
     const none = make("div", { class: "library-none", hidden: true });
     const list = windowedList({
         label: message("library.archives"),
@@ -101,7 +102,7 @@ export function showLibrary(root, firstRoute) {
         make("main", { class: "column library" },
             make("div", { class: "title-row" },
                 make("div", {}, make("div", { class: "heading" }, heading, activity.link), summary), head, picker),
-            imports.element, problems, tools, body, selection.element, activity.element));
+            imports.element, problems, listProblems, tools, body, selection.element, activity.element));
     showBanners();
 
     function choices() {
@@ -176,6 +177,7 @@ export function showLibrary(root, firstRoute) {
         abort = new AbortController();
         const { signal } = abort;
         retry = null;
+        listProblems.replaceChildren();
         titles.clear();
         showFilter();
         const timer = setTimeout(() => body.setAttribute("aria-busy", "true"), slowMilliseconds);
@@ -208,7 +210,6 @@ export function showLibrary(root, firstRoute) {
     }
 
     function showFacets(facets, all) {
-        problems.replaceChildren();
         const { library, freeBytes } = facets;
         const isEmpty = library.archives + library.collections === 0;
         summary.textContent = isEmpty ? "" : [message("count.archives", { n: library.archives }),
@@ -226,7 +227,7 @@ export function showLibrary(root, firstRoute) {
     }
 
     function showTotal(total) {
-        if (retry) problems.replaceChildren();
+        listProblems.replaceChildren();
         retry = null;
         none.hidden = total > 0 || !isFiltered(filter);
         list.element.hidden = total === 0;
@@ -248,7 +249,7 @@ export function showLibrary(root, firstRoute) {
 
     function showProblem(error) {
         if (error.status === 0) retry = () => load(window.scrollY);
-        problems.replaceChildren(errorBlock(error, message("library.cant-read")),
+        listProblems.replaceChildren(errorBlock(error, message("library.cant-read")),
             make("button", { type: "button", text: message("view.try-again"), on: { click: () => load() } }));
     }
 
