@@ -5,14 +5,14 @@ import * as api from "./core/api.js";
 import { make } from "./core/dom.js";
 import { message } from "./core/i18n.js";
 import { isAtCanonicalHost, canonicalURL, originsMode, resolvesLocalNames } from "./core/origins.js";
-import { archiveName, mainURL, readRoute } from "./core/routes.js";
+import { archiveName, go, mainURL, readRoute } from "./core/routes.js";
 
 const root = document.getElementById("app");
 /** The views, each with its module and style sheets. They load when they are first shown. */
 const views = {
-    library: [["library/library.css"], async (route) => (await import("./library/library.js")).showLibrary(root, route)],
+    library: [["search/search.css", "library/library.css"], async (route) => (await import("./library/library.js")).showLibrary(root, route, { navigate: go })],
     search: [["search/search.css"], async (route) => (await import("./search/search.js")).showSearch(root, route)],
-    archive: [["archive/archive-page.css", "archive/url-list.css", "viewer/viewer.css"], showTarget],
+    archive: [["search/search.css", "archive/archive-page.css", "archive/url-list.css", "viewer/viewer.css"], showTarget],
 };
 views.collection = views.archive;
 let view = null;
