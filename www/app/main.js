@@ -10,9 +10,9 @@ import { archiveName, go, mainURL, readRoute } from "./core/routes.js";
 const root = document.getElementById("app");
 /** The views, each with its module and style sheets. They load when they are first shown. */
 const views = {
-    library: [["search/search.css", "library/library.css"], async (route) => (await import("./library/library.js")).showLibrary(root, route, { navigate: go })],
+    library: [["library/library.css"], async (route) => (await import("./library/library.js")).showLibrary(root, route)],
     search: [["search/search.css"], async (route) => (await import("./search/search.js")).showSearch(root, route)],
-    archive: [["search/search.css", "archive/archive-page.css", "archive/url-list.css", "viewer/viewer.css"], showTarget],
+    archive: [["archive/archive-page.css", "archive/archive-lists.css", "viewer/viewer.css"], showTarget],
 };
 views.collection = views.archive;
 let view = null;

@@ -1,191 +1,135 @@
-/** The page of an archive or collection: its metadata and details, a form that opens a URL, and its pages or URLs. */
-import { unavailabilityText, isUnavailable } from "../components/availability.js";
-import { findingList } from "../components/findings.js";
-import { errorBlock, withCode } from "../components/messages.js";
-import { confirmRemoval } from "../components/removal.js";
+/** The page of an archive or collection: a head, and tabs, each of which loads when it's first shown. */
+import { errorBlock, sentence } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/shell.js";
-import * as api from "../core/api.js";
-import { completeURL } from "../core/captures.js";
-import { make, plain, plainURL } from "../core/dom.js";
-import { counted, countedPages, moment, size, span } from "../core/format.js";
-import { mainURL, pageURL, tabURL } from "../core/routes.js";
+import { followServer } from "../core/connection.js";
+import { make, plain } from "../core/dom.js";
+import { message, messageParts } from "../core/i18n.js";
+import { tabURL } from "../core/routes.js";
+import { settings } from "../core/settings.js";
 import { targetSearchBox } from "../search/search-box.js";
-import { exportSection } from "./export.js";
-import { memberSection } from "./members.js";
-import { metadataSection } from "./metadata.js";
-import { pageSection } from "./page-list.js";
-import { urlSection } from "./url-list.js";
-import { verificationSection } from "./verification.js";
-
-// Findings that repeat the notice above them.
-const repeatedFindings = ["file-unavailable", "file-changed", "file-missing"];
+import { createCounts } from "./counts.js";
+import { archiveHead } from "./head.js";
+import { issueCount, seenIssue } from "./issues.js";
 
 /**
- * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item a collection with its members as archives
+ * @typedef {object} Context what tabs are made of
+ * @property {import("../core/api.js").Archive|import("../core/api.js").Collection} item a collection with its members as archives
+ * @property {() => Promise<import("./counts.js").Counts|null>} counts
+ * @property {() => Promise<void>} edit opens the dialog for title, tags and notes
+ * @property {ReturnType<typeof import("./exporter.js").createExporter>} exporter
+ * @property {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
+ * @property {(findings: import("../core/api.js").Finding[]) => void} onFindings after a verification
+ *
+ * @typedef {{element: HTMLElement, show?: (filter: Object<string, string>) => void, close: () => void}} Tab
+ */
+
+const modules = {
+    overview: () => import("./overview.js"),
+    archives: () => import("./members.js"),
+    pages: () => import("./page-list.js"),
+    urls: () => import("./url-list.js"),
+    files: () => import("./files.js"),
+    timeline: () => import("./timeline.js"),
+    details: () => import("./details.js"),
+};
+
+/**
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {{element: HTMLElement, show: (route: import("../core/routes.js").TargetRoute) => boolean,
- *   close: () => void}} `show` shows the list of pages or of URLs, and returns whether the other one was shown before
+ * @returns {{element: HTMLElement, show: (route: import("../core/routes.js").TargetRoute) => Promise<void>, close: () => void}} `show` shows
+ *   a tab. Opened again, a tab keeps what it shows
  */
 export function createArchivePage(item, onChanged) {
-    const title = plain(item.title) || item.id;
-    const description = plain(item.description, 600);
-    const findings = make("div");
-    const isCollection = item.kind === "collection";
-    const lists = createLists(item);
-    const exports = isUnavailable(item) ? null : exportSection(item);
-    const verification = isCollection ? null : verificationSection(item, showFindings);
-    showFindings(item.findings ?? []);
+    const counts = createCounts(item);
+    const head = archiveHead(item, onChanged);
+    const context = { item, counts, onChanged, edit: head.edit, exporter: head.exporter, onFindings: showFindings };
+    const names = Object.keys(modules).filter((name) => name !== "archives" || item.kind === "collection");
+    const links = Object.fromEntries(names.map((name) => [name, make("a", { href: tabURL(item, name) }, ...label(name))]));
+    const nav = make("nav", { class: "tabs", "aria-label": message("archive.tabs") }, ...Object.values(links));
+    const banner = make("div");
+    const place = make("div", { class: "tab-content" });
     const element = make("div", { class: "archive-page" },
         pageHeader([make("span", { "aria-hidden": "true", text: "/" }),
-            make("span", { class: "current", "aria-current": "page", text: title })], targetSearchBox(item)),
-        make("main", { class: "column" },
-            make("div", { class: "title-row" },
-                make("div", {}, make("h1", { text: title, tabindex: "-1" }), isCollection && make("p", { class: "quiet",
-                    text: `A collection of ${counted(item.members.length, "archive")} that replay together` }),
-                description && make("p", { text: description })),
-                item.mainPage && !isUnavailable(item) && make("a", { class: "button primary", href: mainURL(item),
-                    text: "Open" })),
-            unavailableNotice(item),
-            metadataSection(item, onChanged),
-            factList(item),
-            verification?.element,
-            findings,
-            !isUnavailable(item) && urlForm(item),
-            !isUnavailable(item) && isolationHelp(item),
-            exports?.element,
-            isCollection && memberSection(item, onChanged),
-            lists.element,
-            isCollection && removeSection(item)));
+            make("span", { class: "current", "aria-current": "page", dir: "auto", text: plain(item.title) || item.id })], targetSearchBox(item)),
+        make("main", { class: "column" }, head.element, nav, banner, place));
+    const open = new Map();
+    let wanted = null;
+    let hasFailed = false;
+    const server = followServer({ onBack: () => hasFailed && show(wanted) });
+    document.addEventListener("keydown", editByKey);
+    showFindings(item.findings);
     queueMicrotask(showBanners);
+    // Without the counts, the tab has no number.
+    counts().then((found) => found?.urls !== undefined && links.urls.replaceChildren(...label("urls", found.urls)), () => {});
 
-    function showFindings(all) {
-        const shown = all.filter(({ code }) => !repeatedFindings.includes(code));
-        findings.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", text: "Issues found in this file" }), findingList(shown))]));
+    function label(name, count = { pages: item.pageCount, archives: item.members?.length }[name]) {
+        return messageParts(count === undefined ? `tab.${name}` : `tab.${name}-count`, { n: count },
+            { n: (...text) => make("span", { class: "count" }, ...text) });
     }
-    return { element, show: lists.show, close: () => {
-        lists.close();
-        verification?.close();
-        exports?.close();
-    } };
-}
 
-/** Returns the tabs for the list of pages and the list of URLs, and the list that is chosen. */
-function createLists(item) {
-    const tabs = { pages: make("a", { href: tabURL(item, "pages"), text: "Pages" }),
-        urls: make("a", { href: tabURL(item, "urls"), text: "URLs" }) };
-    const place = make("div");
-    let list = null;
+    function showFindings(findings) {
+        const now = { ...item, findings };
+        const count = issueCount(now);
+        const warning = (...text) => make("span", { class: "issue-count" }, make("span", { "aria-hidden": "true", text: "⚠" }), ...text);
+        links.details.replaceChildren(...(count === 0 ? label("details") : messageParts("tab.details-issues", { n: count }, { w: warning,
+            h: (...text) => make("span", { class: "visually-hidden" }, ...text) })));
+        const seen = seenIssue(now);
+        banner.replaceChildren(...(seen ? [replayNote(item, seen)] : []));
+    }
+
+    async function show(route) {
+        wanted = route;
+        hasFailed = false;
+        const name = Object.hasOwn(links, route.view) ? route.view : "overview";
+        for (const [tab, link] of Object.entries(links)) {
+            if (tab === name) link.setAttribute("aria-current", "page");
+            else link.removeAttribute("aria-current");
+        }
+        links[name].scrollIntoView({ block: "nearest", inline: "nearest" });
+        banner.hidden = name === "details";
+        if (!open.has(name)) {
+            try {
+                const { createTab } = await modules[name]();
+                if (!open.has(name)) open.set(name, createTab(context));
+            } catch (error) {
+                // A module that could not be loaded: the server has stopped.
+                hasFailed = true;
+                if (wanted === route) place.replaceChildren(errorBlock(error, message("view.cant-load")));
+                return;
+            }
+        }
+        // Another tab was chosen meanwhile.
+        if (wanted !== route) return;
+        const tab = open.get(name);
+        if (place.firstChild !== tab.element) place.replaceChildren(tab.element);
+        await tab.show?.(route.filter ?? {});
+    }
+
+    /** `e` edits, outside text fields. */
+    function editByKey(event) {
+        if (event.key !== "e" || event.ctrlKey || event.metaKey || event.altKey || !settings().singleKeys || element.hidden) return;
+        if (event.target.closest("input, textarea, select, dialog, [contenteditable]")) return;
+        event.preventDefault();
+        head.edit();
+    }
+
     return {
-        element: make("section", { class: "lists", "aria-label": "Contents" },
-            make("nav", { class: "tabs", "aria-label": "Contents" }, tabs.pages, tabs.urls), place),
+        element,
+        show,
 
-        show({ view, filter }) {
-            const name = view === "urls" ? "urls" : "pages";
-            const hasChanged = list !== null && list.name !== name;
-            for (const [tab, link] of Object.entries(tabs)) {
-                if (tab === name) link.setAttribute("aria-current", "page");
-                else link.removeAttribute("aria-current");
-            }
-            if (list?.name !== name) {
-                list?.close();
-                list = { name, ...(name === "urls" ? urlSection(item) : pageSection(item)) };
-                place.replaceChildren(list.element);
-            }
-            list.show?.(filter);
-            return hasChanged;
+        close() {
+            document.removeEventListener("keydown", editByKey);
+            server.close();
+            head.close();
+            for (const tab of open.values()) tab.close();
         },
-
-        close: () => list?.close(),
     };
 }
 
-function unavailableNotice(item) {
-    const text = unavailabilityText(item);
-    return text && make("div", { class: "notice warning", role: "status" }, make("p", {}, ...withCode(text)));
-}
-
-function factList(item) {
-    const rows = item.kind === "collection" ? collectionFacts(item) : archiveFacts(item);
-    const facts = [
-        ["Captured", span(item.firstCapture, item.lastCapture) || "Unknown"],
-        ["Contents", [countedPages(item),
-            item.captureCount !== undefined && counted(item.captureCount, "capture")].filter(Boolean).join(", ")],
-        ...rows,
-    ];
-    return make("dl", { class: "facts" }, ...facts.filter(([, value]) => value).map(([name, value]) =>
-        make("div", {}, make("dt", { text: name }), make("dd", {}, ...[value].flat()))));
-}
-
-function archiveFacts(archive) {
-    const created = [archive.createdAt && moment(archive.createdAt), plain(archive.software, 120)].filter(Boolean);
-    const version = archive.waczVersion ? `WACZ ${plain(archive.waczVersion, 20)}, ` : "";
-    return [
-        ["Created", created.join(", with ")],
-        ["Saved from", archive.saved && [make("span", { dir: "ltr", text: plainURL(archive.saved.url, 400) }),
-            archive.saved.user !== "defaultuser" && ` for ${plain(archive.saved.user, 100)}`]],
-        ["Missing", plain(archive.saved?.incomplete, 1000)],
-        ["Replay", plain(archive.saved?.replayCheck, 1000)],
-        ["Added", [archive.importedAt && moment(archive.importedAt),
-            archive.originalName && `from ${plain(archive.originalName)}`].filter(Boolean).join(" ")],
-        ["File", version + size(archive.size)],
-        ["Search", unreadPDFs(archive.text)],
-        ["Location", archive.linkedPath && make("code", { text: plain(archive.linkedPath, 400) })],
-        ["SHA-256", archive.sha256 ? make("code", { text: archive.sha256 })
-            : archive.linkedPath && "Not calculated yet"],
-        ["Collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
-            make("a", { href: tabURL({ kind: "collection", id }), text: id })])],
-    ];
-}
-
-/** Says that PDFs weren't read on this system, and why. */
-function unreadPDFs({ withoutText } = { withoutText: {} }) {
-    const { noPDFReader, noPDFSandbox } = withoutText;
-    if (noPDFReader) return `${counted(noPDFReader, "PDF")} can't be searched: pdftotext isn't installed`;
-    if (!noPDFSandbox) return "";
-    return [`${counted(noPDFSandbox, "PDF")} can't be searched: no sandbox for pdftotext works on this system. For details, run `,
-        make("code", { text: "replayhost doctor" })];
-}
-
-function collectionFacts(collection) {
-    return [
-        ["Created", [collection.createdAt && moment(collection.createdAt),
-            collection.originalName && `from ${plain(collection.originalName)}`].filter(Boolean).join(" ")],
-        ["Size", size(collection.size)],
-    ];
-}
-
-function removeSection(collection) {
-    const problems = make("div");
-    async function remove() {
-        if (!await confirmRemoval(collection)) return;
-        try {
-            await api.remove(collection);
-            location.assign("/");
-        } catch (error) {
-            problems.replaceChildren(errorBlock(error, "Couldn't remove the collection"));
-        }
-    }
-    return make("section", {}, problems,
-        make("button", { type: "button", class: "danger", text: "Remove collection…", on: { click: remove } }),
-        make("p", { class: "quiet note", text: "Its archives stay in the library." }));
-}
-
-function urlForm(archive) {
-    const input = make("input", { type: "text", id: "open-url", inputmode: "url", autocapitalize: "none",
-        autocomplete: "off", spellcheck: "false", placeholder: "https://example.org/", dir: "ltr" });
-    return make("form", { class: "url-form", on: {
-        submit: (event) => {
-            event.preventDefault();
-            if (input.value.trim()) location.href = pageURL(archive, completeURL(input.value));
-        },
-    } },
-    make("label", { for: "open-url", text: "Open a URL" }),
-    make("div", { class: "joined" }, input, make("button", { type: "submit", text: "Open" })));
-}
-
-function isolationHelp(item) {
-    return make("details", { class: "isolation" }, make("summary", { text: `Don't trust this ${item.kind}?` }),
-        make("p", {}, "Open it in a separate browser without network access: ",
-            make("code", { text: `replayhost open --isolated ${item.id}` })));
+/** Says what will look different, when an issue changes what is seen. */
+function replayNote(item, { what, consequence }) {
+    return make("div", { class: "notice warning replay-note" },
+        make("p", {}, make("strong", { text: message("archive.replay-note") }), " ",
+            make("span", { dir: "auto", text: sentence(plain(consequence || what, 300)) }), " ",
+            make("a", { href: tabURL(item, "details"), text: message("archive.see-details") })));
 }

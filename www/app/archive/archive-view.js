@@ -62,30 +62,33 @@ export function showArchive(root, firstRoute, { onRefused }) {
      */
     function update(route, traversed = false) {
         if (!archive) return;
-        const view = route.view === "main" && !archive.mainPage ? "pages" : route.view;
-        if (view === "pages" || view === "urls") {
-            showPage(route);
+        const view = route.view === "main" && !archive.mainPage ? "overview" : route.view;
+        if (view !== "main" && view !== "page") {
+            showPage({ ...route, view }, traversed);
         } else if (canReplay()) {
             showViewer(route, traversed);
         } else {
             shown.reject(new Error("this browser can't find names such as name.replayhost.localhost, so it "
                 + "can't open archives"));
-            showPage({ ...route, view: "pages" });
+            showPage({ ...route, view: "overview" }, traversed);
         }
     }
 
-    function showPage(route) {
+    function showPage(route, traversed) {
         viewer?.setVisible(false);
         if (!page) {
             page = createArchivePage(archive, change);
             root.append(page.element);
         }
-        const isOtherList = page.show(route) && !page.element.hidden;
+        const wasHidden = page.element.hidden || document.body.dataset.view === "viewer";
         page.element.hidden = false;
         document.body.dataset.view = "pages";
         document.title = `${plain(archive.title) || archive.id} – replayhost`;
-        if (route.view === "main") history.replaceState(history.state, "", tabURL(archive, "pages"));
-        if (!isOtherList) window.scrollTo(0, 0);
+        if (readRoute(location).view === "main") history.replaceState(history.state, "", tabURL(archive));
+        // A list restores its own position, which is kept with the entry of the history.
+        if (wasHidden && !traversed || !(history.state?.top > 0)) window.scrollTo(0, 0);
+        page.show(route);
+        if (document.activeElement === document.body) page.element.querySelector("h1")?.focus({ preventScroll: true });
         showBanners();
         shown.resolve();
     }
@@ -100,6 +103,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
         archive = now;
         page.close();
         const next = createArchivePage(archive, change);
+        history.replaceState({ ...history.state, top: window.scrollY }, "");
         next.show(readRoute(location));
         page.element.replaceWith(next.element);
         page = next;

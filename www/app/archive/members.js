@@ -1,69 +1,83 @@
 /** The archives of a collection: lists, adds and removes them. */
+import { archiveMark } from "../components/archive-mark.js";
 import { unavailabilityMark } from "../components/availability.js";
+import { findingSummary, worstFinding } from "../components/findings.js";
 import { errorBlock } from "../components/messages.js";
+import { toast } from "../components/toast.js";
 import * as api from "../core/api.js";
-import { announce, make, plain } from "../core/dom.js";
-import { counted, size, span } from "../core/format.js";
+import { make, plain } from "../core/dom.js";
+import { size, span } from "../core/format.js";
+import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 
 /**
- * @param {import("../core/api.js").Collection} collection with its members as archives
- * @param {(now: import("../core/api.js").Collection) => void} onChanged
- * @returns {HTMLElement}
+ * @param {import("./archive-page.js").Context} context of a collection
+ * @returns {import("./archive-page.js").Tab}
  */
-export function memberSection(collection, onChanged) {
+export function createTab({ item: collection, onChanged }) {
     const problems = make("div");
     const ids = collection.members.map(({ id }) => id);
 
-    async function change(members, message) {
+    async function change(members) {
         try {
-            const changed = await api.edit(collection, { members });
-            announce(message);
-            onChanged(changed);
+            onChanged(await api.edit(collection, { members }));
+            return true;
         } catch (error) {
-            problems.replaceChildren(errorBlock(error, "Couldn't change the collection"));
+            problems.replaceChildren(errorBlock(error, message("members.failed")));
+            return false;
         }
     }
 
-    const remove = ({ id, title }) =>
-        change(ids.filter((other) => other !== id), `Removed ${plain(title)} from the collection.`);
-    const add = ({ id, title }) => change([...ids, id], `Added ${plain(title)} to the collection.`);
-    return make("section", { class: "members", "aria-labelledby": "members-title" },
-        make("h2", { id: "members-title", text: "Archives in this collection", tabindex: "-1" }),
+    async function remove({ id, title }) {
+        if (!await change(ids.filter((other) => other !== id))) return;
+        toast(message("members.removed", { title: plain(title, 80) || id }),
+            { text: message("removal.undo"), onChosen: () => change(ids) });
+    }
+
+    async function add({ id, title }) {
+        if (await change([...ids, id])) toast(message("members.added", { title: plain(title, 80) || id }));
+    }
+
+    const element = make("section", { class: "members", "aria-labelledby": "members-title" },
+        make("h2", { id: "members-title", class: "visually-hidden", text: message("members.title") }),
         collection.members.length > 0 ? make("ul", {}, ...collection.members.map((member) => memberRow(member, remove)))
-            : make("p", { class: "quiet", text: "No archives." }),
+            : make("p", { class: "quiet", text: message("members.none") }),
         problems,
         addForm(ids, add));
+    return { element, close: () => {} };
 }
 
 function memberRow(member, onRemove) {
     const title = plain(member.title) || member.id;
     const unavailable = unavailabilityMark(member);
+    const issues = findingSummary(member.findingCounts);
     return make("li", {},
-        make("div", {},
-            make("a", { href: tabURL(member), text: title }),
+        archiveMark(member),
+        make("div", { class: "about" },
+            make("a", { href: tabURL(member), dir: "auto", text: title }),
             make("p", { class: "quiet" }, [span(member.firstCapture, member.lastCapture),
-                counted(member.captureCount ?? 0, "capture"), size(member.size)].filter(Boolean).join(" · "),
-            unavailable && make("span", { class: "mark warning", text: ` · ${unavailable}` }))),
-        make("button", { type: "button", class: "quiet-button", text: "Remove from collection",
-            "aria-label": `Remove ${title} from the collection`, on: { click: () => onRemove(member) } }));
+                message("count.captures", { n: member.captureCount ?? 0 }), size(member.size)].filter(Boolean).join(" · "),
+            unavailable && make("span", { class: "mark warning", text: unavailable }),
+            issues && make("a", { class: `mark ${worstFinding(member.findingCounts)}`, href: tabURL(member, "details"), text: issues }),
+            // The trust mark's place.
+            make("span", { class: "trust" }))),
+        make("button", { type: "button", class: "quiet-button", text: message("members.remove"),
+            "aria-label": message("members.remove-one", { title }), on: { click: () => onRemove(member) } }));
 }
 
 /** Returns a form that adds another archive, hidden until the other archives are listed. */
 function addForm(ids, onAdd) {
     const choice = make("select", { id: "add-member" });
-    const form = make("form", { class: "add-member", hidden: true }, make("label", { for: choice.id,
-        text: "Add an archive" }), make("div", { class: "joined" }, choice,
-        make("button", { type: "submit", text: "Add to collection" })));
+    const form = make("form", { class: "add-member", hidden: true }, make("label", { for: choice.id, text: message("members.add-label") }),
+        make("div", { class: "joined" }, choice, make("button", { type: "submit", text: message("members.add") })));
     (async () => {
         const others = (await api.archives()).filter(({ id }) => !ids.includes(id));
-        choice.replaceChildren(...others.map(({ id, title }) =>
-            make("option", { value: id, text: plain(title, 100) || id })));
+        choice.replaceChildren(...others.map(({ id, title }) => make("option", { value: id, text: plain(title, 100) || id })));
         form.hidden = others.length === 0;
         form.addEventListener("submit", (event) => {
             event.preventDefault();
             onAdd(others.find(({ id }) => id === choice.value));
         });
-    })().catch((error) => form.replaceWith(errorBlock(error, "Can't list the other archives")));
+    })().catch((error) => form.replaceWith(errorBlock(error, message("members.cant-list"))));
     return form;
 }

@@ -14,7 +14,7 @@ import { encoded } from "./routes.js";
  * @typedef {{kind: "archive", id: string, title: string, tags?: string[], notes?: string, size: number,
  *   availability?: "available"|"unavailable"|"changed"|"missing", linkedPath?: string, collections?: string[], pageCount?: number, pagesDetected?: boolean,
  *   captureCount?: number, replayCollection: string, file: string, replayOrigin?: string,
- *   mainPage?: {url: string, timestamp?: string}, findings?: Finding[],
+ *   mainPage?: {url: string, timestamp?: string}, thumbnail?: string, findings?: Finding[],
  *   findingCounts?: {notice: number, warning: number, error: number}, verification?: string, verificationSummary?: Summary,
  *   verificationReport?: Report, saved?: {url: string, user: string, incomplete?: string, replayCheck?: string}}} Archive `saved`:
  *   the URL that the capture server saved, what is missing, and what was seen when the archive was replayed
@@ -40,7 +40,7 @@ import { encoded } from "./routes.js";
  * @typedef {{kind: "page"|"site"|"url"|"archive", text: string, url?: string, archive?: string,
  *   timestamp?: string}} Suggestion
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
- *   length?: number, archive?: string}} ListedURL
+ *   length?: number, archive?: string, captures?: number}} ListedURL
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
@@ -131,11 +131,11 @@ const path = ({ kind, id }) => `/api/${kind === "collection" ? "collections" : "
 const ofKind = (kind) => (item) => ({ ...item, kind });
 
 /** Sends a request that changes something. Renews an outdated token once. */
-async function change(method, address, body, signal) {
+async function change(method, address, body, options = {}) {
     const send = () => {
         const headers = { "Replayhost-Token": token() };
         if (body !== undefined) headers["Content-Type"] = "application/json";
-        return request(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+        return request(address, { ...options, method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
     };
     try {
         return await send();
@@ -212,16 +212,28 @@ export function pages(target, { offset = 0, limit = 100, query = "", signal } = 
 
 /**
  * @param {import("./routes.js").Target} target
- * @param {import("./routes.js").URLFilter & {cursor?: string}} filter
+ * @param {import("./routes.js").URLFilter & {cursor?: string, collapse?: "url", limit?: number}} filter
  * @param {AbortSignal} [signal]
  * @returns {Promise<{urls: ListedURL[], next?: string}>} an empty list can have a `next`
  */
-export const urls = (target, filter, signal) =>
-    read(`${path(target)}/urls?${encoded(Object.entries({ ...filter, limit: 100 }))}`, { signal });
+export const urls = (target, { limit = 100, ...filter }, signal) =>
+    read(`${path(target)}/urls?${encoded(Object.entries({ ...filter, limit: String(limit) }))}`, { signal });
+
+/**
+ * @param {import("./routes.js").Target} target
+ * @param {{url: string, timestamp: string}} capture
+ * @returns {string} the path of the archived body, without changes; empty if the URL has no such path
+ */
+export function originalFile({ id }, { url, timestamp }) {
+    const start = `/c/${encodeURIComponent(id)}/${timestamp}id_/`;
+    const address = start + url.replaceAll("#", "%23");
+    // Dots at the start would resolve to another path.
+    return URL.canParse(address, location.href) && new URL(address, location.href).pathname.startsWith(start) ? address : "";
+}
 
 /**
  * @param {string} id of an archive
- * @returns {Promise<{captures: number, urls: number, types: {type: string, captures: number}[]}>}
+ * @returns {Promise<import("../archive/counts.js").Counts>}
  */
 export const counts = (id) => read(`${path({ kind: "archive", id })}/counts`);
 
@@ -311,9 +323,10 @@ export async function nearestCapture(id, url, timestamp) {
 
 /**
  * @param {import("./routes.js").Target} target when it's a collection, its archives stay in the library
+ * @param {{isLeaving?: boolean}} [choice] whether the request outlives this page
  * @returns {Promise<Response>}
  */
-export const remove = (target) => change("DELETE", path(target));
+export const remove = (target, { isLeaving = false } = {}) => change("DELETE", path(target), undefined, { keepalive: isLeaving });
 
 /**
  * @param {import("./routes.js").Target} target
@@ -360,7 +373,7 @@ export const verify = ({ id }) => change("POST", `${path({ kind: "archive", id }
  * @returns {Promise<{url: string, name: string, size: number, result: {captureCount?: number, pageCount?: number, fileCount?: number,
  *   changes: string[], missing: string[], findings: Finding[]}}>}
  */
-export const prepareExport = async (item, order, signal) => (await change("POST", `${path(item)}/exports`, order, signal)).json();
+export const prepareExport = async (item, order, signal) => (await change("POST", `${path(item)}/exports`, order, { signal })).json();
 
 /**
  * Removes a finished job from the server's list.

@@ -1,0 +1,102 @@
+/** The details of an archive or collection: its issues, its verification, and facts about its file. */
+import { findingList, findingSummary } from "../components/findings.js";
+import { make, plain, plainURL } from "../core/dom.js";
+import { moment, size, span } from "../core/format.js";
+import { message, messageParts } from "../core/i18n.js";
+import { tabURL } from "../core/routes.js";
+import { issuesOf } from "./issues.js";
+import { verificationSection } from "./verification.js";
+
+/**
+ * @param {import("./archive-page.js").Context} context
+ * @returns {import("./archive-page.js").Tab}
+ */
+export function createTab({ item, onFindings }) {
+    const issues = make("div");
+    const verification = item.kind === "collection" ? null : verificationSection(item, (findings) => {
+        showIssues(issuesOf({ ...item, findings }));
+        onFindings(findings);
+    });
+    const element = make("div", { class: "details-tab" }, issues, verification?.element,
+        make("section", { "aria-labelledby": "about-title" },
+            make("h2", { id: "about-title", text: message("details.about") }), factList(item), isolationHelp(item)));
+
+    function showIssues(shown) {
+        issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
+            make("h2", { id: "findings-title", text: message("details.issues") }), findingList(shown))]));
+    }
+    if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));
+    else showIssues(issuesOf(item));
+    return { element, close: () => verification?.close() };
+}
+
+/** Leads to the issues of each archive in a collection. */
+function memberIssues({ members }) {
+    const rows = members.map((member) => ({ member, summary: findingSummary(member.findingCounts) })).filter(({ summary }) => summary);
+    if (rows.length === 0) return [];
+    return [make("section", { "aria-labelledby": "findings-title" },
+        make("h2", { id: "findings-title", text: message("details.issues-of-archives") }),
+        make("ul", { class: "member-issues" }, ...rows.map(({ member, summary }) => make("li", {},
+            make("a", { href: tabURL(member, "details"), dir: "auto", text: plain(member.title, 200) || member.id }),
+            make("span", { class: "warning-text", text: summary })))))];
+}
+
+function factList(item) {
+    const rows = item.kind === "collection" ? collectionFacts(item) : archiveFacts(item);
+    const contents = [
+        item.pageCount ? message(item.pagesDetected ? "count.pages-detected" : "count.pages", { n: item.pageCount }) : "",
+        item.captureCount === undefined ? "" : message("count.captures", { n: item.captureCount }),
+    ].filter(Boolean).join(" · ");
+    const facts = [["captured", span(item.firstCapture, item.lastCapture) || message("fact.unknown")], ["contents", contents], ...rows];
+    return make("dl", { class: "facts" }, ...facts.filter(([, value]) => value).map(([name, value]) =>
+        make("div", {}, make("dt", { text: message(`fact.${name}`) }), make("dd", {}, ...[value].flat()))));
+}
+
+function archiveFacts(archive) {
+    const { createdAt, software, waczVersion, saved, importedAt, originalName, linkedPath, sha256 } = archive;
+    const code = (text) => make("code", { dir: "ltr", text });
+    return [
+        ["created", created(createdAt && moment(createdAt), plain(software, 120))],
+        ["saved-from", saved && (saved.user === "defaultuser" ? [savedURL(saved)]
+            : messageParts("fact.saved-for", { url: savedURL(saved), user: plain(saved.user, 100) }))],
+        ["missing", plain(saved?.incomplete, 1000)],
+        ["replay", plain(saved?.replayCheck, 1000)],
+        ["added", importedAt && (originalName ? message("fact.added-from", { time: moment(importedAt), file: plain(originalName) })
+            : moment(importedAt))],
+        ["file", waczVersion ? message("fact.wacz", { version: plain(waczVersion, 20), size: size(archive.size) }) : size(archive.size)],
+        ["search", unreadPDFs(archive.text)],
+        ["location", linkedPath && code(plain(linkedPath, 400))],
+        ["sha256", sha256 ? code(sha256) : linkedPath && message("fact.not-calculated")],
+        ["id", code(archive.id)],
+        ["collections", archive.collections?.length > 0 && archive.collections.flatMap((id, index) => [index > 0 ? ", " : "",
+            make("a", { href: tabURL({ kind: "collection", id }), text: id })])],
+    ];
+}
+
+const savedURL = ({ url }) => make("span", { dir: "ltr", text: plainURL(url, 400) });
+
+function created(time, software) {
+    if (time && software) return message("fact.created-with", { time, software });
+    return time || software;
+}
+
+/** Says that PDFs weren't read on this system, and why. */
+function unreadPDFs({ withoutText } = { withoutText: {} }) {
+    const { noPDFReader, noPDFSandbox } = withoutText;
+    if (noPDFReader) return message("fact.no-pdf-reader", { n: noPDFReader });
+    return noPDFSandbox ? messageParts("fact.no-pdf-sandbox", { n: noPDFSandbox }) : "";
+}
+
+function collectionFacts({ id, createdAt, originalName, size: bytes }) {
+    return [
+        ["created", createdAt && (originalName ? message("fact.added-from", { time: moment(createdAt), file: plain(originalName) })
+            : moment(createdAt))],
+        ["size", size(bytes)],
+        ["id", make("code", { dir: "ltr", text: id })],
+    ];
+}
+
+function isolationHelp(item) {
+    return make("details", { class: "isolation" }, make("summary", { text: message("details.no-trust", { kind: item.kind }) }),
+        make("p", {}, ...messageParts("details.isolated", { command: `replayhost open --isolated ${item.id}` })));
+}

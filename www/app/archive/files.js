@@ -1,0 +1,122 @@
+/** The captured files of an archive or collection: images as a grid, others as a list. */
+import { cursorReader } from "../components/cursor-reader.js";
+import { errorBlock } from "../components/messages.js";
+import * as api from "../core/api.js";
+import { decodeName, hostOf } from "../core/captures.js";
+import { announce, icon, make, plain, plainURL } from "../core/dom.js";
+import { day, timeOf } from "../core/format.js";
+import { message } from "../core/i18n.js";
+import { pageURL, tabURL } from "../core/routes.js";
+
+/** The kinds of files, each with its types in the list of URLs. */
+const kinds = { images: ["image"], pdfs: ["pdf"], media: ["audio", "video"], data: ["json", "text"] };
+
+/**
+ * @param {import("./archive-page.js").Context} context
+ * @returns {import("./archive-page.js").Tab}
+ */
+export function createTab({ item, counts, exporter }) {
+    let kind = null;
+    const links = Object.fromEntries(Object.keys(kinds).map((name) =>
+        [name, make("a", { href: tabURL(item, "files", { type: name }), text: message(`files.${name}`) })]));
+    const range = make("p", { class: "quiet range" });
+    const saving = make("div", { class: "save-files" });
+    const problems = make("div");
+    const list = make("ul", { class: "files" });
+    const reader = cursorReader({
+        read: async (cursor, limit, signal) => {
+            // Each file once, as it was last captured. Error pages of the site aren't files.
+            const found = await api.urls(item, { type: kinds[kind].join(","), status: "2xx", collapse: "url", cursor, limit }, signal);
+            return { rows: found.urls.filter(({ method }) => !method), next: found.next };
+        },
+        onRows(files, isFirst) {
+            if (isFirst) list.replaceChildren();
+            list.append(...files.map((file) => (kind === "images" ? imageCard : fileRow)(item, file)));
+        },
+        onState({ count, isBusy, hasMore, error, wasStopped }) {
+            problems.replaceChildren(...(error ? [errorBlock(error, message("files.failed"))] : []));
+            list.setAttribute("aria-busy", String(isBusy));
+            if (isBusy || error) {
+                range.textContent = count === 0 && isBusy ? message("files.searching") : "";
+                return;
+            }
+            const text = count === 0 && !wasStopped ? message(`files.none-${kind}`) : message(hasMore ? "files.first" : "count.files", { n: count });
+            if (range.textContent !== text) announce(text);
+            range.textContent = text;
+            saving.hidden = count === 0;
+        },
+    });
+    const element = make("section", { class: "file-list", "aria-labelledby": "files-title" },
+        make("h2", { id: "files-title", class: "visually-hidden", text: message("tab.files") }),
+        make("div", { class: "list-bar" }, make("nav", { class: "kinds", "aria-label": message("files.kinds") }, ...Object.values(links)),
+            range, reader.stop, saving), problems, list, reader.element);
+    list.addEventListener("click", () => history.replaceState({ ...history.state, rows: reader.count, top: scrollY }, ""));
+
+    /** Opens the first kind of which there are files. */
+    async function firstKind() {
+        const found = await counts().catch(() => null);
+        const has = new Set(found?.types.map(({ type }) => type));
+        return Object.keys(kinds).find((name) => kinds[name].some((type) => has.has(type))) ?? "images";
+    }
+
+    function showSaving() {
+        saving.hidden = true;
+        saving.replaceChildren(...(item.kind === "collection" ? [] : kinds[kind].map((type) => make("button", { type: "button",
+            text: message(`files.save-${type}`), on: { click: () => exporter.prepare({ kind: "files", type }) } }))));
+    }
+
+    return {
+        element,
+
+        async show({ type }) {
+            const wanted = Object.hasOwn(kinds, type ?? "") ? type : kind && !type ? kind : await firstKind();
+            const { rows = 0, top = 0 } = history.state ?? {};
+            for (const [name, link] of Object.entries(links)) {
+                if (name === wanted) link.setAttribute("aria-current", "true");
+                else link.removeAttribute("aria-current");
+            }
+            if (wanted !== kind) {
+                kind = wanted;
+                list.className = `files ${kind}`;
+                list.replaceChildren();
+                showSaving();
+                await reader.start(rows);
+            }
+            if (top > 0) scrollTo(0, top);
+        },
+
+        close: reader.close,
+    };
+}
+
+const nameOf = (url) => plain(decodeName(url), 200) || plain(hostOf(url), 200) || plainURL(url, 200);
+
+function imageCard(item, file) {
+    const name = nameOf(file.url);
+    const time = timeOf(file.timestamp);
+    const path = api.originalFile(item, file);
+    const picture = make("span", { class: "picture" });
+    const fail = () => picture.replaceChildren(make("span", { class: "quiet", text: message("files.no-preview") }));
+    if (path) picture.append(make("img", { src: path, alt: "", loading: "lazy", decoding: "async", on: { error: fail } }));
+    else fail();
+    return make("li", {},
+        make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), title: plainURL(file.url, 400) }, picture,
+            make("span", { class: "name", dir: "auto", text: name })),
+        time && make("time", { class: "quiet", datetime: time, text: day(time) }),
+        downloadLink(path, file.url, name));
+}
+
+function fileRow(item, file) {
+    const name = nameOf(file.url);
+    const time = timeOf(file.timestamp);
+    return make("li", {},
+        make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), dir: "auto", text: name }),
+        make("span", { class: "url quiet", dir: "ltr", text: plainURL(file.url, 400) }),
+        time && make("time", { class: "quiet", datetime: time, text: day(time) }),
+        downloadLink(api.originalFile(item, file), file.url, name));
+}
+
+function downloadLink(path, url, name) {
+    return path && make("a", { class: "icon-link", href: path, download: decodeName(url), title: message("urls.download-hint"),
+        "aria-label": message("urls.download", { url: name }) }, icon("save"));
+}

@@ -1,0 +1,101 @@
+/** The head of the page of an archive or a collection: title, facts, Open, and a menu of what can be done with it. */
+import { archiveMark } from "../components/archive-mark.js";
+import { isUnavailable, unavailabilityText } from "../components/availability.js";
+import { errorBlock, withCode } from "../components/messages.js";
+import { menu } from "../components/popover.js";
+import { removeItem } from "../components/removal.js";
+import * as api from "../core/api.js";
+import { icon, make, plain } from "../core/dom.js";
+import { size, span } from "../core/format.js";
+import { message } from "../core/i18n.js";
+import { go, mainURL, tabURL } from "../core/routes.js";
+import { createExporter } from "./exporter.js";
+import { editMetadata, editTitle } from "./metadata.js";
+
+/**
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
+ * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
+ * @returns {{element: HTMLElement, edit: () => Promise<void>, exporter: ReturnType<typeof createExporter>, close: () => void}} `edit`
+ *   opens the dialog for title, tags and notes
+ */
+export function archiveHead(item, onChanged) {
+    const name = plain(item.title) || item.id;
+    const exporter = createExporter(item);
+    const problems = make("div");
+    const isOpenable = !isUnavailable(item);
+    const heading = make("h1", { text: name, dir: "auto", tabindex: "-1" });
+    const pencil = make("button", { type: "button", class: "plain icon-button", "aria-label": message("edit.title-action"),
+        title: message("edit.title-action"), on: { click: () => editTitle(item, title, (now) => now ? onChanged(now) : pencil.focus()) } },
+    icon("edit"));
+    const title = make("div", { class: "title" }, heading, pencil);
+    const more = make("button", { type: "button", class: "icon-button", "aria-label": message("archive.more-actions"),
+        title: message("archive.more-actions"), text: "⋯" });
+    menu(more, () => entries());
+    const text = unavailabilityText(item);
+    const element = make("div", { class: "archive-head" },
+        archiveMark(item),
+        make("div", { class: "title-block" }, title,
+            make("p", { class: "quiet facts-line" }, ...factsLine(item),
+                // The trust mark's place.
+                make("span", { class: "trust" }))),
+        make("div", { class: "head-actions" }, openButton(item, isOpenable), more));
+
+    async function edit() {
+        const now = await editMetadata(item);
+        if (now) onChanged(now);
+    }
+
+    async function verify() {
+        problems.replaceChildren();
+        try {
+            await api.verify(item);
+            go(tabURL(item, "details"));
+        } catch (error) {
+            problems.replaceChildren(errorBlock(error, message("archive.cant-verify")));
+        }
+    }
+
+    const remove = () => removeItem(item, { onRemoving: () => go("/"), onUndone: () => go(tabURL(item)) });
+
+    function entries() {
+        const isArchive = item.kind === "archive";
+        return [
+            { text: message("archive.edit"), onChosen: edit },
+            isOpenable && isArchive && { text: message("archive.download"), href: `/archives/${item.id}.wacz`,
+                download: item.originalName || `${item.id}.wacz` },
+            isOpenable && !isArchive && { text: message("archive.download"), onChosen: () => exporter.prepare({}) },
+            isOpenable && isArchive && { text: message("archive.export-page"), onChosen: exporter.askForPage },
+            isOpenable && isArchive && { text: message("archive.save-files"), onChosen: exporter.askForFiles },
+            isOpenable && isArchive && { text: message("archive.repaired-copy"), onChosen: () => exporter.prepare({ kind: "repaired" }) },
+            isOpenable && isArchive && { text: message("archive.verify"), onChosen: verify },
+            { text: message("archive.remove"), isDanger: true, onChosen: remove },
+        ];
+    }
+
+    return {
+        element: make("div", {}, element,
+            text && make("div", { class: "notice warning", role: "status" }, make("p", {}, ...withCode(text))),
+            problems, exporter.element),
+        edit,
+        exporter,
+        close: exporter.close,
+    };
+}
+
+function openButton(item, isOpenable) {
+    if (!isOpenable) return null;
+    return item.mainPage ? make("a", { class: "button primary", href: mainURL(item), text: message("archive.open") })
+        : make("a", { class: "button primary", href: tabURL(item, "urls"), text: message("archive.browse-urls") });
+}
+
+/** One line: when it was captured, and how much it has. */
+function factsLine(item) {
+    const facts = [
+        item.kind === "collection" && message("archive.collection-of", { n: item.members.length }),
+        span(item.firstCapture, item.lastCapture),
+        item.pageCount ? message(item.pagesDetected ? "count.pages-detected" : "count.pages", { n: item.pageCount }) : "",
+        item.captureCount === undefined ? "" : message("count.captures", { n: item.captureCount }),
+        item.size > 0 && size(item.size),
+    ].filter(Boolean);
+    return facts.flatMap((fact, index) => [index > 0 ? " · " : "", make("span", { text: fact })]);
+}

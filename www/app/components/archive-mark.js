@@ -1,0 +1,33 @@
+/** The picture of an archive or a collection: its own thumbnail, or the first letter of its main site on a colour. */
+import { hostOf } from "../core/captures.js";
+import { make, plain } from "../core/dom.js";
+
+const hues = 12;
+
+/**
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
+ * @param {string} [size] a class
+ * @returns {HTMLElement} hidden from assistive technology, since the title is beside it
+ */
+export function archiveMark(item, size = "") {
+    const place = make("span", { class: `archive-mark ${size}`.trim(), "aria-hidden": "true" });
+    const showLetter = () => {
+        place.style.setProperty("--hue", hueOf(item.id));
+        place.replaceChildren(letterOf(item));
+    };
+    if (!/^\/api\/archives\/[a-z0-9-]+\/thumbnail(\?|$)/.test(item.thumbnail ?? "")) showLetter();
+    else place.append(make("img", { src: item.thumbnail, alt: "", loading: "lazy", decoding: "async", on: { error: showLetter } }));
+    return place;
+}
+
+function letterOf({ mainPage, title, id }) {
+    const name = hostOf(mainPage?.url ?? "").replace(/^www\./, "") || plain(title) || id;
+    return (/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toLocaleUpperCase("en");
+}
+
+/** An angle on the colour wheel, one of a few. */
+function hueOf(id) {
+    let hash = 0;
+    for (const character of id) hash = (hash * 31 + character.codePointAt(0)) % 1_000_003;
+    return hash % hues * (360 / hues);
+}
