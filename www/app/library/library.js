@@ -41,7 +41,7 @@ export function showLibrary(root, firstRoute) {
     const titles = new Map();
     const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as);
 
-    const imports = createImports({ onImported: refresh, openArchive: (address) => !isClosed && location.assign(address) });
+    const imports = createImports({ onImported: refresh, openArchive: (address) => !isClosed && go(address) });
     // Uploads from this page show their progress in the list of imports.
     const activity = createActivity({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
     const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,application/wacz", class: "visually-hidden",
@@ -53,13 +53,13 @@ export function showLibrary(root, firstRoute) {
     const selection = createSelection({
         onChanged: () => list.update(),
         all: readAll,
-        onCreated: (collection) => location.assign(tabURL({ kind: "collection", id: collection.id })),
+        onCreated: (collection) => go(tabURL({ kind: "collection", id: collection.id })),
     });
     const heading = make("h1", { text: message("library.title"), tabindex: "-1" });
     const summary = make("p", { class: "quiet library-summary" });
     const more = make("button", { type: "button", "aria-label": message("library.other-actions"), text: "⋯" });
     menu(more, () => [{ text: message("library.new-collection"), onChosen: () => selection.begin() }]);
-    const sort = make("select", { id: "library-sort", on: { change: () => location.assign(libraryURL({ ...filter, sort: sort.value })) } },
+    const sort = make("select", { id: "library-sort", on: { change: () => go(libraryURL({ ...filter, sort: sort.value })) } },
         ...sorts.map((value) => make("option", { value, text: message(`library.sort-${value}`) })));
     const layouts = Object.fromEntries(["cards", "list"].map((name) => [name, make("a", { text: message(`library.as-${name}`) })]));
     const select = make("button", { type: "button", text: message("library.select"), on: { click: () => selection.begin() } });
