@@ -237,7 +237,7 @@ def test_every_message_is_used_and_exists(library):
     keys = set(library.evaluate("async () => Object.keys((await import('/app/messages/en.js')).messages)"))
     modules = "".join(path.read_text(encoding="utf-8") for path in (WEB_INTERFACE / "app").rglob("*.js") if path.parent.name != "messages")
     written = set(re.findall(r'"([a-z]+(?:\.[a-z0-9-]+)+)"', modules))
-    starts = tuple(re.findall(r"`([a-z]+\.[a-z0-9-]*)\$\{", modules))
+    starts = tuple(re.findall(r"`([a-z]+\.[a-z0-9.-]*)\$\{", modules))
     assert [key for key in sorted(keys) if key not in written and not key.startswith(starts)] == [], "unused messages"
     asked = set(re.findall(r'message(?:Parts)?\("([^"]+)"', modules))
     assert asked - keys == set(), "messages that don't exist"

@@ -9,7 +9,7 @@ import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
-import { libraryURL, searchURL, tabURL } from "../core/routes.js";
+import { go, libraryURL, searchURL, tabURL } from "../core/routes.js";
 import { settings } from "../core/settings.js";
 import { createSearchBox } from "../search/search-box.js";
 import { createActivity } from "./activity.js";

@@ -21,6 +21,7 @@ export const messages = {
     "chart.bar": "{period}: {n, plural, one {# capture} other {# captures}}",
     "count.archives": "{n, plural, one {# archive} other {# archives}}",
     "count.captures": "{n, plural, one {# capture} other {# captures}}",
+    "count.files": "{n, plural, one {# file} other {# files}}",
     "count.issues": "{n, plural, one {# issue} other {# issues}}",
     "count.pages": "{n, plural, one {# page} other {# pages}}",
     "count.pages-detected": "{n, plural, one {# page} other {# pages}} (detected)",
