@@ -12,7 +12,7 @@ const root = document.getElementById("app");
 const views = {
     library: [["library/library.css"], async (route) => (await import("./library/library.js")).showLibrary(root, route)],
     search: [["search/search.css"], async (route) => (await import("./search/search.js")).showSearch(root, route)],
-    archive: [["archive/archive-page.css", "archive/archive-lists.css", "viewer/viewer.css"], showTarget],
+    archive: [["archive/archive-page.css", "archive/archive-lists.css", "archive/report.css", "viewer/viewer.css"], showTarget],
 };
 views.collection = views.archive;
 let view = null;

@@ -18,7 +18,8 @@ import { issueCount, seenIssue } from "./issues.js";
  * @property {() => Promise<void>} edit opens the dialog for title, tags and notes
  * @property {ReturnType<typeof import("./exporter.js").createExporter>} exporter
  * @property {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @property {(findings: import("../core/api.js").Finding[]) => void} onFindings after a verification
+ * @property {(findings: import("../core/api.js").Finding[], now: import("../core/api.js").Archive) => void} onFindings after a
+ *   verification
  *
  * @typedef {{element: HTMLElement, show?: (filter: Object<string, string>) => void, close: () => void}} Tab
  */
@@ -67,7 +68,8 @@ export function createArchivePage(item, onChanged) {
             { n: (...text) => make("span", { class: "count" }, ...text) });
     }
 
-    function showFindings(findings) {
+    function showFindings(findings, verified) {
+        if (verified) head.showTrust(verified);
         const now = { ...item, findings };
         const count = issueCount(now);
         const warning = (...text) => make("span", { class: "issue-count" }, make("span", { "aria-hidden": "true", text: "⚠" }), ...text);

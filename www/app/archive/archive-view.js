@@ -21,6 +21,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
     let archive = null;
     let viewer = null;
     let page = null;
+    let report = null;
     let open = true;
     // The replay port, when each archive has its own, and its origin.
     let replayPort = null;
@@ -63,7 +64,9 @@ export function showArchive(root, firstRoute, { onRefused }) {
     function update(route, traversed = false) {
         if (!archive) return;
         const view = route.view === "main" && !archive.mainPage ? "overview" : route.view;
-        if (view !== "main" && view !== "page") {
+        if (view === "report") {
+            showReport(route);
+        } else if (view !== "main" && view !== "page") {
             showPage({ ...route, view }, traversed);
         } else if (canReplay()) {
             showViewer(route, traversed);
@@ -76,6 +79,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
 
     function showPage(route, traversed) {
         viewer?.setVisible(false);
+        closeReport();
         if (!page) {
             page = createArchivePage(archive, change);
             root.append(page.element);
@@ -91,6 +95,26 @@ export function showArchive(root, firstRoute, { onRefused }) {
         if (document.activeElement === document.body) page.element.querySelector("h1")?.focus({ preventScroll: true });
         showBanners();
         shown.resolve();
+    }
+
+    async function showReport(route) {
+        viewer?.setVisible(false);
+        if (page) page.element.hidden = true;
+        const { createReport } = await import("./report.js");
+        if (!open || readRoute(location).view !== "report") return;
+        closeReport();
+        report = createReport(archive, route.filter);
+        root.append(report.element);
+        document.body.dataset.view = "report";
+        document.title = report.title;
+        window.scrollTo(0, 0);
+        showBanners();
+        shown.resolve();
+    }
+
+    function closeReport() {
+        report?.close();
+        report = null;
     }
 
     /** Shows the archive or collection after a change. A new title or new members need a new viewer. */
@@ -117,6 +141,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             openPort();
             return;
         }
+        closeReport();
         if (page) page.element.hidden = true;
         document.body.dataset.view = "viewer";
         if (!viewer) {
@@ -183,6 +208,7 @@ export function showArchive(root, firstRoute, { onRefused }) {
             shown.reject(new Error("another archive or view was opened before this one loaded"));
             viewer?.close();
             page?.close();
+            closeReport();
             replayPort?.close();
             root.replaceChildren();
         },

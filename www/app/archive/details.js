@@ -13,9 +13,9 @@ import { verificationSection } from "./verification.js";
  */
 export function createTab({ item, onFindings }) {
     const issues = make("div");
-    const verification = item.kind === "collection" ? null : verificationSection(item, (findings) => {
+    const verification = item.kind === "collection" ? null : verificationSection(item, (findings, now) => {
         showIssues(issuesOf({ ...item, findings }));
-        onFindings(findings);
+        onFindings(findings, now);
     });
     const element = make("div", { class: "details-tab" }, issues, verification?.element,
         make("section", { "aria-labelledby": "about-title" },
@@ -23,7 +23,7 @@ export function createTab({ item, onFindings }) {
 
     function showIssues(shown) {
         issues.replaceChildren(...(shown.length === 0 ? [] : [make("section", { "aria-labelledby": "findings-title" },
-            make("h2", { id: "findings-title", text: message("details.issues") }), findingList(shown))]));
+            make("h2", { id: "findings-title", text: message("details.issues") }), findingList(shown, item))]));
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));
     else showIssues(issuesOf(item));

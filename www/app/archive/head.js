@@ -4,6 +4,7 @@ import { isUnavailable, unavailabilityText } from "../components/availability.js
 import { errorBlock, withCode } from "../components/messages.js";
 import { menu } from "../components/popover.js";
 import { removeItem } from "../components/removal.js";
+import { trustMark } from "../components/trust-mark.js";
 import * as api from "../core/api.js";
 import { icon, make, plain } from "../core/dom.js";
 import { size, span } from "../core/format.js";
@@ -15,8 +16,9 @@ import { editMetadata, editTitle } from "./metadata.js";
 /**
  * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
  * @param {(now: import("../core/api.js").Archive|import("../core/api.js").Collection) => void} onChanged
- * @returns {{element: HTMLElement, edit: () => Promise<void>, exporter: ReturnType<typeof createExporter>, close: () => void}} `edit`
- *   opens the dialog for title, tags and notes
+ * @returns {{element: HTMLElement, edit: () => Promise<void>, exporter: ReturnType<typeof createExporter>,
+ *   showTrust: (now: import("../core/api.js").Archive) => void, close: () => void}} `edit` opens the dialog for title, tags and
+ *   notes; `showTrust` shows the result of a verification
  */
 export function archiveHead(item, onChanged) {
     const name = plain(item.title) || item.id;
@@ -27,6 +29,7 @@ export function archiveHead(item, onChanged) {
     const pencil = make("button", { type: "button", class: "plain icon-button", "aria-label": message("edit.title-action"),
         title: message("edit.title-action"), on: { click: () => editTitle(item, title, (now) => now ? onChanged(now) : pencil.focus()) } },
     icon("edit"));
+    const trust = make("span", { class: "trust-place" }, trustMark(item));
     const title = make("div", { class: "title" }, heading, pencil);
     const more = make("button", { type: "button", class: "icon-button", "aria-label": message("archive.more-actions"),
         title: message("archive.more-actions"), text: "⋯" });
@@ -36,8 +39,7 @@ export function archiveHead(item, onChanged) {
         archiveMark(item),
         make("div", { class: "title-block" }, title,
             make("p", { class: "quiet facts-line" }, ...factsLine(item),
-                // The trust mark's place.
-                make("span", { class: "trust" }))),
+                trust)),
         make("div", { class: "head-actions" }, openButton(item, isOpenable), more));
 
     async function edit() {
@@ -78,6 +80,7 @@ export function archiveHead(item, onChanged) {
             problems, exporter.element),
         edit,
         exporter,
+        showTrust: (now) => trust.replaceChildren(trustMark(now)),
         close: exporter.close,
     };
 }

@@ -4,6 +4,7 @@ import { unavailabilityMark } from "../components/availability.js";
 import { findingSummary, worstFinding } from "../components/findings.js";
 import { errorBlock } from "../components/messages.js";
 import { toast } from "../components/toast.js";
+import { trustMark } from "../components/trust-mark.js";
 import * as api from "../core/api.js";
 import { make, plain } from "../core/dom.js";
 import { size, span } from "../core/format.js";
@@ -59,8 +60,7 @@ function memberRow(member, onRemove) {
                 message("count.captures", { n: member.captureCount ?? 0 }), size(member.size)].filter(Boolean).join(" · "),
             unavailable && make("span", { class: "mark warning", text: unavailable }),
             issues && make("a", { class: `mark ${worstFinding(member.findingCounts)}`, href: tabURL(member, "details"), text: issues }),
-            // The trust mark's place.
-            make("span", { class: "trust" }))),
+            trustMark(member, { isInList: true }))),
         make("button", { type: "button", class: "quiet-button", text: message("members.remove"),
             "aria-label": message("members.remove-one", { title }), on: { click: () => onRemove(member) } }));
 }

@@ -1,42 +1,21 @@
 /** What the last verification of an archive found, what that proves, and a button that verifies it again. */
 import { errorBlock } from "../components/messages.js";
+import { trustOf, trustSentences } from "../components/trust-mark.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { counted, day, moment, number, size } from "../core/format.js";
+import { message } from "../core/i18n.js";
+import { tabURL } from "../core/routes.js";
 import { contentsState } from "./contents-state.js";
 
 const activeStates = ["waiting", "running", "paused"];
 
-const hashes = "A hash is a fingerprint of data: if one byte changes, the hash changes. ";
-const proofs = {
-    domain: "The hashes in this file agree with its contents, and a server with a certificate for this domain signed them at the time "
-        + "of the time stamp. Nothing has changed since. Who captured the pages can be another person.",
-    key: "The hashes in this file agree with its contents, and they were signed with the key below. Without that key, the file can't have "
-        + "been changed since. Anyone can make a key: ask the signer for the fingerprint of theirs, and compare it. Only the signer says when.",
-    doubtful: "The hashes in this file agree with its contents, and with the signature. It isn't proven who signed, or when: the issues below "
-        + "say what is missing.",
-    none: "The hashes in this file agree with its contents, so it wasn't damaged by accident. They don't show who made it: a person who changes "
-        + "a file can also change its hashes.",
-    badSignature: "The hashes in this file agree with its contents, but a person who changes a file can also change its hashes. The signature, "
-        + "which would show such a change, isn't that of these contents, or was made with a certificate that wasn't valid.",
-    digestsDiffer: "The hashes of the files in it agree, so this file wasn't damaged by accident after it was packed. Some captures don't match "
-        + "the digests that were written in them before: they were changed in between, or the program that wrote the digests computed them "
-        + "wrongly. The issues below name these captures.",
-    suspicious: "The hashes in this file agree with its contents. But the ZIP is made so that other programs may find other files in it. Use it "
-        + "only if you trust its source, and don't extract it.",
-    unreplayable: "The hashes of the files in it agree, so this file wasn't damaged by accident after it was packed. Some captures were "
-        + "incomplete or listed wrongly before. The issues below say which.",
-    damaged: "Some of this file isn't what it was when it was packed. The issues below say which part. It may be damage, such as a broken "
-        + "download, or a change on purpose: hashes can't tell these apart. Parts that agree with their hashes may still be right.",
-};
-const limits = "No check can show that a web server really sent these pages. Titles, dates and software are what the file says.";
-
 /**
  * @param {import("../core/api.js").Archive} archive
- * @param {(findings: import("../core/api.js").Finding[]) => void} onFindings called after a verification, whose findings
- *   replace those that were known
+ * @param {(findings: import("../core/api.js").Finding[], now: import("../core/api.js").Archive) => void} onFindings
+ *   called after a verification, whose findings replace those that were known
  * @returns {{element: HTMLElement, close: () => void}}
  */
 export function verificationSection(archive, onFindings) {
@@ -47,7 +26,8 @@ export function verificationSection(archive, onFindings) {
     const button = make("button", { type: "button", on: { click: verify } });
     const element = make("section", { class: "verification", "aria-labelledby": "verification-title" },
         make("h2", { id: "verification-title", text: "Verification" }), results, problems,
-        make("div", { class: "verify-row" }, button, bar, text));
+        make("div", { class: "verify-row" }, button,
+            make("a", { href: tabURL(archive, "report"), text: message("report.title") }), bar, text));
     let job = null;
     let events = null;
     let shown;
@@ -114,7 +94,7 @@ export function verificationSection(archive, onFindings) {
         if (JSON.stringify(report) === shown) return;
         announce("Verification finished.");
         showReport(now);
-        onFindings(now.findings ?? []);
+        onFindings(now.findings ?? [], now);
     }
 
     function follow() {
@@ -177,17 +157,18 @@ function verdict(report) {
     const signer = signatureVerdict(report);
     const contents = contentsVerdict(report, signer);
     const lines = [contents, signer].sort((one, other) => (other.kind === "bad") - (one.kind === "bad"));
-    const state = contentsState(summary);
-    const proof = ["undamaged", "incomplete"].includes(state) ? signer.proof : state;
+    const trust = trustOf(summary);
     return [
         ...lines.map(({ kind, text }) => make("p", { class: `verdict ${kind}` }, make("strong", { dir: "auto", text }))),
         make("p", { class: "quiet", text: `Verified ${moment(summary.verifiedAt)}.${sameResult(report)}` }),
         report.newFindings.length > 0 && make("p", { class: "notice warning",
             text: `Changed since the verification of ${moment(previous.verifiedAt)}: see the issues below.` }),
         make("details", { class: "isolation" },
-            make("summary", { text: "What this does and doesn't prove" }),
-            make("p", { text: hashes + proofs[proof] }), make("p", { text: limits })),
-        make("dl", { class: "facts" }, ...[...evidence(result), ...signatureFacts(signature)].map(([name, value]) =>
+            make("summary", { text: message("verification.proof") }),
+            ...trustSentences(trust).map((text) => make("p", { text })),
+            trust.state === "key" && make("p", { text: message("trust.fingerprint") }),
+            make("p", { text: message("trust.hash") }), make("p", { text: message("trust.servers") })),
+        make("dl", { class: "facts" }, ...[...comparisonFacts(result), ...signatureFacts(signature)].map(([name, value]) =>
             make("div", {}, make("dt", { text: name }), make("dd", {}, ...[value].flat())))),
     ].filter(Boolean);
 }
@@ -221,24 +202,24 @@ const differing = (count) => count === 1 ? "1 record doesn't match the digests w
 
 /** What the verification says about who signed the file. */
 function signatureVerdict({ signature, result }) {
-    if (!signature) return { kind: "", proof: "none", text: "It isn't signed, so nothing shows who made it." };
+    if (!signature) return { kind: "", text: "It isn't signed, so nothing shows who made it." };
     const { outcome, signer, timeStamp } = signature;
     const domain = plain(signer?.domain, 200);
     const who = domain || "an anonymous key";
     if (result.findings.some(({ code }) => code === "signature-other-file")) {
-        return { kind: "bad", proof: "badSignature",
+        return { kind: "bad",
             text: `The signature is for other contents, so it proves nothing: the file was changed after ${who} signed it.` };
     }
     switch (outcome) {
     case "valid":
-        return domain ? { kind: "good", proof: "domain", text: `${domain} signed it on ${moment(timeStamp?.time)}.` }
-            : { kind: "", proof: "key", text: "It was signed with the key below. It doesn't show whose key that is." };
+        return domain ? { kind: "good", text: `${domain} signed it on ${moment(timeStamp?.time)}.` }
+            : { kind: "", text: "It was signed with the key below. It doesn't show whose key that is." };
     case "untrusted":
-        return { kind: "doubtful", proof: "doubtful", text: `It says that ${who} signed it, but that isn't proven.` };
+        return { kind: "doubtful", text: `It says that ${who} signed it, but that isn't proven.` };
     case "invalid":
-        return { kind: "bad", proof: "badSignature", text: `The signature, which names ${who}, is invalid and proves nothing.` };
+        return { kind: "bad", text: `The signature, which names ${who}, is invalid and proves nothing.` };
     default:
-        return { kind: "doubtful", proof: "none", text: "The signature can't be checked." };
+        return { kind: "doubtful", text: "The signature can't be checked." };
     }
 }
 
@@ -258,7 +239,11 @@ function signatureFacts(signature) {
     ].filter(([, value]) => value);
 }
 
-function evidence({ files, dataPackage, records, unreadableRecords = 0, payloadDigests, captures, revisits, pages }) {
+/**
+ * @param {import("../core/api.js").Report["result"]} result
+ * @returns {[string, string][]} what was compared, and how much of it agrees
+ */
+export function comparisonFacts({ files, dataPackage, records, unreadableRecords = 0, payloadDigests, captures, revisits, pages }) {
     return [
         ["Files", tally(files, "match their hashes", "without a hash")],
         ["File list", dataPackage.checked + dataPackage.without === 0 ? "" : dataPackage.checked === 0 ? "Not protected by a hash"

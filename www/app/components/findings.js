@@ -1,10 +1,15 @@
-/** Lists the issues that an import found in an archive. */
-import { make, plain } from "../core/dom.js";
+/** Shows the issues of an archive: first what a person notices, then whether another archive is better, then the details. */
+import { make, plain, plainURL } from "../core/dom.js";
 import { counted } from "../core/format.js";
+import { message } from "../core/i18n.js";
+import { pageURL } from "../core/routes.js";
+import { copyText } from "./copy-text.js";
+import { issuesOf, issueText } from "./issues.js";
 import { sentence } from "./messages.js";
+import { otherCopies } from "./other-copies.js";
 
 const textCharactersMax = 1000;
-const order = ["error", "warning", "notice"];
+const urlsMax = 10;
 
 /**
  * @param {{notice: number, warning: number, error: number}|undefined} counts
@@ -29,20 +34,46 @@ export function worstFinding(counts) {
 
 /**
  * @param {import("../core/api.js").Finding[]} findings
+ * @param {import("../core/api.js").Archive} [archive] whose findings they are, for links; without it, URLs are only text
  * @returns {HTMLElement}
  */
-export function findingList(findings) {
-    const sorted = [...findings].sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
-    return make("ul", { class: "findings" }, ...sorted.map(findingRow));
+export function findingList(findings, archive) {
+    const issues = issuesOf(findings);
+    const parts = ["see", "untrue", "tools"].map((effect) => [effect, issues.filter((issue) => issue.effect === effect)]);
+    return make("div", { class: "findings" },
+        ...parts.filter(([, some]) => some.length > 0).flatMap(([effect, some]) => [
+            make("h3", { text: message(`issue.effect.${effect}`) }),
+            make("ul", {}, ...some.map((issue) => issueRow(issue, archive)))]),
+        make("button", { type: "button", class: "plain", text: message("copy.as-text"), on: { click: () => copyText(issueText(issues)) } }));
 }
 
-function findingRow({ severity, what, location, consequence }) {
-    return make("li", { class: order.includes(severity) ? `${severity}-finding` : "" },
-        make("span", { class: "severity", text: plain(severity) }),
-        make("div", {},
-            make("p", { class: "what", text: sentence(plain(what, textCharactersMax)) }),
-            location && make("p", { class: "location" }, "In ",
-                make("code", { text: plain(location, textCharactersMax) })),
-            consequence && make("p", { class: "consequence",
-                text: sentence(plain(consequence, textCharactersMax)) })));
+function issueRow(issue, archive) {
+    const { severity, title, text, urls, urlCount, findings } = issue;
+    const more = urlCount - Math.min(urls.length, urlsMax);
+    return make("li", { class: `issue ${["error", "warning", "notice"].includes(severity) ? `${severity}-finding` : ""}`.trim(), "data-cause": issue.cause },
+        make("p", { class: "issue-title" }, make("span", { class: "severity", text: message("issue.severity", { severity }) }), " ",
+            make("strong", { text: title })),
+        text && make("p", { class: "issue-text", text }),
+        urls.length > 0 && make("ul", { class: "issue-urls" }, ...urls.slice(0, urlsMax).map((url) => urlRow(url, issue, archive)),
+            more > 0 && make("li", { class: "quiet", text: message("issue.more-urls", { n: more }) })),
+        make("details", {}, make("summary", { text: message("issue.technical") }),
+            make("ul", {}, ...findings.map(findingRow))));
+}
+
+function urlRow({ url, isWhole }, { effect, findings }, archive) {
+    const text = plainURL(url, 400);
+    // A capture that the index doesn't list can't be opened.
+    const isListed = findings.some(({ code, what }) => code !== "record-unindexed" && what.includes(url));
+    const canOpen = archive && isWhole && isListed;
+    return make("li", {},
+        canOpen ? make("a", { class: "url", dir: "ltr", href: pageURL(archive, url), text }) : make("span", { class: "url", dir: "ltr", text }),
+        archive && isWhole && effect !== "tools" && otherCopies(archive, url, effect));
+}
+
+function findingRow({ code, what, location, consequence }) {
+    return make("li", {},
+        make("p", { class: "what", text: sentence(plain(what, textCharactersMax)) }),
+        location && make("p", { class: "location" }, make("code", { text: plain(location, textCharactersMax) })),
+        consequence && make("p", { class: "consequence", text: sentence(plain(consequence, textCharactersMax)) }),
+        make("p", { class: "quiet" }, make("code", { text: plain(code, 80) })));
 }

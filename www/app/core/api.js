@@ -41,6 +41,8 @@ import { encoded } from "./routes.js";
  *   timestamp?: string}} Suggestion
  * @typedef {{url: string, timestamp: string, status?: number, type: string, mime?: string, method?: string,
  *   length?: number, archive?: string, captures?: number}} ListedURL
+ * @typedef {{url: string, timestamp: string, mime?: string, status?: string, digest?: string, filename: string, offset: string,
+ *   length: string}} IndexEntry `offset` and `length`: of the record in the WARC file, in bytes
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
  *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
@@ -257,6 +259,18 @@ export async function capturesInLibrary(url, limit, signal) {
     const order = url.includes("*") ? { collapse: "urlkey" } : { sort: "reverse" };
     const query = new URLSearchParams({ url, limit, output: "json", fields: "url,timestamp,source", ...order });
     const lines = await (await request(`/c/all/cdx?${query}`, { signal })).text();
+    return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+}
+
+/**
+ * @param {string} id of an archive
+ * @param {string} url
+ * @param {string} timestamp 14 or 17 digits
+ * @returns {Promise<IndexEntry[]>} the captures of the URL at this time
+ */
+export async function indexEntries(id, url, timestamp) {
+    const query = new URLSearchParams({ url, matchType: "exact", from: timestamp, to: timestamp, limit: 100, output: "json" });
+    const lines = await (await request(`/c/${encodeURIComponent(id)}/cdx?${query}`)).text();
     return lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }
 

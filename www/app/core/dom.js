@@ -47,6 +47,9 @@ const shapes = {
     file: "M7 3h7l4 4v14H7zM14 3v4h4",
     edit: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
     save: "M12 4v11M7 10l5 5 5-5M5 20h14",
+    check: "M4 13l5 5L20 6",
+    warning: "M12 3L22 21H2zM12 10v5M12 17.5v1",
+    cross: "M5 5l14 14M19 5L5 19",
 };
 
 /**

@@ -1,8 +1,8 @@
 /** An archive in the library, as a card or as a row. */
 import { isUnavailable, unavailabilityMark, unavailabilityText } from "../components/availability.js";
-import { contentsState } from "../archive/contents-state.js";
 import { withCode } from "../components/messages.js";
 import { menu, popover } from "../components/popover.js";
+import { trustMark } from "../components/trust-mark.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
@@ -99,12 +99,11 @@ function facts(archive) {
 function marks(archive) {
     const unavailable = unavailabilityMark(archive);
     const { error = 0, warning = 0 } = archive.findingCounts ?? {};
-    const trust = trustMark(archive);
     return make("p", { class: "marks" },
         unavailable && unavailableMark(archive, unavailable),
         error + warning > 0 && make("span", { class: `mark ${error > 0 ? "error" : "warning"}`,
             text: `⚠ ${message("count.issues", { n: error + warning })}` }),
-        trust);
+        trustMark(archive, { isInList: true }));
 }
 
 function unavailableMark(archive, text) {
@@ -112,15 +111,4 @@ function unavailableMark(archive, text) {
     const button = make("button", { type: "button", class: `mark ${kind}`, text });
     popover(button, () => [make("p", {}, ...withCode(unavailabilityText(archive)))]);
     return button;
-}
-
-/** "Not verified" is a filter, not a mark. */
-function trustMark({ verificationSummary: summary }) {
-    if (!summary) return null;
-    const signer = plain(summary.signer, 60);
-    const state = contentsState(summary);
-    const [key, kind] = state === "damaged" ? ["trust.damaged", "error"]
-        : summary.signature === "valid" && signer ? ["trust.signed", "ok"]
-            : state === "digestsDiffer" ? ["trust.digests-differ", "warning"] : [];
-    return key ? make("span", { class: `mark ${kind}`, dir: "auto", text: message(key, { signer }) }) : null;
 }

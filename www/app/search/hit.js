@@ -1,6 +1,7 @@
 /** A page that was found: its title, URL, a piece of its text, its archive and its captures. */
 import { make, plain, plainURL } from "../core/dom.js";
 import { popover } from "../components/popover.js";
+import { trustMark } from "../components/trust-mark.js";
 import { day, timeOf } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
@@ -9,7 +10,8 @@ import { pageURL, tabURL } from "../core/routes.js";
  * @param {import("../core/api.js").Hit} hit
  * @returns {HTMLElement}
  */
-export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, captures, years, type, otherArchives = [] }) {
+export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, captures, years, type, verification,
+    otherArchives = [] }) {
     const target = { kind: "archive", id: archive };
     const shownURL = plainURL(url, 400);
     return make("li", {},
@@ -21,7 +23,8 @@ export function hitRow({ archive, archiveTitle, url, timestamp, title, snippet, 
         make("p", { class: "quiet" },
             make("a", { href: tabURL(target), dir: "auto", text: plain(archiveTitle) || archive }),
             otherArchives.length > 0 && " ", otherArchives.length > 0 && others(otherArchives, url, timestamp),
-            " · ", captured(captures, years, timestamp)));
+            " · ", captured(captures, years, timestamp),
+            trustMark(verification, { target, isInList: true })));
 }
 
 /** The other archives with the same capture. The best copy is the hit's own. */

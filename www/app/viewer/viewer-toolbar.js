@@ -1,4 +1,5 @@
 /** The viewer's toolbar: archive, history buttons, URL and capture time. */
+import { trustMark } from "../components/trust-mark.js";
 import { exactURL, icon, make, plain, plainURL } from "../core/dom.js";
 import { message } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
@@ -29,6 +30,12 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
             button("reload", message("viewer.reload"), onReload),
             button("print", message("viewer.print"), onPrint)),
         form, when);
+
+    /** The mark of the archive that has the capture. */
+    function markOf({ url, request, timestamp, archive: member }) {
+        const holder = archive.kind === "collection" ? archive.members.find(({ id }) => id === member) : archive;
+        return holder && trustMark(holder, { page: { url: request ?? url, timestamp }, isInList: true });
+    }
 
     // The text in the URL field, its URL, and the key of the capture times.
     let shownText = "";
@@ -80,7 +87,7 @@ export function createToolbar(archive, { onOpen, onReload, onPrint, onTime, list
             }
             timesKey = next;
             when.replaceChildren(...(shown ? [make("span", { class: "label", text: message("viewer.captured") }),
-                ...createTimeChoice(shown, near, { onTime, list })] : []));
+                ...createTimeChoice(shown, near, { onTime, list }), markOf(shown)].filter(Boolean) : []));
         },
 
         /** @param {string} address a `blob:` URL, or empty */

@@ -1,0 +1,35 @@
+/** Citations of a captured page or an archive. */
+import { plain } from "../core/dom.js";
+import { exactMoment, timeOf } from "../core/format.js";
+import { message } from "../core/i18n.js";
+
+const americanDay = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const escapes = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+
+/**
+ * @param {import("./report-data.js").ReportData} data
+ * @returns {{plain: string, chicago: string, bibtex: string}}
+ */
+export function citations({ item, archive, capture, title }) {
+    const holder = archive ?? item;
+    const time = capture ? timeOf(capture.timestamp) : holder.firstCapture;
+    const values = { title: plain(title, 300), url: capture?.url ?? "", time: time ? exactMoment(time) : "", archive: plain(holder.title) || holder.id,
+        file: plain(holder.originalName) || holder.id, sha256: holder.sha256 ?? "", day: time ? americanDay.format(new Date(time)) : "" };
+    const kind = capture ? (values.title ? "page" : "url") : "archive";
+    return { plain: message(`citation.plain.${kind}`, values), chicago: message(`citation.chicago.${kind}`, values), bibtex: bibtex(values, time, capture) };
+}
+
+function bibtex({ title, url, archive, file, sha256, day }, time, capture) {
+    const date = time ? new Date(time) : null;
+    const name = (capture ? new URL(url).hostname || "capture" : archive).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    const fields = [["title", `{${escaped(title || url || archive)}}`],
+        // Braces in a URL would end the command.
+        capture && ["howpublished", `\\url{${url.replace(/[{}\\%]/g, encodeURIComponent)}}`],
+        date && ["year", String(date.getUTCFullYear())], date && ["month", months[date.getUTCMonth()], true],
+        ["note", escaped(message(capture ? "citation.note.page" : "citation.note.archive", { day, archive, file, sha256 }))]].filter(Boolean);
+    const lines = fields.map(([key, value, isBare]) => `  ${key} = ${isBare ? value : `{${value}}`}`);
+    return `@misc{${name}${date ? `-${date.toISOString().slice(0, 10).replaceAll("-", "")}` : ""},\n${lines.join(",\n")}\n}`;
+}
+
+const escaped = (text) => text.replace(/[\\{}$&#_%~^]/g, (character) => escapes[character] ?? `\\${character}`);

@@ -1,0 +1,66 @@
+/** The commands of an evidence report, which repeat what it states with common tools. `Tests/BrowserTests/test_evidence.py` runs them. */
+import { message } from "../core/i18n.js";
+
+const systemRoots = "/etc/ssl/certs/ca-certificates.crt";
+const hashes = { sha1: "sha1", sha256: "sha256", "sha-256": "sha256", sha512: "sha512", md5: "md5" };
+
+/** Quotes an argument for a POSIX shell. */
+const quoted = (text) => (/^[\w./:@%+=,-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/**
+ * @param {import("./report-data.js").ReportData} data
+ * @returns {{title: string, lines: string[], expected?: string}[]} groups of commands, with what they must print
+ */
+export function reportCommands({ archive, capture, record }) {
+    const file = fileName(archive);
+    const claims = [archive.sha256 && `--sha256 ${archive.sha256}`,
+        capture && `--url ${quoted(capture.url)} --time ${capture.timestamp.slice(0, 14)}`].filter(Boolean);
+    const whole = [`python3 check-evidence ${quoted(file)}`, ...claims].join(" \\\n    ");
+    return [
+        { title: message("commands.whole"), lines: [whole] },
+        archive.sha256 && { title: message("commands.file"), lines: [`sha256sum ${quoted(file)}`], expected: archive.sha256 },
+        { title: message("commands.list"), lines: [`python3 -m zipfile -e ${quoted(file)} evidence`, "sha256sum evidence/datapackage.json"],
+            expected: packageHash(archive) },
+        record?.name && recordCommands(record),
+        ...signatureCommands(archive.verificationReport?.signature),
+    ].filter(Boolean);
+}
+
+/** The name under which a reader probably has the file. A name that starts with a hyphen would be read as an option. */
+function fileName({ id, originalName }) {
+    const name = (originalName || `${id}.wacz`).replace(/[\u0000-\u001f\u007f/]/g, "_");
+    return name.startsWith("-") ? `./${name}` : name;
+}
+
+const packageHash = ({ verificationReport }) => verificationReport?.result.packageHash?.replace(/^sha-?256:/, "");
+
+function recordCommands({ name, offset, length, isCompressed, blockDigest }) {
+    const extract = `tail -c +${offset + 1} ${quoted(`evidence/${name}`)} | head -c ${length}${isCompressed ? " | gunzip" : ""} > record`;
+    const [algorithm, value] = blockDigest?.split(":") ?? [];
+    const hash = hashes[algorithm?.toLowerCase()];
+    const text = /^[0-9a-f]+$/.test(value) ? "hash.hexdigest()" : "base64.b32encode(hash.digest()).decode()";
+    const digest = hash && `python3 -c 'import base64, hashlib, re; head, block = open("record", "rb").read().split(b"\\r\\n\\r\\n", 1); `
+        + `size = int(re.search(rb"(?i)content-length: *(\\d+)", head)[1]); hash = hashlib.${hash}(block[:size]); `
+        + `print(head.decode()); print(${text})'`;
+    return { title: message("commands.record"), lines: [extract, digest].filter(Boolean), expected: hash && value };
+}
+
+/** For a domain. An anonymous signature has to be converted first, which the script does. */
+function signatureCommands(signature) {
+    const domain = signature?.signer?.domain;
+    const time = Date.parse(signature?.timeStamp?.time) / 1000;
+    if (!domain || !time || !/^[\w.-]+$/.test(domain)) return [];
+    const parts = `python3 -c 'import base64, json; signed = json.load(open("evidence/datapackage-digest.json"))["signedData"]; `
+        + `[open(name, "wb").write(data) for name, data in {"signed": signed["hash"].encode(), "signature": base64.b64decode(signed["signature"]), `
+        + `"stamped": signed["signature"].encode(), "stamp": base64.b64decode(signed["timeSignature"]), "signer.pem": signed["domainCert"].encode(), `
+        + `"stampers.pem": signed["timestampCert"].encode()}.items()]'`;
+    return [
+        { title: message("commands.signature"), lines: [parts, "openssl x509 -in signer.pem -pubkey -noout -out key.pem",
+            "openssl dgst -sha256 -verify key.pem -signature signature signed"], expected: "Verified OK" },
+        { title: message("commands.certificate"), lines: [`openssl verify -attime ${time} -CAfile ${systemRoots} -untrusted signer.pem \\\n`
+            + `    -verify_hostname ${domain} signer.pem`], expected: signature.outcome === "valid" ? "signer.pem: OK" : undefined },
+        { title: message("commands.stamp", { authority: signature.timeStamp.chain?.at(-1)?.sha256 ?? "" }),
+            lines: [`openssl ts -verify -data stamped -in stamp -CAfile stampers.pem -untrusted stampers.pem -attime ${time}`,
+                "openssl ts -reply -in stamp -text"], expected: signature.timeStamp.outcome === "valid" ? "Verification: OK" : undefined },
+    ];
+}

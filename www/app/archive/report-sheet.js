@@ -1,0 +1,171 @@
+/** The sections of an evidence report. */
+import { unavailabilityText } from "../components/availability.js";
+import { trustMark, trustOf, trustSentences } from "../components/trust-mark.js";
+import { withCode } from "../components/messages.js";
+import { exactURL, make, plain } from "../core/dom.js";
+import { day, exactMoment, number, size, span, timeOf } from "../core/format.js";
+import { message } from "../core/i18n.js";
+import { tabURL } from "../core/routes.js";
+import { reportCommands } from "./report-commands.js";
+import { comparisonFacts } from "./verification.js";
+
+/**
+ * @param {import("./report-data.js").ReportData} data
+ * @param {{ts?: string}} filter
+ * @returns {HTMLElement[]}
+ */
+export function reportSections(data, { ts }) {
+    const { item, archive, capture, version } = data;
+    const made = make("p", { class: "quiet", text: message("report.made", { time: exactMoment(new Date().toISOString()), version }) });
+    if (!archive) return [made, ...collectionSections(item)];
+    const unavailable = unavailabilityText(archive);
+    return [
+        made,
+        unavailable && make("p", { class: "notice warning" }, ...withCode(unavailable)),
+        capture && section("page", picture(data), facts(pageFacts(data, ts))),
+        section("file", !capture && picture(data), facts(fileFacts(data))),
+        capture && section("record", ...recordParts(data)),
+        section("signature", ...signatureParts(archive.verificationReport)),
+        section("compared", ...comparedParts(archive)),
+        section("meaning", ...meaningParts(archive, capture)),
+        section("repeat", ...repeatParts(data)),
+    ].filter(Boolean);
+}
+
+function section(name, ...parts) {
+    const id = `report-${name}`;
+    return make("section", { "aria-labelledby": id }, make("h2", { id, text: message(`report.${name}`) }), ...parts.filter(Boolean));
+}
+
+const code = (text) => text && make("code", { text });
+
+/** Returns a list of facts. Those without a value are left out. */
+function facts(rows) {
+    return make("dl", { class: "report-facts" }, ...rows.filter(([, value]) => value).map(([name, ...values]) => make("div", {},
+        make("dt", { text: message(`report.fact.${name}`) }), make("dd", {}, ...values.filter(Boolean)))));
+}
+
+/** The picture is that of the archive's main page. */
+function picture({ archive, capture }) {
+    if (!archive.thumbnail || capture && capture.url !== archive.mainPage?.url) return null;
+    return make("figure", {}, make("img", { src: archive.thumbnail, alt: "" }), make("figcaption", { class: "quiet", text: message("report.picture") }));
+}
+
+function pageFacts({ capture, title, record }, asked) {
+    const isOther = asked && !capture.timestamp.startsWith(asked) && !asked.startsWith(capture.timestamp);
+    return [
+        ["url", make("span", { class: "url", dir: "ltr", text: exactURL(capture.url) })],
+        ["title", title && make("span", { dir: "auto", text: plain(title, 300) })],
+        ["captured", make("strong", { text: exactMoment(capture.capturedAt) }), ` ${message("report.clock")}`,
+            isOther && ` ${message("report.closest", { time: exactMoment(timeOf(asked) || asked) })}`],
+        ["server-clock", record?.serverDate && message("report.server-clock", { time: plain(record.serverDate, 80) })],
+        ["answer", [capture.request && message("report.form"), capture.status, plain(capture.mime, 120)].filter(Boolean).join(", ")],
+    ];
+}
+
+function fileFacts({ item, archive }) {
+    return [
+        ["archive", make("span", { dir: "auto", text: plain(archive.title) || archive.id })],
+        ["collection", item.kind === "collection" && make("span", { dir: "auto", text: plain(item.title) || item.id })],
+        ["file-name", make("span", { dir: "auto", text: plain(archive.originalName) || `${archive.id}.wacz` })],
+        ["sha256", archive.sha256 ? code(archive.sha256) : message("report.no-sha256")],
+        ["size", message("report.bytes", { size: size(archive.size), n: archive.size })],
+        ["captures", span(archive.firstCapture, archive.lastCapture)],
+        ["created", archive.createdAt && message("report.as-stated", { text: exactMoment(archive.createdAt) })],
+        ["software", archive.software && message("report.as-stated", { text: plain(archive.software, 120) })],
+        ["added", archive.importedAt && exactMoment(archive.importedAt)],
+    ];
+}
+
+function recordParts({ record, problem }) {
+    if (!record) return [make("p", { text: message("report.no-record") })];
+    const { name, id, type, blockDigest, payloadDigest, filename, offset, length, count } = record;
+    return [
+        facts([
+            ["record-id", code(plain(id, 200))],
+            ["record-type", plain(type, 40)],
+            ["block-digest", code(plain(blockDigest, 200))],
+            ["payload-digest", code(plain(payloadDigest, 200))],
+            ["place", code(plain(name ?? filename, 400)), " ", message("report.place", { offset: String(offset), length: String(length) })],
+        ]),
+        type === "revisit" && make("p", { text: message("report.revisit") }),
+        count > 1 && make("p", { text: message("report.several-records", { n: count }) }),
+        problem && make("p", { text: message("report.no-header", { reason: plain(problem.message, 200) }) }),
+    ];
+}
+
+function signatureParts(report) {
+    if (!report) return [make("p", { text: message("report.not-verified") })];
+    const { signature } = report;
+    if (!signature) return [make("p", { text: message("report.not-signed") })];
+    const { signer, timeStamp, created, software, outcome } = signature;
+    return [
+        facts([
+            ["signer", plain(signer?.domain, 200) || message("report.anonymous")],
+            ["result", message("report.outcome", { outcome })],
+            ["key", code(plain(signer?.keySHA256, 64))],
+            ["stamp", timeStamp && message("report.stamp", { time: timeStamp.time ? exactMoment(timeStamp.time) : "–",
+                authority: plain(timeStamp.authority, 200) || "–", outcome: timeStamp.outcome })],
+            ["claimed-time", created && message("report.as-signer-says", { text: exactMoment(plain(created, 60)) })],
+            ["signing-software", plain(software, 120)],
+        ]),
+        chainTable("report.chain", signer?.chain),
+        chainTable("report.stamp-chain", timeStamp?.chain),
+    ];
+}
+
+function chainTable(key, chain = []) {
+    if (chain.length === 0) return null;
+    return make("table", {}, make("caption", { text: message(key) }),
+        make("thead", {}, make("tr", {}, ...["subject", "issuer", "valid", "sha256"].map((name) =>
+            make("th", { scope: "col", text: message(`report.certificate.${name}`) })))),
+        make("tbody", {}, ...chain.map(({ subject, issuer, notBefore, notAfter, sha256 }) => make("tr", {},
+            make("td", { text: plain(subject, 300) }), make("td", { text: plain(issuer, 300) }),
+            make("td", { text: `${day(notBefore)} – ${day(notAfter)}` }), make("td", {}, code(plain(sha256, 64)))))));
+}
+
+function comparedParts({ verificationReport: report }) {
+    if (!report) return [make("p", { text: message("report.not-verified") })];
+    return [
+        make("p", { text: message("report.compared-at", { time: exactMoment(report.summary.verifiedAt) }) }),
+        make("dl", { class: "report-facts" }, ...comparisonFacts(report.result).map(([name, value]) =>
+            make("div", {}, make("dt", { text: name }), make("dd", { text: value })))),
+    ];
+}
+
+function meaningParts(archive, capture) {
+    const trust = trustOf(archive);
+    const [proves, limits] = trustSentences(trust);
+    const { timeStamp, outcome } = archive.verificationReport?.signature ?? {};
+    const isStamped = outcome === "valid" && timeStamp?.outcome === "valid";
+    const list = (key, texts) => [make("h3", { text: message(key) }), make("ul", {}, ...texts.filter(Boolean).map((text) => make("li", { text })))];
+    return [
+        make("p", { class: "report-verdict" }, trustMark(archive)),
+        ...list("report.shows", [proves, isStamped && message("report.existed", { time: exactMoment(timeStamp.time) })]),
+        ...list("report.shows-not", [limits, capture && message("report.clock-limit"), message("trust.servers")]),
+    ];
+}
+
+function repeatParts(data) {
+    return [
+        make("p", { text: message("report.repeat-how") }),
+        ...reportCommands(data).flatMap(({ title, lines, expected }) => [
+            make("h3", { text: title }), make("pre", { tabindex: "0", "data-expected": expected }, make("code", { text: lines.join("\n") })),
+            expected && make("p", { class: "quiet" }, `${message("report.expected")} `, code(expected))]),
+        make("p", { class: "quiet", text: message("report.script") }),
+    ];
+}
+
+function collectionSections(collection) {
+    return [section("collection", facts([
+        ["collection", make("span", { dir: "auto", text: plain(collection.title) || collection.id })],
+        ["captures", span(collection.firstCapture, collection.lastCapture)],
+    ]), make("table", {}, make("caption", { text: message("report.members", { n: collection.members.length }) }),
+        make("thead", {}, make("tr", {}, ...["archive", "file-name", "size", "sha256", "result"].map((name) =>
+            make("th", { scope: "col", text: message(`report.fact.${name}`) })))),
+        make("tbody", {}, ...collection.members.map((archive) => make("tr", {},
+            make("td", {}, make("a", { href: tabURL(archive, "report"), dir: "auto", text: plain(archive.title) || archive.id })),
+            make("td", { dir: "auto", text: plain(archive.originalName) || `${archive.id}.wacz` }),
+            make("td", { text: number(archive.size) }), make("td", {}, code(archive.sha256 ?? "–")), make("td", {}, trustMark(archive))))))),
+    ];
+}

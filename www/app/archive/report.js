@@ -1,0 +1,77 @@
+/** The evidence report of an archive or of one captured page: a sheet to print, which says what is known and how to check it. */
+import { copyText } from "../components/copy-text.js";
+import { errorBlock } from "../components/messages.js";
+import { menu } from "../components/popover.js";
+import { pageHeader } from "../components/shell.js";
+import { followServer } from "../core/connection.js";
+import { make, plain } from "../core/dom.js";
+import { message } from "../core/i18n.js";
+import { pageURL, tabURL } from "../core/routes.js";
+import { citations } from "./citation.js";
+import { reportData } from "./report-data.js";
+import { reportSections } from "./report-sheet.js";
+
+const slowMilliseconds = 150;
+
+/**
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} item
+ * @param {{page?: string, ts?: string}} filter the capture; without `page`, the report is about the archive
+ * @returns {{element: HTMLElement, title: string, close: () => void}}
+ */
+export function createReport(item, filter) {
+    const name = plain(item.title) || item.id;
+    const heading = make("h1", { text: message("report.title"), tabindex: "-1" });
+    const sheet = make("article", { class: "report-sheet", "aria-busy": "true" }, heading);
+    const cite = make("button", { type: "button", text: message("report.cite") });
+    const actions = make("div", { class: "report-actions" },
+        make("button", { type: "button", class: "primary", text: message("report.print"), on: { click: () => print() } }), cite,
+        make("a", { class: "button", href: filter.page ? pageURL(item, filter.page, filter.ts) : tabURL(item, "details"),
+            text: message(filter.page ? "report.open-page" : "report.open-archive") }));
+    let texts = null;
+    let isOpen = true;
+    menu(cite, () => ["plain", "chicago", "bibtex"].map((style) => texts
+        && { text: message(`report.cite.${style}`), onChosen: () => copyText(texts[style]) }));
+    // Repeats what failed because the server had stopped.
+    let retry = null;
+    const server = followServer({ onBack: () => retry?.() });
+
+    async function load() {
+        retry = null;
+        const timer = setTimeout(show, slowMilliseconds, [make("p", { class: "quiet", text: message("report.loading") })]);
+        try {
+            const data = await reportData(item, filter);
+            if (!isOpen) return;
+            texts = data && citations(data);
+            show(data ? reportSections(data, filter) : [make("p", { text: message("report.not-captured", { archive: name }) }),
+                make("p", { class: "url", dir: "ltr", text: filter.page })]);
+            actions.hidden = !data;
+        } catch (error) {
+            if (!isOpen) return;
+            if (error.status === 0) retry = load;
+            actions.hidden = true;
+            show([errorBlock(error, message("report.failed"))]);
+        } finally {
+            clearTimeout(timer);
+            sheet.setAttribute("aria-busy", "false");
+        }
+    }
+
+    function show(parts) {
+        sheet.replaceChildren(heading, ...parts);
+    }
+
+    const element = make("div", { class: "report" },
+        pageHeader([make("span", { "aria-hidden": "true", text: "/" }), make("a", { href: tabURL(item), dir: "auto", text: name }),
+            make("span", { "aria-hidden": "true", text: "/" }),
+            make("span", { class: "current", "aria-current": "page", text: message("report.title") })]),
+        make("main", { class: "column" }, actions, sheet));
+    load();
+    queueMicrotask(() => {
+        if (document.activeElement === document.body) heading.focus({ preventScroll: true });
+    });
+    return { element, title: message("report.document-title", { archive: name }), close() {
+        isOpen = false;
+        server.close();
+        element.remove();
+    } };
+}

@@ -1,0 +1,113 @@
+/** Groups findings by their cause, and sorts the groups by what a person notices of them. `docs/findings.md` lists the codes. */
+import { message } from "../core/i18n.js";
+import { sentence } from "./messages.js";
+import { plain } from "../core/dom.js";
+
+/**
+ * @typedef {import("../core/api.js").Finding} Finding
+ * @typedef {{cause: string, effect: "see"|"untrue"|"tools", severity: Finding["severity"], title: string, text: string,
+ *   urls: {url: string, isWhole: boolean}[], urlCount: number, findings: Finding[]}} Issue `effect`: what you'll see, what may be
+ *   untrue, or what only other programs notice; `isWhole`: the server cuts long URLs; `urlCount` can be more than `urls`
+ */
+
+/** What is noticed of a cause, and the codes of its findings. All other codes are causes of their own. */
+const causes = {
+    nothing: ["see", "captures-missing", "archive-unreadable"],
+    unreadable: ["see", "warc-damaged", "warc-shared-member", "http-head-too-long"],
+    "data-missing": ["see", "resource-missing", "warc-is-zip"],
+    index: ["see", "index-names-missing-warc", "index-outside-warc", "index-no-record", "index-short-length", "index-bad-line",
+        "index-incomplete-line", "index-line-too-long", "index-not-utf8", "index-damaged", "index-block-digest", "record-unindexed"],
+    "other-archive": ["see", "revisit-unresolved", "required-archive-missing", "required-archive-unknown"],
+    "page-list": ["see", "pages-missing"],
+    "pages-uncaptured": ["see", "page-uncaptured"],
+    "pages-damaged": ["see", "pages-damaged", "page-bad-line", "page-line-too-long"],
+    changed: ["untrue", "resource-hash", "crc-differs", "entry-damaged", "file-hash"],
+    "list-changed": ["untrue", "package-hash", "signature-other-file"],
+    digests: ["untrue", "block-digest", "payload-digest"],
+    "other-record": ["untrue", "index-other-record"],
+    zip: ["untrue", "zip-duplicate-name", "zip-readers-disagree", "zip-unsafe-name"],
+};
+const causeOfCode = new Map(Object.entries(causes).flatMap(([cause, [, ...codes]]) => codes.map((code) => [code, cause])));
+/** The codes of findings that name URLs, at their end. Others can contain text that only looks like one. */
+const codesWithURLs = new Set(["warc-damaged", "http-head-too-long", "index-no-record", "record-unindexed", "index-other-record",
+    "page-uncaptured", "revisit-unresolved", "resource-hash", "crc-differs", "entry-damaged", "block-digest", "payload-digest"]);
+const severities = ["error", "warning", "notice"];
+const effects = ["see", "untrue", "tools"];
+const textCharactersMax = 1000;
+// Where the server cuts a URL.
+const cutLengths = [300, 500];
+
+/**
+ * @param {Finding[]} findings
+ * @returns {Issue[]} in the order in which they are shown
+ */
+export function issuesOf(findings) {
+    const groups = new Map();
+    for (const finding of findings) {
+        const cause = causeOf(finding);
+        if (!groups.has(cause)) groups.set(cause, []);
+        groups.get(cause).push(finding);
+    }
+    return [...groups].map(([cause, group]) => issue(cause, group)).sort((one, other) =>
+        effects.indexOf(one.effect) - effects.indexOf(other.effect)
+        || severities.indexOf(one.severity) - severities.indexOf(other.severity));
+}
+
+function causeOf({ code, severity }) {
+    // A missing file without captures isn't noticed in replay.
+    if (code === "resource-missing" && severity !== "error") return code;
+    if (causeOfCode.has(code)) return causeOfCode.get(code);
+    if (!code.startsWith("signature-")) return code;
+    return severity === "notice" ? "signature-notes" : "signature";
+}
+
+function issue(cause, group) {
+    const severity = severities.find((name) => group.some((finding) => finding.severity === name)) ?? "notice";
+    const findings = [...group].sort((one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity));
+    const { urls, urlCount } = urlsIn(findings);
+    const [effect] = causes[cause] ?? [cause === "signature" ? "untrue" : severity === "error" ? "see" : "tools"];
+    const isKnown = Object.hasOwn(causes, cause) || cause === "signature" || cause === "signature-notes";
+    const n = countOf(cause, findings, urlCount);
+    const [{ what, consequence }] = findings;
+    const first = sentence(plain(what, textCharactersMax));
+    return { cause, effect, severity, findings, urls, urlCount,
+        title: isKnown ? message(`issue.${cause}.title`, { n, severity })
+            : n > 1 ? message("issue.repeated", { text: first.replace(/\.$/, ""), n }) : first,
+        text: isKnown ? message(`issue.${cause}.text`) : sentence(plain(consequence, textCharactersMax)) };
+}
+
+/** The number of captures, files or lines that an issue is about. */
+function countOf(cause, findings, urlCount) {
+    const byCode = new Map();
+    for (const { code, what } of findings) {
+        const total = /^[\d,]+ more issues? of this kind, ([\d,]+) in total\.$/.exec(what)?.[1];
+        byCode.set(code, total ? Number(total.replaceAll(",", "")) : (byCode.get(code) ?? 0) + 1);
+    }
+    if (cause === "unreadable") return urlCount;
+    if (cause !== "index") return [...byCode.values()].reduce((sum, count) => sum + count, 0);
+    // A capture that the index doesn't list, and the line that should list it, are the same one.
+    const unlisted = byCode.get("record-unindexed") ?? 0;
+    byCode.delete("record-unindexed");
+    return Math.max(unlisted, [...byCode.values()].reduce((sum, count) => sum + count, 0));
+}
+
+function urlsIn(findings) {
+    const urls = new Map();
+    let more = 0;
+    for (const { code, what } of findings) {
+        if (!codesWithURLs.has(code)) continue;
+        for (const [url] of what.matchAll(/(?<=\s)(?:https?|ftp|file|urn|data|dns):\S+/gi)) {
+            urls.set(url, { url, isWhole: !cutLengths.includes(url.length) });
+        }
+        more += Number(/ and (\d+) more$/.exec(what)?.[1] ?? 0);
+    }
+    return { urls: [...urls.values()], urlCount: urls.size + more };
+}
+
+/**
+ * @param {Issue[]} issues
+ * @returns {string} all that is known of them, for a message to the person who made the file
+ */
+export const issueText = (issues) => issues.map(({ title, text, urls, findings }) => [title, text, ...urls.map(({ url }) => `  ${url}`),
+    ...findings.map(({ severity, code, what, location }) => `  ${severity} ${code}: ${what}${location ? ` (${location})` : ""}`),
+].filter(Boolean).join("\n")).join("\n\n");
