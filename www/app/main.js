@@ -1,27 +1,34 @@
 /** The app: shows the view for the current URL, and implements `window.setArchiveURL`. */
 import { errorBlock } from "./components/messages.js";
-import { loadHealth, pageHeader, showNamesUnresolved, showBanners } from "./components/shell.js";
+import { loadHealth, pageHeader, showBanners, showNamesUnresolved, startShell } from "./components/shell.js";
 import * as api from "./core/api.js";
+import { followServer } from "./core/connection.js";
 import { make } from "./core/dom.js";
 import { message } from "./core/i18n.js";
+import { followLinks, whenNavigated } from "./core/navigation.js";
 import { isAtCanonicalHost, canonicalURL, originsMode, resolvesLocalNames } from "./core/origins.js";
-import { archiveName, go, mainURL, readRoute } from "./core/routes.js";
+import { archiveName, mainURL, readRoute } from "./core/routes.js";
 
 const root = document.getElementById("app");
-/** The views, each with its module and style sheets. They load when they are first shown. */
+/** The views, each with its style sheets and its module, which load when it's first shown, and the function that shows it. */
 const views = {
-    library: [["library/library.css"], async (route) => (await import("./library/library.js")).showLibrary(root, route)],
-    search: [["search/search.css"], async (route) => (await import("./search/search.js")).showSearch(root, route)],
-    archive: [["archive/archive-page.css", "archive/archive-lists.css", "archive/report.css", "viewer/viewer.css"], showTarget],
+    library: [["library/library.css"], () => import("./library/library.js"), "showLibrary"],
+    search: [["search/search.css"], () => import("./search/search.js"), "showSearch"],
+    activity: [["activity/activity.css"], () => import("./activity/activity-view.js"), "showActivity"],
+    settings: [["settings/settings.css"], () => import("./settings/settings-view.js"), "showSettings"],
+    archive: [["archive/archive-page.css", "archive/archive-lists.css", "archive/report.css", "viewer/viewer.css"], () => import("./archive/archive-view.js"), "showArchive"],
 };
 views.collection = views.archive;
 let view = null;
+// A view failed to load. It loads when the server is back.
+let isMissing = false;
 // Numbers the views, since a later one can load before an earlier one.
 let newest = 0;
 let moving = false;
 let staysHere = false;
 
 async function show(route, traversed = false) {
+    const isFirst = newest === 0;
     const number = ++newest;
     if (view?.kind === route.kind && view.name === route.name) {
         view.update?.(route, traversed);
@@ -29,24 +36,27 @@ async function show(route, traversed = false) {
     }
     view?.close();
     view = null;
+    isMissing = false;
     if (route.kind === "unknown") {
         showProblem(message("archive.cant-open"), new Error(route.reason));
         return;
     }
-    const [styles, open] = views[route.kind];
+    const [styles, load, name] = views[route.kind];
     try {
-        await Promise.all(styles.map(loadStyles));
-        const opened = await open(route, () => number === newest);
-        if (number === newest) view = opened;
-        else opened?.close();
+        const [module] = await Promise.all([load(), ...styles.map(loadStyles)]);
+        if (number !== newest) return;
+        view = module[name](root, route, { onRefused });
+        // A click or a key removed what had the focus.
+        if (!isFirst) Promise.resolve(view.shown).then(() => number === newest && keepFocus(), () => {});
     } catch (error) {
-        if (number === newest) showProblem(message("view.cant-load"), error);
+        if (number !== newest) return;
+        isMissing = true;
+        showProblem(message("view.cant-load"), await api.health().then(() => error, (cause) => cause));
     }
 }
 
-async function showTarget(route, isCurrent) {
-    const { showArchive } = await import("./archive/archive-view.js");
-    return isCurrent() ? showArchive(root, route, { onRefused }) : null;
+function keepFocus() {
+    if (document.activeElement === document.body) root.querySelector("h1")?.focus({ preventScroll: true });
 }
 
 function showProblem(title, error) {
@@ -61,7 +71,12 @@ function loadStyles(path) {
     const href = `/app/${path}`;
     if (document.querySelector(`link[href="${href}"]`)) return null;
     return new Promise((resolve, reject) => {
-        document.head.append(make("link", { rel: "stylesheet", href, on: { load: resolve, error: () => reject(api.serverUnavailable()) } }));
+        const link = make("link", { rel: "stylesheet", href, on: { load: resolve, error: () => {
+            // The next attempt loads it again.
+            link.remove();
+            reject(api.serverUnavailable());
+        } } });
+        document.head.append(link);
     });
 }
 
@@ -104,6 +119,13 @@ async function start() {
     // The views restore the scroll position themselves, once their lists have loaded.
     history.scrollRestoration = "manual";
     window.addEventListener("popstate", (event) => show(readRoute(location), event.state !== null));
+    whenNavigated(() => {
+        window.scrollTo(0, 0);
+        show(readRoute(location));
+    });
+    followLinks();
+    startShell();
+    followServer({ onBack: () => isMissing && show(readRoute(location)) });
     loadHealth();
     if (!view && newest === 0) show(readRoute(location));
 }

@@ -6,7 +6,9 @@ import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { replaysOnPorts } from "../core/origins.js";
 import { chosenMode, tabURL, readRoute } from "../core/routes.js";
+import { settings } from "../core/settings.js";
 import { openReplayPort } from "../replay/replay-port.js";
+import { replayMode } from "../viewer/replay-mode.js";
 import { createViewer } from "../viewer/viewer.js";
 import { createArchivePage } from "./archive-page.js";
 
@@ -146,7 +148,9 @@ export function showArchive(root, firstRoute, { onRefused }) {
         document.body.dataset.view = "viewer";
         if (!viewer) {
             const target = portOrigin ? { ...archive, replayOrigin: portOrigin } : archive;
-            viewer = createViewer(target, chosenMode(location), { onShown: shown.resolve, onFailed });
+            // A setting has no effect on archives that can't replay this way. They say so only if the URL asks for it.
+            const mode = chosenMode(location) || replayMode(archive, settings().replay).mode;
+            viewer = createViewer(target, mode, { onShown: shown.resolve, onFailed });
             root.append(viewer.element);
         }
         const url = route.view === "main" ? archive.mainPage.url : route.url;

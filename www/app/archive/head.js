@@ -9,7 +9,8 @@ import * as api from "../core/api.js";
 import { icon, make, plain } from "../core/dom.js";
 import { size, span } from "../core/format.js";
 import { message } from "../core/i18n.js";
-import { go, mainURL, tabURL } from "../core/routes.js";
+import { navigate } from "../core/navigation.js";
+import { mainURL, tabURL } from "../core/routes.js";
 import { createExporter } from "./exporter.js";
 import { editMetadata, editTitle } from "./metadata.js";
 
@@ -51,13 +52,13 @@ export function archiveHead(item, onChanged) {
         problems.replaceChildren();
         try {
             await api.verify(item);
-            go(tabURL(item, "details"));
+            navigate(tabURL(item, "details"));
         } catch (error) {
             problems.replaceChildren(errorBlock(error, message("archive.cant-verify")));
         }
     }
 
-    const remove = () => removeItem(item, { onRemoving: () => go("/"), onUndone: () => go(tabURL(item)) });
+    const remove = () => removeItem(item, { onRemoving: () => navigate("/"), onUndone: () => navigate(tabURL(item)) });
 
     function entries() {
         const isArchive = item.kind === "archive";

@@ -1,29 +1,73 @@
-/** The header, the footer and the banners around every view. */
+/** The app bar, the footer and the banners around every view. */
+import { followActivity } from "../core/activity.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
 import { announce, make } from "../core/dom.js";
-import { noticeBlock } from "./messages.js";
+import { message, messageParts } from "../core/i18n.js";
+import { createSearchBox } from "../search/search-box.js";
+import { activityCounts } from "./activity-text.js";
+import { followImports } from "./import-queue.js";
+import { followShortcuts } from "./shortcuts.js";
+import { showTray } from "./tray.js";
 
 const engineSource = "https://github.com/webrecorder/wabac.js";
 
 /**
  * @param {(Node|string)[]} trail the breadcrumbs after the app's name
- * @param {HTMLElement} [searchBox]
+ * @param {HTMLElement} [searchBox] that of the library by default
  * @returns {HTMLElement}
  */
-export function pageHeader(trail, searchBox) {
-    return make("header", { class: "page-header" },
+export function pageHeader(trail, searchBox = createSearchBox().element) {
+    return make("header", { class: "page-header" }, skipLink(),
         make("div", { class: "column bar" },
-            make("nav", { class: "trail", "aria-label": "Breadcrumbs" },
+            make("nav", { class: "trail", "aria-label": message("shell.breadcrumbs") },
                 make("a", { class: "wordmark", href: "/" }, "replayhost"),
                 ...trail),
-            searchBox),
+            searchBox,
+            make("nav", { class: "bar-links", "aria-label": "replayhost" },
+                showCounts(make("a", { class: "activity-count", href: "/#activity" })),
+                make("a", { href: "/#settings", text: message("settings.title"),
+                    "aria-current": location.hash === "#settings" ? "page" : null }))),
         make("div", { class: "banners column" }));
 }
+
+/** The first control of a view leads past the app bar. */
+function skipLink() {
+    const list = () => document.querySelector("main .windowed [tabindex='0']");
+    const link = make("a", { class: "skip", href: "#main", text: message("shell.skip-to-content"), on: {
+        focus: () => {
+            link.textContent = message(list() ? "shell.skip-to-list" : "shell.skip-to-content");
+        },
+        click: (event) => {
+            event.preventDefault();
+            (list() ?? document.querySelector("main h1"))?.focus();
+        },
+    } });
+    return link;
+}
+
+function showCounts(link) {
+    const { active, failed } = activityCounts();
+    link.textContent = message("shell.activity", { n: active });
+    link.setAttribute("aria-label", message("shell.activity-label", { n: active, failed }));
+    link.classList.toggle("failed", failed > 0);
+    if (location.hash === "#activity") link.setAttribute("aria-current", "page");
+    return link;
+}
+
+const showAllCounts = () => document.querySelectorAll(".activity-count").forEach(showCounts);
 
 let health = null;
 let resolvable = true;
 let stopped = false;
+
+/** Starts what goes on around the views: the tray, shortcuts, and the number of jobs. */
+export function startShell() {
+    showTray();
+    followShortcuts();
+    followActivity({ onChange: showAllCounts });
+    followImports({ onChange: showAllCounts });
+}
 
 /**
  * Requests the server's health, and updates footer, banners and links to the capture server. Without a response, they stay.
@@ -41,7 +85,7 @@ export async function loadHealth() {
 
 /** @returns {HTMLElement} a link to the capture server, which is hidden unless that server runs */
 export function captureLink() {
-    const link = make("a", { class: "button capture-link", text: "Save a URL" });
+    const link = make("a", { class: "button capture-link", text: message("shell.capture") });
     showCaptureLink(link);
     return link;
 }
@@ -60,20 +104,20 @@ export function showNamesUnresolved() {
 function setServerStopped(now) {
     if (now === stopped) return;
     stopped = now;
-    announce(now ? "replayhost has stopped." : "replayhost is running again.");
+    announce(message(now ? "shell.stopped-announced" : "shell.runs-again"));
     showBanners();
     if (!now) loadHealth();
 }
 followServer({ onStopped: () => setServerStopped(true), onBack: () => setServerStopped(false) });
 
-// While the server is stopped, a link would open the browser's error page.
+// While the server is stopped, a link could open the browser's error page, or a view without contents.
 document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
     const isElsewhere = link?.origin === location.origin && link.pathname + link.search !== location.pathname + location.search;
     if (!stopped || !isElsewhere) return;
     event.preventDefault();
     window.scrollTo(0, 0);
-    announce("replayhost has stopped.");
+    announce(message("shell.stopped-announced"));
 }, true);
 
 /** @returns {boolean} whether this page can open archives */
@@ -89,39 +133,26 @@ export function showBanners() {
     document.querySelector(".viewer-banner")?.replaceChildren(...(stopped ? [serverStopped()] : []));
     const banners = [];
     if (stopped) banners.push(serverStopped());
-    if (health && health.engine === null) banners.push(engineMissing());
-    if (!resolvable) banners.push(namesUnresolved());
+    if (health && health.engine === null) banners.push(banner("shell.engine-missing"));
+    if (!resolvable) banners.push(banner("shell.names-unresolved"));
     document.querySelector(".banners")?.replaceChildren(...banners);
 }
 
-/** @returns {HTMLElement} */
-function serverStopped() {
-    return noticeBlock("warning", "replayhost has stopped",
-        `Start it again, for example with \`${api.startCommand()}\`, and this page will reconnect. `
-        + "Until then, you can't open or add archives.");
-}
+const serverStopped = () => banner("shell.stopped", { command: api.startCommand() });
 
-/** @returns {HTMLElement} */
-function engineMissing() {
-    return noticeBlock("warning", "The replay engine is missing",
-        "You can add and list archives, but not open them. Run `make setup` in the replayhost folder to download the "
-        + "engine, then reload this page.");
-}
-
-/** @returns {HTMLElement} */
-function namesUnresolved() {
-    return noticeBlock("warning", "This browser can't open archives",
-        "Each archive has its own host name, such as `name.replayhost.localhost`. This browser can't find these names. "
-        + "Use Chrome, Chromium, Edge or Firefox, or start `replayhost serve --origins ports`. The library still works.");
+/** A warning with the texts `KEY` and `KEY-text`. */
+function banner(key, values) {
+    return make("div", { class: "notice warning", role: "status" }, make("strong", { text: message(key) }),
+        make("p", {}, ...messageParts(`${key}-text`, values)));
 }
 
 function showFooter() {
     const version = document.querySelector('meta[name="replayhost-version"]')?.content ?? "";
     const engine = health?.engine;
+    const source = (...children) => make("a", { href: engineSource, rel: "noreferrer" }, ...children);
+    const notice = (...children) => make("a", { href: "/vendor/NOTICE.txt" }, ...children);
     document.getElementById("footer").replaceChildren(make("p", { class: "column" },
         `replayhost ${health?.version ?? version}`,
-        make("span", {}, engine ? `Replay engine: ${engine.name} ${engine.version} (AGPL-3.0-or-later), `
-            : "Replay engine: wabac.js (AGPL-3.0-or-later, not installed), ",
-        make("a", { href: engineSource, rel: "noreferrer", text: "source" }), ", ",
-        make("a", { href: "/vendor/NOTICE.txt", text: "notice" }))));
+        make("span", {}, ...messageParts(engine ? "shell.engine" : "shell.engine-none",
+            engine ? { name: engine.name, version: engine.version } : {}, { source, notice }))));
 }

@@ -45,7 +45,10 @@ import { encoded } from "./routes.js";
  *   length: string}} IndexEntry `offset` and `length`: of the record in the WARC file, in bytes
  * @typedef {{url: string, timestamp: string, source: string}} FoundCapture `source`: the ID of its archive
  * @typedef {{id: number, kind: "import"|"hash"|"text"|"verify", subject: string, archive?: string, reason?: string, done?: number,
- *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number}} Job
+ *   state: "waiting"|"running"|"paused"|"done"|"failed"|"cancelled", total?: number, attempt?: number,
+ *   repeatable?: boolean, errorCode?: string, createdAt?: string}} Job
+ * @typedef {{kind: Job["kind"], waiting: number, running: number, paused: number, failed: number, done: number,
+ *   bytesDone: number, bytesTotal: number}} KindSummary
  * @typedef {{title?: string, tags?: string[], notes?: string, members?: string[]}} Change
  * @typedef {{total: number, bytes: number, freeBytes?: number, tags: FacetCount[], sites: FacetCount[], years: FacetCount[],
  *   states: {issues: number, unavailable: number, unverified: number},
@@ -147,8 +150,12 @@ async function change(method, address, body, options = {}) {
     }
 }
 
-/** Reads the token of a server that was restarted. Returns whether the token changed. */
-async function renewToken() {
+/**
+ * Reads the token of a server that was restarted.
+ *
+ * @returns {Promise<boolean>} whether the token changed
+ */
+export async function renewToken() {
     const page = await (await request("/", { cache: "no-store" })).text();
     const now = /<meta name="replayhost-token" content="([0-9a-f]+)">/.exec(page)?.[1] ?? token();
     const hasChanged = now !== token();
@@ -362,6 +369,37 @@ export const createCollection = async (wanted) => ofKind("collection")(await (aw
  */
 export const jobs = async (states = []) =>
     (await read(`/api/jobs${states.length > 0 ? `?state=${states.join(",")}` : ""}`)).jobs;
+
+/**
+ * @param {string} since RFC 3339
+ * @returns {Promise<KindSummary[]>} the jobs of each kind, with those that have finished since then
+ */
+export const jobSummary = async (since) => (await read(`/api/jobs/summary?since=${encodeURIComponent(since)}`)).kinds;
+
+/**
+ * @param {Job["kind"]} kind
+ * @param {"pause"|"resume"|"cancel"} command
+ * @returns {Promise<Response>}
+ */
+export const controlJobs = (kind, command) => change("POST", `/api/jobs/all/${command}?kind=${kind}`);
+
+/**
+ * Removes all failed jobs from the server's list.
+ *
+ * @returns {Promise<Response>}
+ */
+export const dismissFailures = () => change("DELETE", "/api/jobs?state=failed");
+
+/**
+ * Imports files and folders of the server's computer.
+ *
+ * @param {{paths: string[], link: boolean}} order absolute paths; `link`: leave the files where they are
+ * @returns {Promise<Job[]>}
+ */
+export const importPaths = async (order) => (await (await change("POST", "/api/imports", order)).json()).jobs;
+
+/** @returns {Promise<{freeBytes: number, library: {archives: number, collections: number, bytes: number}}>} */
+export const facets = () => read("/api/facets");
 
 /**
  * @param {number} id

@@ -11,6 +11,9 @@ let isAsking = false;
 /** @returns {Promise<boolean>} whether the server responds now */
 export const responds = () => fetch("/api/health", { cache: "no-store" }).then(() => true, () => false);
 
+/** @returns {boolean} whether the last request had no response */
+export const isServerAway = () => state !== "responds";
+
 /** Call this after a response of the server. */
 export function serverResponded() {
     const hadFailed = state !== "responds";

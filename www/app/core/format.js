@@ -1,9 +1,29 @@
-/** Formats numbers, sizes and times. All times are in UTC. */
+/** Formats numbers, sizes and times. Times are in UTC, or in the time zone of this computer if the settings say so. */
+import { message } from "./i18n.js";
+import { settings } from "./settings.js";
 
 const numbers = new Intl.NumberFormat("en");
-const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
-const exactClock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "UTC" });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+const formats = { utc: createFormats({ timeZone: "UTC" }), local: createFormats({}) };
+
+function createFormats(zone) {
+    const hours = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short", ...zone };
+    return {
+        days: new Intl.DateTimeFormat("en-GB", { dateStyle: "long", ...zone }),
+        clock: new Intl.DateTimeFormat("en-GB", hours),
+        exactClock: new Intl.DateTimeFormat("en-GB", { second: "2-digit", ...hours }),
+    };
+}
+
+/** Applies one of the formats to a time, or returns a text that isn't a time as it is. */
+function formatted(time, ...names) {
+    const date = new Date(time);
+    if (Number.isNaN(date.getTime())) return time;
+    const chosen = formats[settings().times] ?? formats.utc;
+    return names.map((name) => chosen[name].format(date)).join(", ");
+}
+
+/** @returns {string} the time zone of this computer, for example `Europe/Berlin` */
+export const localZone = () => formats.local.clock.resolvedOptions().timeZone;
 
 /**
  * @param {number} count
@@ -60,27 +80,28 @@ export function timeOf(timestamp) {
  * @param {string} time RFC 3339
  * @returns {string} for example `20 November 2026`
  */
-export function day(time) {
-    const date = new Date(time);
-    return Number.isNaN(date.getTime()) ? time : days.format(date);
-}
+export const day = (time) => formatted(time, "days");
 
 /**
  * @param {string} time RFC 3339
  * @returns {string} for example `20 November 2026, 23:27 UTC`
  */
-export function moment(time) {
-    const date = new Date(time);
-    return Number.isNaN(date.getTime()) ? time : `${days.format(date)}, ${clock.format(date)} UTC`;
-}
+export const moment = (time) => formatted(time, "days", "clock");
 
 /**
  * @param {string} time RFC 3339
  * @returns {string} for example `20 November 2026, 23:27:35 UTC`
  */
-export function exactMoment(time) {
-    const date = new Date(time);
-    return Number.isNaN(date.getTime()) ? time : `${days.format(date)}, ${exactClock.format(date)} UTC`;
+export const exactMoment = (time) => formatted(time, "days", "exactClock");
+
+/**
+ * @param {number} seconds
+ * @returns {string} about how long something still takes, for example `4 min left`
+ */
+export function timeLeft(seconds) {
+    if (seconds < 60) return message("time.left-seconds", { n: Math.max(5, Math.ceil(seconds / 5) * 5) });
+    if (seconds < 5400) return message("time.left-minutes", { n: Math.round(seconds / 60) });
+    return message("time.left-hours", { n: Math.round(seconds / 3600) });
 }
 
 /**

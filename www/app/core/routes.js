@@ -193,13 +193,3 @@ export function encoded(parameters) {
 export function pageURL(target, url, timestamp = "") {
     return `${mainURL(target)}#url=${encodeURIComponent(url)}&ts=${timestamp}`;
 }
-
-/**
- * Opens a URL of the app without loading the app again.
- *
- * @param {string} address
- */
-export function go(address) {
-    history.pushState(null, "", address);
-    dispatchEvent(new PopStateEvent("popstate", { state: null }));
-}

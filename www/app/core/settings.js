@@ -2,6 +2,7 @@
 
 const name = "replayhost-settings";
 const defaults = { theme: "auto", times: "utc", as: "cards", singleKeys: true, replay: "", liveWeb: false };
+let kept = null;
 
 /**
  * @typedef {{theme: "auto"|"light"|"dark", times: "utc"|"local", as: "cards"|"list", singleKeys: boolean,
@@ -11,9 +12,15 @@ const defaults = { theme: "auto", times: "utc", as: "cards", singleKeys: true, r
 
 /** @returns {Settings} */
 export function settings() {
+    kept ??= read();
+    return kept;
+}
+
+function read() {
     try {
-        const kept = JSON.parse(localStorage.getItem(name) ?? "{}");
-        return Object.fromEntries(Object.entries(defaults).map(([key, value]) => [key, typeof kept[key] === typeof value ? kept[key] : value]));
+        const stored = JSON.parse(localStorage.getItem(name) ?? "{}");
+        return Object.fromEntries(Object.entries(defaults)
+            .map(([key, value]) => [key, typeof stored[key] === typeof value ? stored[key] : value]));
     } catch {
         return { ...defaults };
     }
@@ -24,13 +31,25 @@ export function settings() {
  * @returns {boolean} whether they could be kept
  */
 export function changeSettings(changes) {
-    const now = { ...settings(), ...changes };
-    if (now.theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = now.theme;
+    kept = { ...settings(), ...changes };
+    showTheme();
     try {
-        localStorage.setItem(name, JSON.stringify(now));
+        localStorage.setItem(name, JSON.stringify(kept));
         return true;
     } catch {
         return false;
     }
 }
+
+function showTheme() {
+    const { theme } = settings();
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+}
+
+// Another tab has changed them.
+addEventListener("storage", ({ key }) => {
+    if (key !== name && key !== null) return;
+    kept = null;
+    showTheme();
+});

@@ -1,7 +1,8 @@
 /** The library: all archives as cards or as a list, with filters, and the collections. */
 import { errorBlock } from "../components/messages.js";
-import { captureLink, loadHealth, pageHeader, showBanners } from "../components/shell.js";
+import { addFromComputer, pickFiles } from "../components/imports.js";
 import { menu } from "../components/popover.js";
+import { captureLink, loadHealth, pageHeader, showBanners } from "../components/shell.js";
 import { windowedList } from "../components/windowed-list.js";
 import * as api from "../core/api.js";
 import { followServer } from "../core/connection.js";
@@ -9,14 +10,12 @@ import { announce, make, plain } from "../core/dom.js";
 import { followEvents } from "../core/events.js";
 import { size } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
-import { go, libraryURL, searchURL, tabURL } from "../core/routes.js";
+import { navigate } from "../core/navigation.js";
+import { libraryURL, searchURL, tabURL } from "../core/routes.js";
 import { settings } from "../core/settings.js";
-import { createSearchBox } from "../search/search-box.js";
-import { createActivity } from "./activity.js";
 import { archiveItem } from "./archive-item.js";
 import { collectionStrip } from "./collection-strip.js";
 import { facetGroups, filterChips, isFiltered } from "./filters.js";
-import { acceptDrops, createImports } from "./imports.js";
 import { createSelection } from "./selection.js";
 
 const typingMilliseconds = 120;
@@ -41,25 +40,20 @@ export function showLibrary(root, firstRoute) {
     const titles = new Map();
     const as = () => (["cards", "list"].includes(filter.as) ? filter.as : settings().as);
 
-    const imports = createImports({ onImported: refresh, openArchive: (address) => !isClosed && go(address) });
-    // Uploads from this page show their progress in the list of imports.
-    const activity = createActivity({ isShownElsewhere: ({ kind, subject }) => kind === "import" && imports.has(subject) });
-    const picker = make("input", { type: "file", multiple: true, accept: ".wacz,.warc,.arc,.gz,application/wacz", class: "visually-hidden",
-        tabindex: "-1", "aria-hidden": "true", on: { change: () => {
-            imports.add(picker.files);
-            picker.value = "";
-        } } });
-    const pick = () => make("button", { type: "button", class: "primary", text: message("library.add-files"), on: { click: () => picker.click() } });
+    const pick = () => make("button", { type: "button", class: "primary", text: message("library.add-files"), on: { click: pickFiles } });
     const selection = createSelection({
         onChanged: () => list.update(),
         all: readAll,
-        onCreated: (collection) => go(tabURL({ kind: "collection", id: collection.id })),
+        onCreated: (collection) => navigate(tabURL({ kind: "collection", id: collection.id })),
     });
     const heading = make("h1", { text: message("library.title"), tabindex: "-1" });
     const summary = make("p", { class: "quiet library-summary" });
     const more = make("button", { type: "button", "aria-label": message("library.other-actions"), text: "⋯" });
-    menu(more, () => [{ text: message("library.new-collection"), onChosen: () => selection.begin() }]);
-    const sort = make("select", { id: "library-sort", on: { change: () => go(libraryURL({ ...filter, sort: sort.value })) } },
+    menu(more, () => [
+        { text: message("library.add-from-computer"), onChosen: addFromComputer },
+        { text: message("library.new-collection"), onChosen: () => selection.begin() },
+    ]);
+    const sort = make("select", { id: "library-sort", on: { change: () => navigate(libraryURL({ ...filter, sort: sort.value })) } },
         ...sorts.map((value) => make("option", { value, text: message(`library.sort-${value}`) })));
     const layouts = Object.fromEntries(["cards", "list"].map((name) => [name, make("a", { text: message(`library.as-${name}`) })]));
     const select = make("button", { type: "button", text: message("library.select"), on: { click: () => selection.begin() } });
@@ -98,11 +92,11 @@ export function showLibrary(root, firstRoute) {
     const head = make("div", { class: "head-actions" }, pick(), captureLink(), more);
     head.hidden = true;
     root.replaceChildren(
-        pageHeader([], createSearchBox().element),
+        pageHeader([]),
         make("main", { class: "column library" },
             make("div", { class: "title-row" },
-                make("div", {}, make("div", { class: "heading" }, heading, activity.link), summary), head, picker),
-            imports.element, problems, listProblems, tools, body, selection.element, activity.element));
+                make("div", {}, heading, summary), head),
+            problems, listProblems, tools, body, selection.element));
     showBanners();
 
     function choices() {
@@ -271,26 +265,14 @@ export function showLibrary(root, firstRoute) {
         clearTimeout(timers.scroll);
         timers.scroll = setTimeout(() => history.replaceState({ ...history.state, top: window.scrollY }, ""), 200);
     };
-    const warnBeforeLeaving = (event) => {
-        if (imports.busy()) event.preventDefault();
-    };
     const showFacetsIfWide = () => {
         narrow.open = isWide.matches;
     };
     isWide.addEventListener("change", showFacetsIfWide);
     document.addEventListener("visibilitychange", whenVisible);
     window.addEventListener("scroll", keepScroll, { passive: true });
-    window.addEventListener("beforeunload", warnBeforeLeaving);
-    const endDrops = acceptDrops((files) => imports.add(files));
     const server = followServer({ onBack: () => retry?.() });
-    const events = followEvents({
-        onConnected: () => {
-            activity.load();
-            refresh();
-        },
-        onArchives: refresh,
-        onJob: activity.update,
-    });
+    const events = followEvents({ onConnected: refresh, onArchives: refresh });
     load(history.state?.top);
 
     return {
@@ -314,11 +296,9 @@ export function showLibrary(root, firstRoute) {
             list.close();
             events.close();
             server.close();
-            endDrops();
             isWide.removeEventListener("change", showFacetsIfWide);
             document.removeEventListener("visibilitychange", whenVisible);
             window.removeEventListener("scroll", keepScroll);
-            window.removeEventListener("beforeunload", warnBeforeLeaving);
         },
     };
 }

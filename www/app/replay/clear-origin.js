@@ -51,6 +51,19 @@ export async function clearOrigin(origin, collection) {
 }
 
 /**
+ * Clears all origins at which archives were opened.
+ *
+ * @returns {Promise<void>}
+ */
+export async function clearAllOrigins() {
+    for (const [origin] of known()) {
+        const src = `${origin}/clear`;
+        await Promise.all([request("iframe", { title: "", sandbox: "", src }), request("img", { alt: "", src })]);
+        remember(origin);
+    }
+}
+
+/**
  * Marks an origin to be cleared before the archive is opened again, since something there prevents replay.
  *
  * @param {string} origin

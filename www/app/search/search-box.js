@@ -1,25 +1,26 @@
-/** The search field in the header: suggests pages, sites and archives while typing. */
+/** The search field in the app bar: suggests pages, sites and archives while typing. */
 import * as api from "../core/api.js";
 import { announce, make, plain, plainURL } from "../core/dom.js";
 import { hasMessage, message } from "../core/i18n.js";
+import { navigate } from "../core/navigation.js";
 import { pageURL, tabURL, searchURL } from "../core/routes.js";
 import { createSuggestionList } from "./suggestion-list.js";
 
 const typingMilliseconds = 120;
 
 /**
- * Returns a form that opens the results of a search of the whole library.
+ * Returns a form that opens the results of a search of the whole library, or of one archive or collection.
  *
  * @param {(address: string) => void} [open]
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} [target]
  * @returns {{element: HTMLElement, show: (search: import("../core/routes.js").Search) => void}} `show`: the field gets
  *   these words, and its next search keeps these filters
  */
-export function createSearchBox(open = (address) => location.assign(address)) {
-    let current = { words: "" };
+export function createSearchBox(open = navigate, target) {
+    let current = { words: "", ...target && { [target.kind === "collection" ? "collection" : "in"]: target.id } };
     let abort = new AbortController();
     let timer;
-    const input = field(message("search.field"), { type: "text", role: "combobox", "aria-autocomplete": "list",
-        "aria-expanded": "false", "aria-controls": "suggestions" });
+    const input = field(message(target ? `search.field-${target.kind}` : "search.field"));
     const list = createSuggestionList(input, leave);
 
     function leave(address) {
@@ -49,9 +50,11 @@ export function createSearchBox(open = (address) => location.assign(address)) {
         // Without suggestions, the field still searches.
         const found = await api.suggestions(typed, signal).catch(() => []);
         if (signal.aborted || document.activeElement !== input) return;
-        list.open([...found.map(option), found.length > 0 && { text: message("search.for", { words: plain(typed, 60) }), detail: "",
-            address: searchURL({ ...current, words: typed }) }].filter(Boolean));
-        if (found.length > 0) announce(message("search.suggestion-count", { n: found.length }));
+        const options = suggested(found, target).map(option);
+        const choices = searches(typed, current, target);
+        if (target) list.open([...choices, ...options]);
+        else list.open(options.length > 0 ? [...options, ...choices] : []);
+        if (list.isOpen) announce(message("search.suggestions", { n: options.length + (target ? choices.length : 0) }));
     }
 
     input.addEventListener("input", () => {
@@ -73,7 +76,12 @@ export function createSearchBox(open = (address) => location.assign(address)) {
         }
     });
     return {
-        element: form(input, submit, list.element),
+        element: make("form", { class: "search-box", role: "search", on: {
+            submit: (event) => {
+                event.preventDefault();
+                submit();
+            },
+        } }, input, list.element),
         show(search) {
             current = search;
             input.value = search.words;
@@ -82,30 +90,33 @@ export function createSearchBox(open = (address) => location.assign(address)) {
 }
 
 /**
- * Returns a form that opens the results of a search of one archive or collection.
+ * Returns a form that opens the results of a search of one archive or collection, or of the library.
  *
- * @param {import("../core/routes.js").Target} target
+ * @param {import("../core/api.js").Archive|import("../core/api.js").Collection} target
  * @returns {HTMLElement}
  */
-export function targetSearchBox({ kind, id }) {
-    const input = field(message(`search.field-${kind}`));
-    const filter = kind === "collection" ? { collection: id } : { in: id };
-    return form(input, () => location.assign(searchURL({ words: input.value.trim(), ...filter })));
+export const targetSearchBox = (target) => createSearchBox(navigate, target).element;
+
+/** What the field can search for the typed words. In an archive, the library is another choice. */
+function searches(typed, current, target) {
+    const words = plain(typed, 60);
+    const all = { text: message(target ? "search.in-library" : "search.for", { words }), detail: "",
+        address: searchURL(target ? { words: typed } : { ...current, words: typed }) };
+    if (!target) return [all];
+    return [{ text: message(`search.in-${target.kind}`, { words }), detail: "", address: searchURL({ ...current, words: typed }) }, all];
 }
 
-function field(label, attributes = {}) {
-    return make("input", { type: "search", class: "search-field", placeholder: label, "aria-label": label,
-        "aria-keyshortcuts": "/", autocomplete: "off", autocapitalize: "none", spellcheck: "false", dir: "auto",
-        enterkeyhint: "search", maxlength: 2000, ...attributes });
+/** Suggestions of an archive or collection are those that are in it. */
+function suggested(found, target) {
+    if (!target) return found;
+    const ids = target.kind === "collection" ? target.members.map((member) => member.id ?? member) : [target.id];
+    return found.filter(({ kind, archive }) => kind !== "archive" && ids.includes(archive));
 }
 
-function form(input, onSubmit, ...others) {
-    return make("form", { class: "search-box", role: "search", on: {
-        submit: (event) => {
-            event.preventDefault();
-            onSubmit();
-        },
-    } }, input, ...others);
+function field(label) {
+    return make("input", { type: "text", class: "search-field", placeholder: label, "aria-label": label, role: "combobox",
+        "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions", "aria-keyshortcuts": "/",
+        autocomplete: "off", autocapitalize: "none", spellcheck: "false", dir: "auto", enterkeyhint: "search", maxlength: 2000 });
 }
 
 /** @param {import("../core/api.js").Suggestion} suggestion */
@@ -116,14 +127,3 @@ function option({ kind, text, url, archive, timestamp }) {
     if (kind === "archive") return { text: plain(text), detail, address: tabURL(target) };
     return { text: kind === "url" ? plainURL(text, 200) : plain(text), detail, address: pageURL(target, url, timestamp) };
 }
-
-// `/` leads to the visible search field.
-document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
-    const input = [...document.querySelectorAll(".search-field")].find((one) => one.offsetParent !== null);
-    if (!input) return;
-    event.preventDefault();
-    input.focus();
-    input.select();
-});

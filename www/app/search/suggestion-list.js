@@ -13,7 +13,7 @@ import { message } from "../core/i18n.js";
  *   receive: (event: KeyboardEvent) => void}} `receive` handles a key that was pressed in the input
  */
 export function createSuggestionList(input, onChosen) {
-    const element = make("ul", { id: "suggestions", role: "listbox", class: "suggestions", "aria-label": message("search.suggestions"),
+    const element = make("ul", { id: "suggestions", role: "listbox", class: "suggestions", "aria-label": message("search.suggestion-list"),
         hidden: true });
     let options = [];
     let active = -1;

@@ -78,7 +78,8 @@ export function createIcons(agent, archive, show) {
         close() {
             icons.drop();
             setTabIcon("");
-            if (current) URL.revokeObjectURL(current);
+            // The browser may still be reading it.
+            if (current) setTimeout(() => URL.revokeObjectURL(current), readMilliseconds);
         },
     };
 }

@@ -1,0 +1,120 @@
+/** The view of all activity: what is going on, and what failed. */
+import { groupFrom, otherKinds } from "../components/activity-text.js";
+import { followImports } from "../components/import-queue.js";
+import { errorBlock } from "../components/messages.js";
+import { pageHeader, showBanners } from "../components/shell.js";
+import { activeJobs, followActivity, refreshActivity } from "../core/activity.js";
+import * as api from "../core/api.js";
+import { followServer } from "../core/connection.js";
+import { announce, make } from "../core/dom.js";
+import { hasMessage, message } from "../core/i18n.js";
+import { failureList } from "./failures.js";
+import { isActive, jobName } from "./job-text.js";
+import { runningList } from "./running.js";
+
+const jobsMax = 1000;
+
+/** @param {HTMLElement} root */
+export function showActivity(root) {
+    document.title = `${message("activity.title")} – replayhost`;
+    document.body.dataset.view = "activity";
+    const known = new Map();
+    // Lists of jobs are numbered as they are asked for. For each job that changed since: the number of the last list before.
+    const changed = new Map();
+    let asked = 0;
+    let read = 0;
+    let frame = 0;
+    const all = () => [...known.values()].sort((one, other) => one.id - other.id);
+    const running = runningList(() => all().filter(({ state }) => isActive(state)), noteChange);
+    const failures = failureList(() => all().filter(({ state }) => state === "failed"), noteChange, (id) => {
+        known.delete(id);
+        schedule();
+    });
+    const problems = make("div");
+    root.replaceChildren(pageHeader([]), make("main", { class: "column activity" },
+        make("h1", { text: message("activity.title"), tabindex: "-1" }), problems, running.element, failures.element));
+    showBanners();
+
+    // Many jobs can change at once.
+    function schedule() {
+        frame ||= requestAnimationFrame(update);
+    }
+
+    function update() {
+        frame = 0;
+        running.update();
+        failures.update();
+    }
+
+    function noteChange(job) {
+        changed.set(job.id, asked);
+        note(job);
+        schedule();
+    }
+
+    function note(job) {
+        const before = known.get(job.id)?.state;
+        if (isActive(job.state) || job.state === "failed") known.set(job.id, job);
+        else known.delete(job.id);
+        const ending = `activity.ended-${job.state}`;
+        const isAlone = otherKinds().every((kind) => kind.kind !== job.kind || activeJobs(kind) < groupFrom);
+        if (before && before !== job.state && isAlone && hasMessage(ending)) announce(message(ending, { name: jobName(job) }));
+    }
+
+    /** Reads the jobs that have a line of their own. */
+    async function load() {
+        const number = ++asked;
+        const few = otherKinds().some((kind) => activeJobs(kind) > 0 && activeJobs(kind) < groupFrom);
+        const states = ["failed", ...few ? ["waiting", "running", "paused"] : []];
+        try {
+            const jobs = await api.jobs(states);
+            if (number < read) return;
+            read = number;
+            problems.replaceChildren();
+            replace(jobs, number, states);
+        } catch (error) {
+            // The banner says that the server is away, and the list is read again when it's back.
+            if (error.status !== 0) problems.replaceChildren(errorBlock(error, message("activity.cant-read")));
+        }
+        update();
+    }
+
+    function replace(jobs, number, states) {
+        const isNewer = (id) => changed.get(id) >= number;
+        const ids = new Set(jobs.map(({ id }) => id));
+        for (const { id, state } of known.values()) {
+            if (!ids.has(id) && !isNewer(id) && states.includes(state)) known.delete(id);
+        }
+        jobs.filter(({ id }) => !isNewer(id)).forEach(note);
+    }
+
+    /** The numbers can differ from the jobs that are known, when events were missed. */
+    function compare() {
+        update();
+        const kinds = otherKinds();
+        const failed = kinds.reduce((sum, kind) => sum + kind.failed, 0);
+        const jobs = [...known.values()];
+        const differs = Math.min(failed, jobsMax) !== Math.min(jobsMax, jobs.filter(({ state }) => state === "failed").length)
+            || kinds.some((kind) => activeJobs(kind) > 0 && activeJobs(kind) < groupFrom
+                && activeJobs(kind) > jobs.filter((job) => job.kind === kind.kind && isActive(job.state)).length);
+        if (differs) load();
+    }
+
+    const activity = followActivity({ onChange: compare, onConnected: load, onJob: noteChange });
+    const imports = followImports({ onChange: schedule });
+    const server = followServer({ onBack: load });
+    update();
+    refreshActivity();
+    load();
+
+    return {
+        kind: "activity",
+        close() {
+            activity.close();
+            imports.close();
+            server.close();
+            failures.close();
+            cancelAnimationFrame(frame);
+        },
+    };
+}

@@ -1,0 +1,52 @@
+/** Keyboard shortcuts of the whole app, and the dialog that lists all of them. */
+import { make } from "../core/dom.js";
+import { message } from "../core/i18n.js";
+import { settings } from "../core/settings.js";
+import { showDialog } from "./dialog.js";
+
+/** Each group: the key of its title, and for each shortcut the key of its text and the keys to press. */
+const groups = [
+    ["shortcuts.everywhere", [["shortcuts.search", ["/"]], ["shortcuts.help", ["?"]], ["shortcuts.escape", ["Esc"]]]],
+    ["shortcuts.lists", [["shortcuts.move", ["↑", "↓"]], ["shortcuts.controls", ["←", "→"]],
+        ["shortcuts.pages", ["Page Up", "Page Down"]], ["shortcuts.ends", ["Home", "End"]], ["shortcuts.open", ["Enter"]]]],
+    ["shortcuts.viewer", [["shortcuts.toolbar", ["F6"]], ["shortcuts.history", ["Alt+←", "Alt+→"]]]],
+];
+
+/**
+ * @param {KeyboardEvent} event
+ * @returns {boolean} whether a key without modifiers was pressed where nothing is typed, and such shortcuts are on
+ */
+export function isSingleKey(event) {
+    if (!settings().singleKeys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+    return !event.target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog, [popover]");
+}
+
+/** Handles `/` and `?` in every view. */
+export function followShortcuts() {
+    document.addEventListener("keydown", (event) => {
+        if (!["/", "?"].includes(event.key) || !isSingleKey(event)) return;
+        if (event.key === "?") {
+            event.preventDefault();
+            showShortcuts();
+            return;
+        }
+        const input = [...document.querySelectorAll(".search-field")].find((one) => one.offsetParent !== null);
+        if (!input) return;
+        event.preventDefault();
+        input.focus();
+        input.select();
+    });
+}
+
+/** Lists the shortcuts. */
+export function showShortcuts() {
+    return showDialog({
+        title: message("shortcuts.title"),
+        class: "shortcuts",
+        body: [...groups.map(([title, rows]) => make("section", {}, make("h3", { text: message(title) }),
+            make("dl", {}, ...rows.flatMap(([text, keys]) => [make("dt", {}, ...keys.map((key) => make("kbd", { text: key }))),
+                make("dd", { text: message(text) })])))),
+        !settings().singleKeys && make("p", { class: "quiet", text: message("shortcuts.off") })].filter(Boolean),
+        close: message("dialog.close"),
+    });
+}
