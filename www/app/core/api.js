@@ -183,11 +183,11 @@ export async function filteredArchives(filter, { offset, limit, signal }) {
 }
 
 /**
- * @param {import("./routes.js").LibraryFilter} filter
+ * @param {import("./routes.js").LibraryFilter} [filter] of all archives by default
  * @param {AbortSignal} [signal]
  * @returns {Promise<Facets>}
  */
-export const facets = (filter, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
+export const facets = (filter = { tag: [] }, signal) => read(`/api/facets?${libraryQuery(filter)}`, { signal });
 
 const libraryQuery = ({ q, tag, site, year, state, sort }) =>
     encoded([["q", q?.trim()], ...tag.map((one) => ["tag", one]), ["site", site], ["year", year], ["state", state], ["sort", sort || "-added"]]);
@@ -397,9 +397,6 @@ export const dismissFailures = () => change("DELETE", "/api/jobs?state=failed");
  * @returns {Promise<Job[]>}
  */
 export const importPaths = async (order) => (await (await change("POST", "/api/imports", order)).json()).jobs;
-
-/** @returns {Promise<{freeBytes: number, library: {archives: number, collections: number, bytes: number}}>} */
-export const facets = () => read("/api/facets");
 
 /**
  * @param {number} id

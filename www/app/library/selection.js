@@ -95,7 +95,7 @@ export function createSelection({ onChanged, all, onCreated }) {
     }
 
     async function editTags(archives) {
-        const known = await api.facets({ tag: [] }).then(({ tags }) => tags.map(({ value }) => value), () => []);
+        const known = await api.facets().then(({ tags }) => tags.map(({ value }) => value), () => []);
         const input = make("input", { type: "text", id: "bulk-tags", list: "known-tags", autocomplete: "off", dir: "auto" });
         const present = [...new Set(archives.flatMap(({ tags = [] }) => tags))].sort();
         const boxes = present.map((tag, index) => make("input", { type: "checkbox", id: `bulk-tag-${index}` }));
