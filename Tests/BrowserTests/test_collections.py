@@ -7,8 +7,10 @@ import pytest
 
 from support.archives import TIME, write_archive, write_captures
 from support.expecting import expect
+from support.journey import open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -73,7 +75,9 @@ def test_collection_is_created_and_replayed(two_archives, browser):
     page.get_by_role("button", name="Create collection").click()
     expect(page.get_by_role("heading", name="Both of them", level=1)).to_be_visible()
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
-    expect(page.locator(".pages a")).to_have_text(["Harbour", "Tide"])
+    open_tab(page, "Pages")
+    expect(page.locator(".page-line a")).to_have_text(["Harbour", "Tide"])
+    expect(page.locator(".page-line .member")).to_have_text(["Pages", "Things"])
 
     page.goto(host.home)
     expect(page.get_by_role("region", name="Collections").get_by_text("2 archives")).to_be_visible()
@@ -128,13 +132,22 @@ def test_archives_are_added_and_removed(collection, two_archives, page, tmp_path
     page.goto(f"{host.home}/?collection={collection}")
     expect_harbour(Viewer(page))
     page.get_by_role("link", name="Both", exact=True).click()
-    page.get_by_role("button", name="Remove Things from the collection").click()
+    open_tab(page, "Archives")
+    remove = page.get_by_role("button", name="Remove Things from the collection")
+    remove.click()
     expect(page.get_by_text("A collection of 1 archive")).to_be_visible()
-    expect(page.locator(".pages a")).to_have_text(["Harbour"])
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
+    remove.click()
+    expect(page.get_by_text("A collection of 1 archive")).to_be_visible()
+    open_tab(page, "Pages")
+    expect(page.locator(".page-line a")).to_have_text(["Harbour"])
+    open_tab(page, "Archives")
     page.get_by_label("Add an archive").select_option(label="Third")
     page.get_by_role("button", name="Add to collection").click()
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
-    expect(page.locator(".pages a")).to_have_text(["Harbour", "Cliff"])
+    open_tab(page, "Pages")
+    expect(page.locator(".page-line a")).to_have_text(["Harbour", "Cliff"])
     page.get_by_role("link", name="Open", exact=True).click()
     viewer = Viewer(page)
     expect(viewer.read("h1")).to_have_css("color", "rgb(0, 0, 0)")
@@ -144,18 +157,39 @@ def test_archives_are_added_and_removed(collection, two_archives, page, tmp_path
 
 
 def test_collection_is_removed_and_its_archives_stay(collection, two_archives, page):
+    """At once, with Undo. Nothing is deleted as long as it can be undone."""
     host = two_archives
     page.goto(f"{host.home}/?collection={collection}#view=pages")
-    page.get_by_role("button", name="Remove collection…").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Its archives stay in the library.")
-    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("2 archives,")).to_be_visible()
-    expect(page.get_by_role("link", name="Both", exact=True)).to_have_count(0)
+
+    def remove():
+        page.get_by_role("button", name="More actions").click()
+        page.get_by_role("menuitem", name="Remove…").click()
+        expect(page).to_have_url(f"{host.home}/")
+        expect(page.get_by_text("Its archives stay.").last).to_be_visible()
+        assert host.collection_ids() == [collection]
+
+    remove()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("heading", name="Both", level=1)).to_be_visible()
+    assert host.collection_ids() == [collection]
+    remove()
+    page.get_by_role("button", name="Dismiss").click()
+    wait_until(lambda: host.collection_ids() == [], "the collection is removed")
     assert sorted(host.ids()) == ["pages", "things"]
 
 
+def test_removal_is_carried_out_when_the_app_is_left(collection, two_archives, page):
+    host = two_archives
+    page.goto(f"{host.home}/?collection={collection}#view=pages")
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Remove…").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    page.goto("about:blank")
+    wait_until(lambda: host.collection_ids() == [], "the collection is removed")
+
+
 def test_archive_names_its_collections(collection, two_archives, page):
-    page.goto(f"{two_archives.home}/?archive=/archives/pages.wacz#view=pages")
+    page.goto(f"{two_archives.home}/?archive=/archives/pages.wacz#view=details")
     page.get_by_role("link", name=collection, exact=True).click()
     expect(page.get_by_text("A collection of 2 archives")).to_be_visible()
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from support.expecting import expect
-from support.journey import SITE, TITLE, expect_home
+from support.journey import SITE, TITLE, expect_home, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
 
@@ -123,6 +123,8 @@ def test_damaged_file_is_imported_with_findings(host, page, name, severity):
     page.goto(host.home)
     expect(page.get_by_role("heading", name="No archives yet")).to_be_visible()
     drop(page, FIXTURES / "damaged" / f"{name}.wacz")
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Library")
+    open_tab(page, "Details")
     expect(page.get_by_role("heading", name="Issues found in this file")).to_be_visible()
     status, _, body = host.request("GET", f"/api/archives/{name}")
     findings = json.loads(body)["findings"]

@@ -8,7 +8,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from support.expecting import expect
-from support.journey import expect_species
+from support.journey import expect_species, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
 
@@ -16,10 +16,16 @@ pytestmark = pytest.mark.one_chromium
 SPECIES = "https://fieldguide.example/species/"
 
 
-def open_export(page, address):
-    page.goto(address)
-    page.get_by_text("Save or export").click()
-    return page.locator("details.export")
+def choose(page, name):
+    """Chooses an entry of the archive's menu."""
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name=name, exact=True).click()
+
+
+def export_page(page, url):
+    choose(page, "Export page…")
+    page.get_by_label("URL of the page").fill(url)
+    page.get_by_role("button", name="Export page").click()
 
 
 def saved(page, click, folder):
@@ -33,11 +39,10 @@ def saved(page, click, folder):
 
 def test_saved_page_replays_alone(host, page, tmp_path):
     host.add(FIXTURES / "sample.wacz")
-    part = open_export(page, f"{host.home}/?archive=/archives/sample.wacz#view=pages")
-    part.get_by_label("Save one page").fill(SPECIES)
-    path = saved(page, part.get_by_role("button", name="Save page").click, tmp_path)
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    path = saved(page, lambda: export_page(page, SPECIES), tmp_path)
     assert path.name == "sample-page.wacz"
-    expect(part.get_by_role("link", name="sample-page.wacz")).to_be_visible()
+    expect(page.get_by_role("link", name="sample-page.wacz")).to_be_visible()
     host.add(path)
     # The archive's page would ask for the archive once more.
     page.goto("about:blank")
@@ -53,20 +58,39 @@ def test_every_kind_is_saved(host, browser, tmp_path):
     host.add(FIXTURES / "sample.wacz")
     host.add(FIXTURES / "second.wacz")
     host.create_collection("Both", "sample", "second")
-    part = open_export(page, f"{host.home}/?archive=/archives/sample.wacz#view=pages")
-    original = saved(page, part.get_by_role("link", name="Save the file").click, tmp_path)
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=overview")
+    original = saved(page, lambda: choose(page, "Download"), tmp_path)
+    assert original.name == "sample.wacz"
     assert original.read_bytes() == (FIXTURES / "sample.wacz").read_bytes()
-    repaired = saved(page, part.get_by_role("button", name="Save a repaired copy").click, tmp_path)
+    repaired = saved(page, lambda: choose(page, "Repaired copy"), tmp_path)
     assert zipfile.ZipFile(repaired).testzip() is None
-    part.get_by_label("Save the captured files").select_option("image")
-    files = saved(page, part.get_by_role("button", name="Save files").click, tmp_path)
-    assert "fieldguide.example/shell.svg" in zipfile.ZipFile(files).namelist()
-    part.get_by_label("Save one page").fill("https://elsewhere.example/")
-    part.get_by_role("button", name="Save page").click()
-    expect(part.get_by_role("alert")).to_contain_text("isn't in \"")
-    part = open_export(page, f"{host.home}/?collection=both#view=pages")
-    both = saved(page, part.get_by_role("button", name="Save collection").click, tmp_path)
+
+    def save_images():
+        choose(page, "Save files…")
+        page.get_by_label("Files to save").select_option("image")
+        page.get_by_role("button", name="Save files").click()
+
+    for click in [save_images, page.get_by_role("button", name="Save all images in a ZIP").click]:
+        files = saved(page, click, tmp_path)
+        assert "fieldguide.example/shell.svg" in zipfile.ZipFile(files).namelist()
+        page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=files")
+    export_page(page, "https://elsewhere.example/")
+    expect(page.get_by_role("alert")).to_contain_text("isn't in \"")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.goto(f"{host.home}/?collection=both#view=pages")
+    both = saved(page, lambda: choose(page, "Download"), tmp_path)
     assert zipfile.ZipFile(both).namelist() == ["sample.wacz", "second.wacz", "datapackage.json"]
+
+
+def test_export_can_be_cancelled(host_with_sample, page):
+    host = host_with_sample
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=overview")
+    page.route("**/api/archives/sample/exports", lambda route: None)
+    choose(page, "Repaired copy")
+    expect(page.get_by_text("Preparing the file…")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled.")).to_be_visible()
 
 
 def test_warc_file_is_added(host, page, tmp_path):
@@ -78,5 +102,6 @@ def test_warc_file_is_added(host, page, tmp_path):
     page.goto(host.home)
     page.locator("input[type=file]").set_input_files(tmp_path / "site.warc.gz")
     expect(page.get_by_role("heading", name="site", level=1)).to_be_visible()
+    open_tab(page, "Pages")
     page.get_by_role("link", name="From a WARC").click()
     expect(Viewer(page).read("h1")).to_have_text("Kept by a crawler")

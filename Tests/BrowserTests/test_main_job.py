@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Error
 
 from support.expecting import expect
-from support.journey import OLD_TEXTS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library
+from support.journey import OLD_TEXTS, SITE, TITLE, expect_home, expect_species, journey, open_page_from_library, open_tab
 from support.no_network import is_without_network
 from support.places import FIXTURES
 from support.viewer import Viewer
@@ -141,10 +141,11 @@ def test_archive_without_page_list_opens_a_typed_url(host, page):
     host.add(FIXTURES / "no-pages.wacz")
     page.goto(host.home)
     page.get_by_role("link", name="Pages of").click()
-    expect(page.get_by_text(re.compile("This archive has no page list|These pages were detected"))).to_be_visible()
-    box = page.get_by_label("Open a URL")
-    box.fill("leaf.example")
-    box.press("Enter")
+    open_tab(page, "Pages")
+    expect(page.get_by_text(re.compile("No page list in this file|These pages were detected"))).to_be_visible()
+    open_tab(page, "URLs")
+    page.get_by_label("Text in the URL").fill("leaf.example")
+    page.get_by_role("link", name="https://leaf.example/", exact=True).click()
     viewer = Viewer(page)
     expect(viewer.read("body")).to_contain_text("This archive lists no pages.")
     viewer.expect_at("https://leaf.example/", "A single leaf", "2 December 2024, 11:59 UTC", "20241202115900")

@@ -237,8 +237,8 @@ def test_page_moves_in_the_history(walk_host, engine, mode):
 def test_page_moves_only_among_the_pages_of_its_viewer(walk_host, engine):
     """It can't leave the archive, even with several calls at once."""
     engine.go(f"{walk_host.home}/?archive=/archives/walk.wacz#view=pages")
-    engine.wait_for_text("Page b", "ol.pages")
-    engine.click('ol.pages a[href*="walk.example%2Fa"]')
+    engine.wait_for_text("Page b", ".page-list")
+    engine.click('.page-list a[href*="walk.example%2Fa"]')
     expect_at(engine, address_of("a"))
     for call in ["back()", "go(-2)", "go(1e9)"]:
         engine.run_in_page(f"() => {{ history.{call}; }}")

@@ -246,7 +246,7 @@ def test_text_of_findings_is_shown_without_control_characters(host, viewer):
 
     details = {**host.archive("site"), "findings": [finding]}
     page.route("**/api/archives/site", lambda route: route.fulfill(json=details))
-    page.goto(page.url.split("#")[0] + "#view=pages")
+    page.goto(page.url.split("#")[0] + "#view=details")
     page.reload()
     for kind in ["what", "location code", "consequence"]:
         expect(page.locator(f".findings .{kind}")).to_have_text(re.compile(r"^[aA]bcdefghij kl\.?$"))
@@ -263,7 +263,7 @@ def test_archive_page_says_why_pdfs_were_not_read(host, viewer, reason, text):
     details = host.archive("site")
     details["text"] = {**details.get("text", {}), "withoutText": {reason: 2}}
     page.route("**/api/archives/site", lambda route: route.fulfill(json=details))
-    page.goto(page.url.split("#")[0] + "#view=pages")
+    page.goto(page.url.split("#")[0] + "#view=details")
     page.reload()
     facts = page.locator(".facts > div")
     expect(facts.filter(has_text="Captured")).to_be_visible()

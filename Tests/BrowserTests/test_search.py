@@ -210,7 +210,7 @@ def test_keyboard_only(library, page):
 def test_suggestions_lead_to_archives_sites_and_urls(library, page):
     page.goto(library.home)
     for typed, name, address in [
-        ("reef wat", "Reef Watch", "/?archive=/archives/reef.wacz#view=pages"),
+        ("reef wat", "Reef Watch", "/?archive=/archives/reef.wacz#view=overview"),
         ("tables.ex", "tables.example", "/#search=&site=tables.example"),
         ("reef.example/lim", "https://reef.example/limpets",
          "/?archive=/archives/reef.wacz#url=https%3A%2F%2Freef.example%2Flimpets&ts=20190304050607"),

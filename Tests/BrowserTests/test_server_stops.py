@@ -77,7 +77,7 @@ def test_more_results_are_repeated(host, tmp_path, page):
 
 
 def test_verification_is_repeated(lamp_host, page):
-    page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view=pages")
+    page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view=details")
     section = page.get_by_role("region", name="Verification")
     button = section.get_by_role("button", name="Verify again")
     expect(button).to_be_visible()
@@ -92,7 +92,7 @@ def test_verification_is_repeated(lamp_host, page):
 
 def test_result_of_a_verification_is_read_again(lamp_host, page):
     """The server stops after the verification has finished, before the page reads the result."""
-    page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view=pages")
+    page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view=details")
     section = page.get_by_role("region", name="Verification")
     button = section.get_by_role("button", name="Verify again")
     page.route("**/api/archives/lamp", lambda route: route.abort("connectionrefused"))
@@ -105,7 +105,7 @@ def test_result_of_a_verification_is_read_again(lamp_host, page):
 
 
 @pytest.mark.parametrize(("view", "field", "found"), [
-    ("pages", "Search pages by title or URL", "ol.pages > li"), ("urls", "Text in the URL", "table.urls tbody tr")])
+    ("pages", "Filter by title or URL", ".page-line"), ("urls", "Text in the URL", "table.urls tbody tr")])
 def test_lists_are_repeated(lamp_host, page, view, field, found):
     page.goto(f"{lamp_host.home}/?archive=/archives/lamp.wacz#view={view}")
     rows = page.locator(found)

@@ -8,7 +8,7 @@ import pytest
 
 from support.archives import write_archive
 from support.expecting import expect
-from support.journey import SITE, TITLE, expect_home, expect_species
+from support.journey import SITE, TITLE, expect_home, expect_species, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer
 from support.waiting import wait_until
@@ -59,8 +59,12 @@ def test_unavailable_archive_is_marked_and_returns(volume, page):
     page.get_by_role("link", name=TITLE, exact=True).click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     expect(page.locator(".notice")).to_contain_text(CANT_FIND)
-    expect(page.get_by_text("10 pages, 31 captures")).to_be_visible()
+    expect(page.get_by_text("10 pages", exact=True)).to_be_visible()
+    expect(page.get_by_text("31 captures", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="Open", exact=True)).to_have_count(0)
+    open_tab(page, "URLs")
+    expect(page.get_by_text("This is read from the file, which can't be read now.")).to_be_visible()
+    open_tab(page, "Pages")
     expect(page.get_by_role("link", name=f"Beadlet anemone - {TITLE}")).to_be_visible()
     volume.attach()
     page.reload()

@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from support.expecting import expect
-from support.journey import SITE, TITLE
+from support.journey import SITE, TITLE, open_tab
 from support.places import FIXTURES
 from support.viewer import Viewer, as_shown
 from support.waiting import wait_until
@@ -37,11 +39,13 @@ def open_list(page, host, filters=""):
 
 def test_every_capture_is_listed_and_opens(shared_host_with_sample, page):
     page.goto(f"{shared_host_with_sample.home}/?archive=/archives/sample.wacz#view=pages")
-    page.get_by_role("link", name="URLs", exact=True).click()
-    expect(page.get_by_role("link", name="URLs", exact=True)).to_have_attribute("aria-current", "page")
+    different = {capture["url"] for capture in CAPTURES}
+    tab = page.get_by_role("link", name=f"URLs {len(different)}", exact=True)
+    tab.click()
+    expect(tab).to_have_attribute("aria-current", "page")
     expect_urls(page, CAPTURES)
-    expect(page.locator(".url-list .range")).to_have_text(f"{len(CAPTURES)} captures")
-    expect(page.get_by_role("columnheader")).to_have_text(["URL", "Type", "Status", "Date", "Size"])
+    expect(page.locator(".url-list .range")).to_have_text(f"{len(CAPTURES)} captures of {len(different)} URLs")
+    expect(page.get_by_role("columnheader")).to_have_text(["URL", "Type", "Status", "Date", "Size", "Original file"])
     row = rows(page).filter(has=page.get_by_role("link", name=f"{SITE}/species/kraken.html", exact=True))
     expect(row.locator("td").nth(1)).to_have_text("html")
     expect(row.locator("td").nth(2)).to_have_text("404")
@@ -50,7 +54,7 @@ def test_every_capture_is_listed_and_opens(shared_host_with_sample, page):
     expect(Viewer(page).read("h1")).to_have_text("How the tide works")
     page.go_back()
     expect_urls(page, CAPTURES)
-    page.get_by_role("link", name="Pages", exact=True).click()
+    open_tab(page, "Pages")
     expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
 
 
@@ -97,6 +101,51 @@ def test_invalid_date_is_named(shared_host_with_sample, page):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_list_continues_while_it_is_scrolled(shared_host_with_sample, page):
+    """Back leads to the same rows and position, also after a reload."""
+    def answer(route):
+        query = parse_qs(urlsplit(route.request.url).query)
+        first, limit = int(query.get("cursor", ["0"])[0]), int(query["limit"][0])
+        found = [{"url": f"{SITE}/{number}", "timestamp": "20241121090000", "status": 200, "type": "html", "length": 10}
+            for number in range(first, min(first + limit, 450))]
+        route.fulfill(json={"urls": found, **({"next": str(first + limit)} if first + limit < 450 else {})})
+
+    page.route("**/api/archives/sample/urls?**", answer)
+    open_list(page, shared_host_with_sample)
+    expect(page.locator(".url-list .range")).to_have_text("31 captures of 26 URLs")
+    for number in [150, 250, 440]:
+        row = page.get_by_role("link", name=f"{SITE}/{number}", exact=True)
+        page.wait_for_function("""(name) => {
+            scrollBy(0, 500);
+            return [...document.querySelectorAll(".urls .url")].some(({ textContent }) => textContent === name);
+        }""", arg=f"{SITE}/{number}")
+    head = page.get_by_role("columnheader", name="Status").bounding_box()
+    assert head["y"] == 0, "the head of the table stays"
+    row.scroll_into_view_if_needed()
+    before = row.bounding_box()["y"]
+    row.click()
+    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
+    for leave in [page.go_back, page.reload]:
+        leave()
+        expect(row).to_be_visible()
+        wait_until(lambda: abs(row.bounding_box()["y"] - before) <= 1, "the list is where it was")
+
+
+def test_original_file_is_downloaded(shared_host_with_sample, page):
+    open_list(page, shared_host_with_sample, "&q=anemone.png")
+    with page.expect_download() as download:
+        page.get_by_role("link", name=f"Download {SITE}/pictures/anemone.png").click()
+    assert download.value.suggested_filename == "anemone.png"
+    assert Path(download.value.path()).read_bytes() == (FIXTURES / "site" / "media" / "anemone.png").read_bytes()
+
+
+def test_missing_url_is_explained(shared_host_with_sample, page):
+    open_list(page, shared_host_with_sample, "&q=fieldguide.example/winter.html")
+    expect(page.locator(".url-list .range")).to_contain_text("No URLs match.")
+    page.get_by_role("link", name=f"Why isn't {SITE}/winter.html here?").click()
+    expect(page.get_by_role("heading", name="This page isn't in")).to_be_visible()
+
+
 def test_prefix_needs_a_host(shared_host_with_sample, page):
     open_list(page, shared_host_with_sample, "&q=fieldgui&match=prefix")
     expect(page.locator(".url-list .range")).to_have_text("No URLs match. “starts with” needs the whole host: example.org/")
@@ -109,7 +158,7 @@ def test_types_are_counted(shared_host_with_sample, page):
 
 
 def test_list_is_continued_after_empty_parts(shared_host_with_sample, page):
-    """As for a large index: the first part is empty, the second is short, the third is the last."""
+    """As for a large index: the first part is empty, the second is short, the third is the last. The end of the list is visible."""
     seen = []
 
     def answer(route):
@@ -122,12 +171,9 @@ def test_list_is_continued_after_empty_parts(shared_host_with_sample, page):
 
     page.route("**/api/archives/sample/urls?**", answer)
     open_list(page, shared_host_with_sample)
-    expect(urls(page)).to_have_text([f"{SITE}/one"])
-    assert seen == ["", "a"]
-    page.get_by_role("button", name="More URLs").click()
     expect(urls(page)).to_have_text([f"{SITE}/one", f"{SITE}/two"])
-    expect(page.get_by_role("link", name=f"{SITE}/two")).to_be_focused()
-    expect(page.get_by_role("button", name="More URLs")).to_be_hidden()
+    assert seen == ["", "a", "b"]
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
 
 
 def test_long_search_can_be_stopped_and_continued(shared_host_with_sample, page):
@@ -153,8 +199,8 @@ def test_archive_without_page_list_leads_to_its_urls(host, page):
     # As before its pages were detected.
     page.route("**/api/archives/no-pages/pages?**", lambda route: route.fulfill(json={"total": 0, "pages": []}))
     page.goto(f"{host.home}/?archive=/archives/no-pages.wacz#view=pages")
-    expect(page.get_by_text("This archive has no page list.")).to_be_visible()
-    page.get_by_role("link", name="browse its URLs").click()
+    expect(page.get_by_text("No page list in this file.")).to_be_visible()
+    page.get_by_role("link", name="Browse its 1 URL.").click()
     page.get_by_role("link", name="https://leaf.example/", exact=True).click()
     expect(Viewer(page).read("body")).to_contain_text("This archive lists no pages.")
 
@@ -165,9 +211,9 @@ def test_detected_pages_are_said_to_be_detected(host, page):
     wait_until(lambda: details().get("text", {}).get("isComplete"), "the archive is indexed")
     page.goto(f"{host.home}/?archive=/archives/no-pages.wacz#view=pages")
     expect(page.get_by_text("These pages were detected: the archive has no page list.")).to_be_visible()
-    expect(page.locator(".pages a")).to_have_count(1)
+    expect(page.locator(".page-line a")).to_have_count(1)
     expect(page.get_by_text("1 page (detected)")).to_be_visible()
-    page.locator(".pages a").click()
+    page.locator(".page-line a").click()
     expect(Viewer(page).read("body")).to_contain_text("This archive lists no pages.")
 
 

@@ -35,9 +35,15 @@ def open_page_from_library(page, address):
     page.get_by_role("button", name=f"More actions for {TITLE}").click()
     page.get_by_role("menuitem", name="Show pages").click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    open_tab(page, "Pages")
     row = page.get_by_role("listitem").filter(has_text="21 November 2024, 09:00 UTC")
     row.get_by_role("link", name=TITLE, exact=True).click()
     return Viewer(page)
+
+
+def open_tab(page, name):
+    """Opens a tab on the page of an archive or a collection. Some tabs have a number after their name."""
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name=re.compile(rf"^{name}\b")).click()
 
 
 def expect_home(viewer):

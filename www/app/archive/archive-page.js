@@ -1,4 +1,5 @@
 /** The page of an archive or collection: a head, and tabs, each of which loads when it's first shown. */
+import { isUnavailable } from "../components/availability.js";
 import { errorBlock, sentence } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/shell.js";
 import { followServer } from "../core/connection.js";
@@ -24,6 +25,8 @@ import { issueCount, seenIssue } from "./issues.js";
  * @typedef {{element: HTMLElement, show?: (filter: Object<string, string>) => void, close: () => void}} Tab
  */
 
+/** What these list is read from the file. */
+const needsFile = ["urls", "files", "timeline"];
 const modules = {
     overview: () => import("./overview.js"),
     archives: () => import("./members.js"),
@@ -63,7 +66,7 @@ export function createArchivePage(item, onChanged) {
     // Without the counts, the tab has no number.
     counts().then((found) => found?.urls !== undefined && links.urls.replaceChildren(...label("urls", found.urls)), () => {});
 
-    function label(name, count = { pages: item.pageCount, archives: item.members?.length }[name]) {
+    function label(name, count = { pages: item.pageCount || undefined, archives: item.members?.length }[name]) {
         return messageParts(count === undefined ? `tab.${name}` : `tab.${name}-count`, { n: count },
             { n: (...text) => make("span", { class: "count" }, ...text) });
     }
@@ -91,7 +94,7 @@ export function createArchivePage(item, onChanged) {
         banner.hidden = name === "details";
         if (!open.has(name)) {
             try {
-                const { createTab } = await modules[name]();
+                const { createTab } = needsFile.includes(name) && isUnavailable(item) ? { createTab: unavailableTab } : await modules[name]();
                 if (!open.has(name)) open.set(name, createTab(context));
             } catch (error) {
                 // A module that could not be loaded: the server has stopped.
@@ -126,6 +129,10 @@ export function createArchivePage(item, onChanged) {
             for (const tab of open.values()) tab.close();
         },
     };
+}
+
+function unavailableTab({ item }) {
+    return { element: make("p", { class: "empty-list quiet", text: message("archive.needs-file", { kind: item.kind }) }), close: () => {} };
 }
 
 /** Says what will look different, when an issue changes what is seen. */

@@ -1,9 +1,10 @@
 /** What the index of an archive lists: captures by site, type and month. For a collection, the sums over its archives. */
+import { isUnavailable } from "../components/availability.js";
 import * as api from "../core/api.js";
 
 const membersMax = 40;
 const requestsAtOnce = 4;
-// The file can't be read now, or the server has no counts of it.
+// The file can't be read since a moment ago, or it was removed.
 const withoutCounts = [404, 409, 503];
 
 /**
@@ -21,7 +22,7 @@ const withoutCounts = [404, 409, 503];
 export function createCounts(item) {
     let reading = null;
     return () => {
-        reading ??= (item.kind === "collection" ? sumOf(item.members) : countsOf(item.id)).catch((error) => {
+        reading ??= (item.kind === "collection" ? sumOf(item.members) : countsOf(item)).catch((error) => {
             reading = null;
             throw error;
         });
@@ -29,9 +30,10 @@ export function createCounts(item) {
     };
 }
 
-async function countsOf(id) {
+async function countsOf(archive) {
+    if (isUnavailable(archive)) return null;
     try {
-        return await api.counts(id);
+        return await api.counts(archive.id);
     } catch (error) {
         if (withoutCounts.includes(error.status)) return null;
         throw error;
@@ -40,7 +42,7 @@ async function countsOf(id) {
 
 async function sumOf(members) {
     if (members.length === 0 || members.length > membersMax) return null;
-    const waiting = members.map(({ id }) => id);
+    const waiting = [...members];
     const found = [];
     await Promise.all(Array.from({ length: requestsAtOnce }, async () => {
         while (waiting.length > 0) {

@@ -1,4 +1,5 @@
 /** The list of the pages of an archive or collection. */
+import { isUnavailable } from "../components/availability.js";
 import { errorBlock } from "../components/messages.js";
 import { windowedList } from "../components/windowed-list.js";
 import * as api from "../core/api.js";
@@ -112,6 +113,7 @@ export function createTab({ item, counts }) {
 
     /** No page list: the URLs can be browsed all the same. */
     function emptyState() {
+        if (isUnavailable(item)) return make("p", { class: "empty-list quiet", text: message("archive.needs-file", { kind: item.kind }) });
         const place = make("p", { class: "empty-list" });
         const link = (text) => make("a", { href: tabURL(item, "urls") }, ...text);
         const show = (key, values) => place.replaceChildren(...messageParts(key, values, { a: (...text) => link(text) }));

@@ -2,10 +2,10 @@
 import { cursorReader } from "../components/cursor-reader.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
-import { decodeName } from "../core/captures.js";
+import { completeURL, decodeName, isWords } from "../core/captures.js";
 import { announce, icon, make, plain, plainURL } from "../core/dom.js";
 import { day, exactMoment, size, timeOf } from "../core/format.js";
-import { message } from "../core/i18n.js";
+import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
 import { urlFilters } from "./url-filters.js";
 
@@ -87,7 +87,7 @@ export function createTab({ item, counts }) {
         if (isBusy) table.setAttribute("aria-busy", "true");
         else table.removeAttribute("aria-busy");
         table.hidden = rows.childElementCount === 0;
-        if (!isBusy) range.textContent = rangeText(state);
+        if (!isBusy) range.replaceChildren(rangeText(state), ...whyNot(state));
     }
 
     function rangeText({ count, wasStopped, hasMore, error }) {
@@ -95,6 +95,15 @@ export function createTab({ item, counts }) {
         if (count === 0) return wasStopped ? message("urls.stopped") : form.emptyText();
         if (total?.urls !== undefined && !form.isActive()) return message("urls.all", { captures: total.captures, urls: total.urls });
         return hasMore ? message("urls.first", { n: count }) : message("count.captures", { n: count });
+    }
+
+    /** For a URL that isn't there, the viewer says why. */
+    function whyNot({ count, hasMore, error }) {
+        const { q = "" } = form.read();
+        if (count > 0 || hasMore || error || q.includes("*") || isWords(q)) return [];
+        const url = completeURL(q);
+        return [" ", ...messageParts("urls.why-not", { url: plainURL(url, 80) },
+            { a: (...text) => make("a", { href: pageURL(item, url), dir: "ltr" }, ...text) })];
     }
 
     return {
