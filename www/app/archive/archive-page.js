@@ -2,7 +2,6 @@
 import { isUnavailable } from "../components/availability.js";
 import { errorBlock, sentence } from "../components/messages.js";
 import { pageHeader, showBanners } from "../components/shell.js";
-import { followServer } from "../core/connection.js";
 import { make, plain } from "../core/dom.js";
 import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
@@ -58,8 +57,6 @@ export function createArchivePage(item, onChanged) {
         make("main", { class: "column" }, head.element, nav, banner, place));
     const open = new Map();
     let wanted = null;
-    let hasFailed = false;
-    const server = followServer({ onBack: () => hasFailed && show(wanted) });
     document.addEventListener("keydown", editByKey);
     showFindings(item.findings);
     queueMicrotask(showBanners);
@@ -84,22 +81,21 @@ export function createArchivePage(item, onChanged) {
 
     async function show(route) {
         wanted = route;
-        hasFailed = false;
         const name = Object.hasOwn(links, route.view) ? route.view : "overview";
         for (const [tab, link] of Object.entries(links)) {
             if (tab === name) link.setAttribute("aria-current", "page");
             else link.removeAttribute("aria-current");
         }
-        links[name].scrollIntoView({ block: "nearest", inline: "nearest" });
+        nav.scrollLeft = links[name].offsetLeft - nav.offsetLeft - nav.clientWidth / 2 + links[name].offsetWidth / 2;
         banner.hidden = name === "details";
         if (!open.has(name)) {
             try {
                 const { createTab } = needsFile.includes(name) && isUnavailable(item) ? { createTab: unavailableTab } : await modules[name]();
                 if (!open.has(name)) open.set(name, createTab(context));
             } catch (error) {
-                // A module that could not be loaded: the server has stopped.
-                hasFailed = true;
-                if (wanted === route) place.replaceChildren(errorBlock(error, message("view.cant-load")));
+                // Browsers don't load a module again that failed.
+                if (wanted === route) place.replaceChildren(errorBlock(error, message("view.cant-load")), make("button", { type: "button",
+                    text: message("view.try-again"), on: { click: () => location.reload() } }));
                 return;
             }
         }
@@ -108,6 +104,8 @@ export function createArchivePage(item, onChanged) {
         const tab = open.get(name);
         if (place.firstChild !== tab.element) place.replaceChildren(tab.element);
         await tab.show?.(route.filter ?? {});
+        // The other tabs can then be shown while the server is away.
+        for (const other of names) modules[other]().catch(() => {});
     }
 
     /** `e` edits, outside text fields. */
@@ -124,7 +122,6 @@ export function createArchivePage(item, onChanged) {
 
         close() {
             document.removeEventListener("keydown", editByKey);
-            server.close();
             head.close();
             for (const tab of open.values()) tab.close();
         },

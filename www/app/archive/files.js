@@ -3,10 +3,11 @@ import { cursorReader } from "../components/cursor-reader.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
 import { decodeName, hostOf } from "../core/captures.js";
-import { announce, icon, make, plain, plainURL } from "../core/dom.js";
+import { announce, make, plain, plainURL } from "../core/dom.js";
 import { day, timeOf } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { downloadLink } from "./download-link.js";
 
 /** The kinds of files, each with its types in the list of URLs. */
 const kinds = { images: ["image"], pdfs: ["pdf"], media: ["audio", "video"], data: ["json", "text"] };
@@ -103,7 +104,7 @@ function imageCard(item, file) {
         make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), title: plainURL(file.url, 400) }, picture,
             make("span", { class: "name", dir: "auto", text: name })),
         time && make("time", { class: "quiet", datetime: time, text: day(time) }),
-        downloadLink(path, file.url, name));
+        downloadLink(item, file, name));
 }
 
 function fileRow(item, file) {
@@ -113,10 +114,5 @@ function fileRow(item, file) {
         make("a", { class: "open", href: pageURL(item, file.url, file.timestamp), dir: "auto", text: name }),
         make("span", { class: "url quiet", dir: "ltr", text: plainURL(file.url, 400) }),
         time && make("time", { class: "quiet", datetime: time, text: day(time) }),
-        downloadLink(api.originalFile(item, file), file.url, name));
-}
-
-function downloadLink(path, url, name) {
-    return path && make("a", { class: "icon-link", href: path, download: decodeName(url), title: message("urls.download-hint"),
-        "aria-label": message("urls.download", { url: name }) }, icon("save"));
+        downloadLink(item, file, name));
 }

@@ -2,11 +2,12 @@
 import { cursorReader } from "../components/cursor-reader.js";
 import { errorBlock } from "../components/messages.js";
 import * as api from "../core/api.js";
-import { completeURL, decodeName, isWords } from "../core/captures.js";
-import { announce, icon, make, plain, plainURL } from "../core/dom.js";
+import { completeURL, isWords } from "../core/captures.js";
+import { announce, make, plain, plainURL } from "../core/dom.js";
 import { day, exactMoment, size, timeOf } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { pageURL, tabURL } from "../core/routes.js";
+import { downloadLink } from "./download-link.js";
 import { urlFilters } from "./url-filters.js";
 
 /**
@@ -129,7 +130,6 @@ function urlRow(item, capture) {
     const shown = plainURL(url, 2000);
     // The viewer opens captures of GET requests only.
     const text = method ? make("span", { text: shown }) : make("a", { href: pageURL(item, url, timestamp), text: shown });
-    const file = method ? "" : api.originalFile(item, capture);
     return make("tr", {},
         make("td", { class: "url", dir: "ltr" },
             method && make("span", { class: "method", text: `${plain(method, 20)} ` }), text),
@@ -137,6 +137,5 @@ function urlRow(item, capture) {
         make("td", { text: status ?? "–" }),
         make("td", {}, time && make("time", { datetime: time, title: exactMoment(time), text: day(time) })),
         make("td", { class: "size", text: length === undefined ? "" : size(length) }),
-        make("td", { class: "file" }, file && make("a", { class: "icon-link", href: file, download: decodeName(url),
-            "aria-label": message("urls.download", { url: plainURL(url, 120) }), title: message("urls.download-hint") }, icon("save"))));
+        make("td", { class: "file" }, !method && downloadLink(item, capture, plainURL(url, 120))));
 }

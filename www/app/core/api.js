@@ -231,10 +231,11 @@ export const urls = (target, { limit = 100, ...filter }, signal) =>
 /**
  * @param {import("./routes.js").Target} target
  * @param {{url: string, timestamp: string}} capture
+ * @param {"id_"|"dl_"} [form] `dl_`: as a download
  * @returns {string} the path of the archived body, without changes; empty if the URL has no such path
  */
-export function originalFile({ id }, { url, timestamp }) {
-    const start = `/c/${encodeURIComponent(id)}/${timestamp}id_/`;
+export function originalFile({ id }, { url, timestamp }, form = "id_") {
+    const start = `/c/${encodeURIComponent(id)}/${timestamp}${form}/`;
     const address = start + url.replaceAll("#", "%23");
     // Dots at the start would resolve to another path.
     return URL.canParse(address, location.href) && new URL(address, location.href).pathname.startsWith(start) ? address : "";
