@@ -182,6 +182,19 @@ def test_dismissed_job_does_not_return(host, page, tmp_path):
     assert "failed" not in host.run("jobs").stderr
 
 
+def test_all_failures_are_dismissed_at_once(host, page):
+    """With the real server's jobs."""
+    fields = {"Origin": host.address, "Replayhost-Token": host.token, "Content-Type": "application/wacz"}
+    for name in ["one", "two", "three"]:
+        status, answered, _ = host.request("POST", f"/api/archives?name={name}.wacz", fields, b"no archive")
+        assert (status, int(answered["Replayhost-Job"])) == (422, jobs_of(host)[0]["id"])
+    page.goto(activity_of(host))
+    expect(failures(page).get_by_role("listitem")).to_have_count(3)
+    page.get_by_role("button", name="Dismiss all").click()
+    expect(failures(page)).to_be_hidden()
+    wait_until(lambda: not jobs_of(host), "the server no longer lists them")
+
+
 @pytest.mark.parametrize("by", ["event", "list"])
 def test_finished_job_disappears(host, fake, page, by):
     """And is announced, whether an event or the list of jobs reports it first."""
@@ -232,12 +245,12 @@ def test_jobs_do_not_move_the_archives(host_with_sample, fake, page, width):
     for number in range(5):
         fake.job(id=10 + number, kind="verify", state="waiting", subject=f"{number}.wacz")
     expect(count).to_have_text("Activity (6)")
-    expect(page.get_by_role("region", name="Progress")).to_contain_text("Verifying 0 of 5 archives")
+    expect(page.get_by_role("region", name="Progress", exact=True)).to_contain_text("Verifying 0 of 5 archives")
     assert link.bounding_box() == place
     for job in list(fake.jobs):
         fake.job(id=job["id"], state="failed", reason="the file is damaged")
     expect(count).to_have_accessible_name("Activity, 6 failed")
-    expect(page.get_by_role("region", name="Progress")).to_be_hidden()
+    expect(page.get_by_role("region", name="Progress", exact=True)).to_be_hidden()
     assert link.bounding_box() == place
     count.click()
     expect(page.get_by_role("heading", name="Failures (6)")).to_be_visible()
@@ -252,7 +265,7 @@ def test_tray_never_covers_the_focus(host_with_sample, fake, page):
     fake.events.clear()
     page.set_viewport_size({"width": 700, "height": 500})
     page.goto(activity_of(host_with_sample))
-    tray = page.get_by_role("region", name="Progress")
+    tray = page.get_by_role("region", name="Progress", exact=True)
     expect(tray).to_be_visible()
     expect(failures(page).get_by_role("listitem").first).to_be_visible()
     page.get_by_role("button", name="Dismiss all").focus()

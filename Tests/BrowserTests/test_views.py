@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from support.archives import write_archive, write_captures
 from support.expecting import expect
+from support.jobs import FakeJobs
 from support.journey import SITE, TITLE, expect_home
 from support.places import FIXTURES, SCREENSHOTS
 from support.viewer import Viewer
@@ -75,19 +76,46 @@ def show_full_library(host, page, folder):
     expect(page.get_by_role("region", name="Collections").get_by_text("3 archives")).to_be_visible()
 
 
-def show_library_with_activity(host, page, folder):
-    """With jobs that the server doesn't have."""
-    job = {"id": 1, "kind": "hash", "subject": "a" * 90 + ".wacz", "state": "running", "done": 3e9, "total": 8e9,
-        "repeatable": True}
-    failed = {
-        "id": 2, "kind": "import", "subject": "/media/usb/crawl.wacz", "state": "failed", "attempt": 2, "repeatable": True,
-        "reason": "no space left while copying; free some space on that file system"}
-    page.context.route("**/api/events", lambda route: route.fulfill(content_type="text/event-stream", body="\n"))
-    other = {**failed, "id": 3, "subject": "/media/usb/notes.wacz", "repeatable": True, "errorCode": "archive-refused",
-        "reason": "this isn't a WACZ file"}
-    page.context.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [job, failed, other]}))
-    show_full_library(host, page, folder)
-    expect(page.get_by_role("region", name="Activity")).to_contain_text("No space left")
+def show_activity(host, page, folder):
+    """With jobs that the server doesn't have: many of one kind, one of another, and failures."""
+    fake = FakeJobs(page.context)
+    fake.job(id=1, kind="hash", subject="a" * 90 + ".wacz", done=3e9, total=8e9)
+    for number in range(10):
+        fake.job(id=10 + number, kind="verify", subject=f"{number}.wacz", state="done" if number < 4 else "waiting")
+    fake.job(id=2, kind="import", state="failed", attempt=2, subject="/media/usb/crawl.wacz",
+        reason="no space left while copying; free some space on that file system")
+    for number in range(9):
+        fake.job(id=30 + number, kind="import", state="failed", errorCode="archive-refused", subject=f"/media/usb/notes-{number}.wacz",
+            reason="this isn't a WACZ file")
+    fake.events.clear()
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/#activity")
+    expect(page.get_by_role("region", name="Failures")).to_contain_text("No space left")
+    expect(page.get_by_role("region", name="Progress", exact=True)).to_contain_text("Verifying 4 of 10 archives")
+
+
+def show_no_activity(host, page, folder):
+    page.goto(f"{host.home}/#activity")
+    expect(page.get_by_text("No active jobs")).to_be_visible()
+
+
+def show_settings(host, page, folder):
+    page.context.route("**/api/facets", lambda route: route.fulfill(json={
+        "freeBytes": 70e9, "library": {"archives": 590, "collections": 0, "bytes": 61e6}}))
+    page.goto(f"{host.home}/#settings")
+    expect(page.get_by_text("70 GB")).to_be_visible()
+
+
+def show_shortcuts(host, page, folder):
+    show_empty_library(host, page, folder)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+def show_add_from_computer(host, page, folder):
+    show_empty_library(host, page, folder)
+    page.evaluate("async () => { (await import('/app/components/imports.js')).addFromComputer(); }")
+    expect(page.get_by_role("dialog", name="Add from this computer")).to_be_visible()
 
 
 def show_new_collection(host, page, folder):
@@ -146,7 +174,14 @@ def show_imports_that_add_nothing(host, page, folder):
     host.add(FIXTURES / "sample.wacz")
     page.goto(host.home)
     page.locator("input[type=file]").set_input_files([FIXTURES / "sample.wacz", folder / "holiday.wacz"])
-    expect(page.get_by_text("Already in your library:")).to_be_visible()
+    expect(page.get_by_text("1 duplicate, 1 failed").last).to_be_visible()
+
+
+def show_failed_import(host, page, folder):
+    (folder / "holiday.wacz").write_bytes(b"no archive")
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(host.home)
+    page.locator("input[type=file]").set_input_files(folder / "holiday.wacz")
     expect(page.get_by_text("Couldn't add “holiday.wacz”")).to_be_visible()
 
 
@@ -160,13 +195,14 @@ VIEWS = {
     "imports-nothing": show_imports_that_add_nothing, "unknown-url": show_unknown_url,
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
-    "library-activity": show_library_with_activity, "new-collection": show_new_collection, "metadata": show_archive_with_metadata,
+    "activity": show_activity, "activity-none": show_no_activity, "settings": show_settings, "shortcuts": show_shortcuts,
+    "add-from-computer": show_add_from_computer, "import-failed": show_failed_import, "new-collection": show_new_collection, "metadata": show_archive_with_metadata,
     "edit": show_edit, "unavailable": show_unavailable, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
 }
 
 
 # Expected errors in the browser's console.
-ERRORS = {"stopped": "ERR_CONNECTION_REFUSED", "imports-nothing": "422", "unknown-url": "404"}
+ERRORS = {"stopped": "ERR_CONNECTION_REFUSED", "imports-nothing": "422", "import-failed": "422", "unknown-url": "404"}
 
 
 def violations(page, impacts=("serious", "critical")):

@@ -36,13 +36,13 @@ export function failureList(jobs, onChanged, onDismissed) {
 
     function update() {
         const { failed } = activityCounts();
-        const former = failures.map(({ key }) => key).join();
+        const former = JSON.stringify(failures);
         failures = allFailures(jobs());
         element.hidden = failures.length === 0;
         heading.textContent = message("activity.failures", { n: Math.max(failed, failures.length) });
         note.hidden = failed <= failures.length;
         note.textContent = note.hidden ? "" : message("activity.failures-shown", { shown: failures.length, total: failed });
-        if (failures.map(({ key }) => key).join() === former) return;
+        if (JSON.stringify(failures) === former) return;
         if (list.total === 0) list.load();
         else list.refresh();
     }

@@ -185,10 +185,10 @@ async function send(item) {
 function fail(item, error) {
     if (error.code === "cancelled") {
         item.state = "cancelled";
-    } else if (error.code === "server-unavailable" && !error.sent) {
+    } else if (error.code === "server-unavailable") {
         item.state = "queued";
     } else {
-        item.state = ["server-unavailable", "transfer-broken"].includes(error.code) ? "cut" : "failed";
+        item.state = error.code === "transfer-broken" ? "cut" : "failed";
         Object.assign(item, { error, job: error.job || undefined });
         failures = [...failures, item];
     }

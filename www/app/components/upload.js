@@ -8,8 +8,8 @@ import { size } from "../core/format.js";
  * @param {File} file
  * @param {(sent: number, total: number) => void} onProgress
  * @returns {{done: Promise<{archive: import("../core/api.js").Archive, duplicate: boolean}>, cancel: () => void}}
- *   `done` rejects with a {@link HostError}. Its `job` is the number of the failed job, if the server has one, and `sent` the
- *   number of bytes that were sent. Its code is `cancelled` after `cancel()`
+ *   `done` rejects with a {@link HostError}. Its `job` is the number of the failed job, if the server has one. Its code is
+ *   `cancelled` after `cancel()`, `transfer-broken` when a part was sent, and `server-unavailable` when nothing was
  */
 export function uploadFile(file, onProgress) {
     let request = null;
@@ -53,7 +53,7 @@ function start(request, file, onProgress, resolve, reject) {
         error.job = Number(request.getResponseHeader("Replayhost-Job"));
         reject(error);
     });
-    request.addEventListener("error", async () => reject(Object.assign(await uploadError(file, sent), { sent })));
+    request.addEventListener("error", async () => reject(await uploadError(file, sent)));
     request.addEventListener("abort", () => reject(cancelled()));
     request.open("POST", `/api/archives?name=${encodeURIComponent(file.name)}`);
     request.setRequestHeader("Content-Type", "application/wacz");
@@ -67,10 +67,11 @@ function start(request, file, onProgress, resolve, reject) {
  */
 export const isReadable = (file) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
 
-/** Returns why an upload failed: the file can't be read, the server has stopped, or the connection broke. */
+/** Returns why an upload failed: the file can't be read, the server is away, or the connection broke. */
 async function uploadError(file, sent) {
     if (!await isReadable(file)) return fileUnreadable();
-    if (!await responds()) return serverUnavailable();
+    const unavailable = await responds() ? null : serverUnavailable();
+    if (unavailable && sent === 0) return unavailable;
     return new HostError({
         code: "transfer-broken",
         what: message("import.cut", { sent: size(sent), total: size(file.size) }),

@@ -1,6 +1,6 @@
 /** The texts of the interface in English, sorted by key. `core/i18n.js` describes their form. */
 export const messages = {
-    "activity.add-again-label": "Add {name} again",
+    "activity.add-again-label": "Add again: {name}",
     "activity.cancel": "Cancel",
     "activity.cancel-all": "Cancel all",
     "activity.cancel-label": "Cancel: {name}",
