@@ -21,6 +21,8 @@ const causes = {
     "page-list": ["see", "pages-missing"],
     "pages-uncaptured": ["see", "page-uncaptured"],
     "pages-damaged": ["see", "pages-damaged", "page-bad-line", "page-line-too-long"],
+    // Some of the records in a changed file can't be read.
+    "changed-records": ["see"],
     changed: ["untrue", "resource-hash", "crc-differs", "entry-damaged", "file-hash"],
     "list-changed": ["untrue", "package-hash", "signature-other-file"],
     digests: ["untrue", "block-digest", "payload-digest"],
@@ -53,9 +55,10 @@ export function issuesOf(findings) {
         || severities.indexOf(one.severity) - severities.indexOf(other.severity));
 }
 
-function causeOf({ code, severity }) {
+function causeOf({ code, severity, what }) {
     // A missing file without captures isn't noticed in replay.
     if (code === "resource-missing" && severity !== "error") return code;
+    if (causeOfCode.get(code) === "changed" && /\brecords? in it can't be read\b/.test(what)) return "changed-records";
     if (causeOfCode.has(code)) return causeOfCode.get(code);
     if (!code.startsWith("signature-")) return code;
     return severity === "notice" ? "signature-notes" : "signature";
@@ -83,7 +86,7 @@ function countOf(cause, findings, urlCount) {
         const total = /^[\d,]+ more issues? of this kind, ([\d,]+) in total\.$/.exec(what)?.[1];
         byCode.set(code, total ? Number(total.replaceAll(",", "")) : (byCode.get(code) ?? 0) + 1);
     }
-    if (cause === "unreadable") return urlCount;
+    if (cause === "unreadable" || cause === "changed-records") return urlCount;
     if (cause !== "index") return [...byCode.values()].reduce((sum, count) => sum + count, 0);
     // A capture that the index doesn't list, and the line that should list it, are the same one.
     const unlisted = byCode.get("record-unindexed") ?? 0;

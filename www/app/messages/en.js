@@ -206,6 +206,11 @@ export const messages = {
     "import.unreadable": "the browser can't read this file",
     "import.unreadable-hint": "it may have been moved or changed, or it's a folder; choose it again",
     "import.waiting": "{n, plural, one {# file waits} other {# files wait}} until replayhost is back.",
+    "issue.changed-records.text": "Get the file again, and compare its SHA-256 with its source. Don't use it as evidence before "
+        + "you know the cause.",
+    "issue.changed-records.title": "{n, plural, =0 {Some content can't be shown or may be untrue: a file was damaged or "
+        + "changed} one {# capture can't be shown or may be untrue: its record was damaged or changed} other {# captures "
+        + "can't be shown or may be untrue: their records were damaged or changed}}",
     "issue.copies-unknown": "Other archives couldn't be searched.",
     "issue.copy": "“<b>{archive}</b>” has a capture of {day}.",
     "issue.data-missing.text": "Get the file again, or ask who made it.",

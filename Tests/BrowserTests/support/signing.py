@@ -1,0 +1,44 @@
+"""Signs the sample archive with openssl, in the ways in which an archive can be signed."""
+
+import base64
+import hashlib
+import json
+import subprocess
+import zipfile
+from datetime import UTC, datetime, timedelta
+
+from .places import FIXTURES
+
+
+def openssl(folder, *arguments, data=b""):
+    return subprocess.run(["openssl", *arguments], cwd=folder, input=data, capture_output=True, check=True).stdout
+
+
+def signed(folder, name):
+    """Writes the sample with a signature by openssl. Returns its path and the SHA-256 of the key."""
+    with zipfile.ZipFile(FIXTURES / "sample.wacz") as package:
+        files = {entry: package.read(entry) for entry in package.namelist()}
+    text = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
+    openssl(folder, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "key.pem")
+    key = openssl(folder, "pkey", "-in", "key.pem", "-pubout", "-outform", "DER")
+    signature = bytearray(openssl(folder, "dgst", "-sha256", "-sign", "key.pem", data=text.encode()))
+    if name == "forged":
+        signature[-1] ^= 1
+    # When the certificate is valid.
+    created = (datetime.now(UTC) + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    data = {"hash": text, "created": created, "software": "openssl", "version": "0.1.0",
+        "signature": base64.b64encode(signature).decode()}
+    if name == "domain":
+        certificate = openssl(folder, "req", "-x509", "-new", "-key", "key.pem", "-subj", "/CN=signer.example", "-addext",
+            "subjectAltName=DNS:signer.example")
+        data.update(domain="signer.example", domainCert=certificate.decode())
+    else:
+        data["publicKey"] = base64.b64encode(key).decode()
+    files["datapackage-digest.json"] = json.dumps({"path": "datapackage.json", "hash": text, "signedData": data}).encode()
+    if name == "other":
+        files["datapackage.json"] += b" "
+    path = folder / f"{name}.wacz"
+    with zipfile.ZipFile(path, "w") as package:
+        for entry, contents in files.items():
+            package.writestr(entry, contents)
+    return path, hashlib.sha256(key).hexdigest()

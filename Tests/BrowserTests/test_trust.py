@@ -1,0 +1,213 @@
+"""The mark of a verification, which is the same everywhere, and the issues of an archive."""
+
+import json
+import re
+import shutil
+import zipfile
+
+import pytest
+
+from support.archives import write_captures
+from support.expecting import expect
+from support.journey import SITE
+from support.places import FIXTURES
+from support.signing import signed
+from support.viewer import Viewer
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.one_chromium
+
+CALL = """async (rows) => {
+    const { trustOf } = await import("/app/components/trust-mark.js");
+    return rows.map((row) => trustOf(row).text);
+}"""
+
+
+def open_archive(host, page, name):
+    page.goto(f"{host.home}/?archive=/archives/{name}.wacz#view=details")
+
+
+def add_verified(host, path):
+    identifier = host.add(path)
+    wait_until(lambda: host.archive(identifier)["verification"] != "not-yet-verified", f"{identifier} is verified")
+    return identifier
+
+
+def damaged(path, to):
+    """A copy in which a byte of a page's text differs."""
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as package:
+        start = package.getinfo("pages/pages.jsonl").header_offset
+    data[data.index(b'"title"', start) + 1] ^= 0x20
+    to.write_bytes(data)
+    return to
+
+
+def test_every_result_has_a_mark(host, page):
+    """What is damaged or not proven is never called verified, signed or undamaged."""
+    page.goto(host.home)
+    summary = {"outcome": "verified", "contents": "verified", "state": "undamaged", "signature": "none", "verifiedAt": "2026-01-02T03:04:05Z"}
+    by = {"signer": "signer.example", "signature": "valid"}
+    rows = [
+        (None, "Not verified"), (summary, "Undamaged, not signed"), (summary | by, "Signed by signer.example"),
+        (summary | {"signature": "valid"}, "Verified"), (summary | by | {"signature": "untrusted"}, "Signer not proven"),
+        (summary | by | {"signature": "invalid", "outcome": "failed"}, "Invalid signature"),
+        (summary | {"signature": "unreadable", "outcome": "failed"}, "Invalid signature"),
+        (summary | by | {"state": "incomplete", "contents": "incomplete"}, "Partly verified"),
+        (summary | by | {"state": "digestsDiffer"}, "Records differ"), (summary | by | {"state": "suspicious"}, "May be an attack"),
+        (summary | by | {"state": "unreplayable", "contents": "failed", "outcome": "failed"}, "Not all of it can be shown"),
+        (summary | by | {"state": "damaged", "contents": "failed", "outcome": "failed"}, "Damaged or changed"),
+        # An older version stored no state.
+        ({key: value for key, value in summary.items() if key != "state"} | {"contents": "failed", "outcome": "failed"}, "Damaged or changed"),
+        # The file isn't the one that was verified.
+        ({"availability": "changed", "verificationSummary": summary | by}, "Not verified"),
+    ]
+    assert page.evaluate(CALL, [row for row, _ in rows]) == [text for _, text in rows]
+
+
+def test_mark_is_the_same_everywhere(host, page, tmp_path):
+    path, _ = signed(tmp_path, "anonymous")
+    add_verified(host, path)
+    add_verified(host, damaged(FIXTURES / "second.wacz", tmp_path / "second.wacz"))
+    add_verified(host, FIXTURES / "no-pages.wacz")
+    collection = host.create_collection("All", "anonymous", "second", "no-pages")
+    summaries = {archive["id"]: archive["verificationSummary"] for archive in host.archives()}
+
+    def add_verification(route):
+        path = route.request.url.removeprefix(host.home)
+        results = json.loads(host.request("GET", path)[2])
+        hits = [hit | {"verification": summaries[hit["archive"]]} for hit in results["hits"]]
+        route.fulfill(json=results | {"hits": hits})
+
+    page.route("**/api/search?*", add_verification)
+    verified = page.get_by_role("button", name="Verified", exact=True)
+    is_damaged = page.get_by_role("button", name="Damaged or changed", exact=True)
+    for address in [f"{host.home}/", f"{host.home}/#as=list", f"{host.home}/?collection={collection}#view=archives"]:
+        page.goto("about:blank")
+        page.goto(address)
+        expect(verified).to_have_count(1)
+        expect(is_damaged).to_have_count(1)
+        expect(page.get_by_text("Undamaged")).to_have_count(0)
+    page.goto(f"{host.home}/#search=limpet")
+    expect(page.locator(".hits").get_by_role("button", name="Verified", exact=True).first).to_be_visible()
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#url={SITE}/&ts=2024")
+    expect(page.locator(".toolbar").get_by_role("button", name="Verified", exact=True)).to_be_visible()
+    page.goto("about:blank")
+    page.goto(f"{host.home}/?archive=/archives/anonymous.wacz#view=report")
+    expect(page.get_by_role("article").get_by_role("button", name="Verified", exact=True)).to_be_visible()
+
+
+def test_mark_says_what_it_proves(host, page, tmp_path):
+    """Two sentences and a link, with the mouse and with the keyboard; the mark isn't colour alone."""
+    path, _ = signed(tmp_path, "anonymous")
+    add_verified(host, path)
+
+    def add_signer(route):
+        """Adds a domain. Tests have no certificate of an authority that the server trusts."""
+        body = host.request("GET", route.request.url.removeprefix(host.home))[2].decode()
+        route.fulfill(body=body.replace('"signature":"valid"', '"signature":"valid","signer":"signer.example"'),
+            content_type="application/json")
+
+    page.route(re.compile(r"/api/archives(\?|$)"), add_signer)
+    page.goto(host.home)
+    mark = page.get_by_role("button", name="Signed by signer.example")
+    expect(mark.locator("svg")).to_be_visible()
+    size = mark.locator("svg").bounding_box()
+    assert (size["width"], size["height"]) == (12, 12) and mark.bounding_box()["height"] >= 24
+    mark.click()
+    popover = page.get_by_role("group", name="What this mark means")
+    expect(popover).to_contain_text("This file hasn't changed since signer.example signed it")
+    expect(popover).to_contain_text("It doesn't prove that web servers sent these pages")
+    page.keyboard.press("Escape")
+    expect(popover).to_have_count(0)
+    mark.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(popover.get_by_role("link", name="Details")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{host.home}/?archive=/archives/anonymous.wacz#view=details")
+    expect(page.get_by_role("heading", name="Verification")).to_be_visible()
+
+
+def issues(page):
+    return page.get_by_role("region", name="Issues found in this file")
+
+
+@pytest.mark.parametrize("findings, expected", [
+    # One cause: the lines of the index and the records that it doesn't list are the same captures.
+    ([("error", "index-outside-warc", "The index points past the end of a WARC file.", "indexes/index.cdx line 1"),
+      ("error", "index-outside-warc", "The index points past the end of a WARC file.", "indexes/index.cdx line 2"),
+      ("warning", "record-unindexed", "The index doesn't list a capture: https://a.example/", "archive/a.warc.gz byte 0"),
+      ("warning", "record-unindexed", "The index doesn't list a capture: https://a.example/b", "archive/a.warc.gz byte 9")],
+     ["2 captures can't be found or shown: the index is wrong"]),
+    # One change of the list of files, which the signature notices too.
+    ([("error", "package-hash", "datapackage.json doesn't match its hash.", "datapackage.json"),
+      ("error", "signature-other-file", "The signature isn't for this file's datapackage.json.", "datapackage-digest.json")],
+     ["The list of files was changed, so its hashes and its signature prove nothing"]),
+    # What is seen comes first, even if it's less severe; what only tools notice comes last.
+    ([("notice", "idx-missing", "A gzipped index has no .idx file.", "indexes/index.cdx.gz"),
+      ("error", "resource-hash", "A file doesn't match its hash (SHA-256) in datapackage.json.", "archive/a.warc.gz"),
+      ("warning", "pages-missing", "The archive has no page list.", "pages/pages.jsonl")],
+     ["This archive has no page list", "1 file in this archive was damaged or changed, so what you see may be untrue",
+      "A gzipped index has no .idx file."]),
+    # The server lists at most 20 of a kind.
+    ([("error", "warc-damaged", "A WARC record can't be read: it ends early: https://a.example/ https://a.example/b and 7 more", "archive/a byte 0")],
+     ["9 captures can't be shown: their records are damaged"]),
+    ([("error", "index-bad-line", "An index line can't be read.", "indexes/index.cdx line 1"),
+      ("error", "index-bad-line", "39 more issues of this kind, 40 in total.", "indexes/index.cdx line 1 and others")],
+     ["40 captures can't be found or shown: the index is wrong"]),
+    ([("warning", "idx-bad-line", "A line of the .idx file can't be used.", "indexes/index.idx line 1"),
+      ("warning", "idx-bad-line", "A line of the .idx file can't be used.", "indexes/index.idx line 3")],
+     ["A line of the .idx file can't be used (2 times)."]),
+    ([("error", "signature-mismatch", "The signature doesn't match the hash and the key.", "datapackage-digest.json")],
+     ["The signature is invalid or can't be checked, so it proves nothing"]),
+    # Text in other findings isn't taken for URLs.
+    ([("warning", "new-code", "Something is odd: https://a.example/", "x")], ["Something is odd: https://a.example/."]),
+], ids=lambda value: value[0][:30] if isinstance(value[0], str) else "")
+def test_findings_of_one_cause_are_one_issue(host_with_sample, page, findings, expected):
+    host = host_with_sample
+    keys = ["severity", "code", "what", "location"]
+    listed = [dict(zip(keys, finding, strict=True)) | {"consequence": "It may matter."} for finding in findings]
+    page.route("**/api/archives/sample", lambda route: route.fulfill(json=host.archive("sample") | {"findings": listed}))
+    open_archive(host, page, "sample")
+    expect(issues(page).locator(".issue-title strong")).to_have_text(expected)
+    # Nothing that the server said is lost.
+    for finding in listed:
+        expect(issues(page)).to_contain_text(finding["what"])
+        expect(issues(page)).to_contain_text(finding["location"])
+
+
+def test_issue_leads_to_a_whole_copy(host, page, tmp_path):
+    """A damaged record: its URL, the archive that has it whole, with its mark, and the link there."""
+    url = "https://reef.example/"
+    whole = write_captures(tmp_path / "whole.wacz", "Reef Watch", [({"url": url}, b"<title>Reef</title><h1>The whole reef</h1>")])
+    broken = shutil.copy(whole, tmp_path / "broken.wacz")
+    data = bytearray(broken.read_bytes())
+    with zipfile.ZipFile(broken) as package:
+        entry = next(entry for entry in package.infolist() if entry.filename.startswith("archive/"))
+    start = data.index(b"\x1f\x8b", data.index(b"\x1f\x8b", entry.header_offset) + 2)
+    data[start + 40:start + 60] = bytes(20)
+    broken.write_bytes(data)
+    add_verified(host, whole)
+    add_verified(host, broken)
+    open_archive(host, page, "broken")
+    issue = issues(page).locator(".issue").filter(has_text=url).first
+    expect(issue).to_contain_text("1 capture can't be shown or may be untrue: its record was damaged or changed")
+    expect(issue.get_by_role("link", name=url)).to_be_visible()
+    expect(issue).to_contain_text("“Reef Watch” has a capture of")
+    expect(issue.get_by_role("button", name="Undamaged, not signed")).to_be_visible()
+    issue.get_by_role("link", name="Open it there").click()
+    expect(page).to_have_url(re.compile(r"archive=/archives/whole\.wacz#url="))
+    expect(Viewer(page).read("h1")).to_have_text("The whole reef")
+
+
+def test_issues_are_copied_as_text(host, page):
+    host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=host.home)
+    open_archive(host, page, "index-past-the-end")
+    issues(page).get_by_role("button", name="Copy as text").click()
+    expect(page.get_by_text("Copied.", exact=True).first).to_be_visible()
+    text = page.evaluate("() => navigator.clipboard.readText()")
+    _, _, body = host.request("GET", "/api/archives/index-past-the-end")
+    for finding in json.loads(body)["findings"]:
+        assert f"{finding['severity']} {finding['code']}: {finding['what']} ({finding['location']})" in text
