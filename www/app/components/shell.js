@@ -133,17 +133,16 @@ export function showBanners() {
     document.querySelector(".viewer-banner")?.replaceChildren(...(stopped ? [serverStopped()] : []));
     const banners = [];
     if (stopped) banners.push(serverStopped());
-    if (health && health.engine === null) banners.push(banner("shell.engine-missing"));
-    if (!resolvable) banners.push(banner("shell.names-unresolved"));
+    if (health && health.engine === null) banners.push(banner("shell.engine-missing", "shell.engine-missing-text"));
+    if (!resolvable) banners.push(banner("shell.names-unresolved", "shell.names-unresolved-text"));
     document.querySelector(".banners")?.replaceChildren(...banners);
 }
 
-const serverStopped = () => banner("shell.stopped", { command: api.startCommand() });
+const serverStopped = () => banner("shell.stopped", "shell.stopped-text", { command: api.startCommand() });
 
-/** A warning with the texts `KEY` and `KEY-text`. */
-function banner(key, values) {
-    return make("div", { class: "notice warning", role: "status" }, make("strong", { text: message(key) }),
-        make("p", {}, ...messageParts(`${key}-text`, values)));
+function banner(title, text, values) {
+    return make("div", { class: "notice warning", role: "status" }, make("strong", { text: message(title) }),
+        make("p", {}, ...messageParts(text, values)));
 }
 
 function showFooter() {
