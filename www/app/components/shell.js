@@ -19,7 +19,7 @@ const engineSource = "https://github.com/webrecorder/wabac.js";
  */
 export function pageHeader(trail, searchBox = createSearchBox().element) {
     return make("header", { class: "page-header" }, skipLink(),
-        make("div", { class: "column bar" },
+        make("div", { class: "column app-bar" },
             make("nav", { class: "trail", "aria-label": message("shell.breadcrumbs") },
                 make("a", { class: "wordmark", href: "/" }, "replayhost"),
                 ...trail),
