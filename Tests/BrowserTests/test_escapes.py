@@ -19,7 +19,7 @@ def run(test, engine, origins="names", mode="lookups"):
     run_watched(RUNS, test, 1, 900, ESCAPES_ENGINE=engine, ESCAPES_ORIGINS=origins, ESCAPES_MODE=mode)
 
 
-@pytest.mark.few("chromium names lookups", "firefox ports ranges", "webkit names lookups")
+@pytest.mark.few("chromium names lookups", "webkit names lookups")
 @pytest.mark.parametrize("engine, origins, mode", ALL)
 def test_nothing_leaves(engine, origins, mode):
     run("test_nothing_leaves", engine, origins, mode)
@@ -32,7 +32,7 @@ def test_poisoned_profile_is_cleaned(engine, origins, mode):
 
 
 # The attacks once worked in Firefox and WebKit, never in Chromium.
-@pytest.mark.few("firefox names lookups", "webkit ports ranges")
+@pytest.mark.few("webkit ports ranges")
 @pytest.mark.parametrize("engine, origins, mode", ALL)
 def test_other_archives_are_out_of_reach(engine, origins, mode):
     run("test_other_archives_are_out_of_reach", engine, origins, mode)
