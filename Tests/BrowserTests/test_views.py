@@ -38,7 +38,7 @@ def show_archive(host, page, folder):
 
 def show_findings(host, page, folder):
     host.add(FIXTURES / "damaged" / "index-past-the-end.wacz")
-    page.goto(f"{host.home}/?archive=/archives/index-past-the-end.wacz#view=pages")
+    page.goto(f"{host.home}/?archive=/archives/index-past-the-end.wacz#view=details")
     expect(page.get_by_role("heading", name="Issues found in this file")).to_be_visible()
 
 
@@ -127,14 +127,43 @@ def show_new_collection(host, page, folder):
 
 def show_archive_with_metadata(host, page, folder):
     fill_library(host, folder)
-    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=pages")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=overview")
     expect(page.locator(".notes")).to_contain_text("The film is whole.")
-    expect(page.get_by_role("link", name=f"Species - {TITLE}")).to_be_visible()
+    expect(page.get_by_role("heading", name="Captures by month")).to_be_visible()
 
 
 def show_edit(host, page, folder):
     show_archive_with_metadata(host, page, folder)
-    page.get_by_role("button", name="Edit title, tags and notes").click()
+    page.get_by_role("button", name="Edit tags and notes").click()
+
+
+def show_archive_menu(host, page, folder):
+    show_archive(host, page, folder)
+    page.get_by_role("button", name="More actions").click()
+
+
+def show_edited_title(host, page, folder):
+    show_archive(host, page, folder)
+    page.get_by_role("button", name="Edit title").click()
+
+
+def show_urls(host, page, folder):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=urls")
+    expect(page.locator(".urls tbody tr").first).to_be_visible()
+
+
+def show_files(host, page, folder):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=files")
+    expect(page.locator(".files img").first).to_be_visible()
+    page.locator(".files img").first.evaluate("image => image.decode()")
+
+
+def show_timeline(host, page, folder):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=timeline&after=20241121&before=20241122")
+    expect(page.locator(".day-captures li").first).to_be_visible()
 
 
 def show_unavailable(host, page, folder):
@@ -145,8 +174,14 @@ def show_unavailable(host, page, folder):
 
 def show_collection(host, page, folder):
     collection = fill_library(host, folder)
-    page.goto(f"{host.home}/?collection={collection}#view=pages")
+    page.goto(f"{host.home}/?collection={collection}#view=archives")
     expect(page.get_by_label("Add an archive")).to_be_visible()
+
+
+def show_overview_of_collection(host, page, folder):
+    collection = fill_library(host, folder)
+    page.goto(f"{host.home}/?collection={collection}#view=overview")
+    expect(page.get_by_role("heading", name="Captures by month")).to_be_visible()
 
 
 def show_collection_in_viewer(host, page, folder):
@@ -196,8 +231,10 @@ VIEWS = {
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,
     "viewer": show_viewer, "not-captured": show_uncaptured, "library-full": show_full_library,
     "activity": show_activity, "activity-none": show_no_activity, "settings": show_settings, "shortcuts": show_shortcuts,
-    "add-from-computer": show_add_from_computer, "import-failed": show_failed_import, "new-collection": show_new_collection, "metadata": show_archive_with_metadata,
-    "edit": show_edit, "unavailable": show_unavailable, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
+    "add-from-computer": show_add_from_computer, "import-failed": show_failed_import, "new-collection": show_new_collection,
+    "metadata": show_archive_with_metadata, "edit": show_edit, "archive-menu": show_archive_menu, "title": show_edited_title,
+    "urls": show_urls, "files": show_files, "timeline": show_timeline, "collection-overview": show_overview_of_collection,
+    "unavailable": show_unavailable, "collection": show_collection, "collection-viewer": show_collection_in_viewer,
 }
 
 
@@ -254,12 +291,18 @@ def tab_to(page, role, name):
 
 
 def test_keyboard_opens_an_archive_and_a_page(host_with_sample, page):
-    """With Tab and Enter: the archive's pages, one of them, the URL field, and back to the library."""
+    """With Tab and Enter: the archive's pages, one of them by the arrow keys, the URL field, and back to the library."""
     page.goto(host_with_sample.home)
     tab_to(page, "link", TITLE)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
-    tab_to(page, "link", f"Common limpet - {TITLE}")
+    tab_to(page, "link", "Pages 10")
+    page.keyboard.press("Enter")
+    # The list is one tab stop.
+    tab_to(page, "link", TITLE)
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("link", name=f"Common limpet - {TITLE}")).to_be_focused()
     page.keyboard.press("Enter")
     viewer = Viewer(page)
     expect(viewer.read("main")).to_contain_text("Its teeth are harder than any other known living thing.")

@@ -86,7 +86,7 @@ export function createArchivePage(item, onChanged) {
             if (tab === name) link.setAttribute("aria-current", "page");
             else link.removeAttribute("aria-current");
         }
-        nav.scrollLeft = links[name].offsetLeft - nav.offsetLeft - nav.clientWidth / 2 + links[name].offsetWidth / 2;
+        nav.scrollLeft = links[name].offsetLeft - nav.clientWidth / 2 + links[name].offsetWidth / 2;
         banner.hidden = name === "details";
         if (!open.has(name)) {
             try {
