@@ -5,7 +5,7 @@ import { language } from "../core/i18n.js";
 const locale = language === "en" ? "en-GB" : language;
 const format = (options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: "UTC" });
 const longForms = { 4: format({ year: "numeric" }), 6: format({ month: "long", year: "numeric" }), 8: format({ dateStyle: "long" }) };
-const shortForms = { 4: longForms[4], 6: format({ month: "short" }), 8: format({ day: "numeric" }) };
+const shortForms = { 4: longForms[4], 6: new Intl.DateTimeFormat(language, { month: "short", timeZone: "UTC" }), 8: format({ day: "numeric" }) };
 const weekdays = format({ weekday: "short" });
 
 const isPeriod = (text) => /^\d{4}$|^\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])?$/.test(text ?? "");

@@ -37,12 +37,20 @@ export function urlFilters(onChange) {
         after: time(message("urls.after")),
         before: time(message("urls.before")),
     };
+    // On a narrow screen, the list begins below two filters.
+    const more = make("button", { type: "button", class: "more-filters", "aria-expanded": "false", text: message("urls.more-filters"),
+        on: { click: () => showWhole(!element.classList.contains("whole")) } });
     const element = make("form", { class: "url-filters", role: "search", "aria-label": message("urls.filter"), on: {
         submit: (event) => {
             event.preventDefault();
             onChange(0);
         },
-    } }, ...Object.values(fields));
+    } }, fields.q, fields.match, more, fields.type, fields.status, fields.method, fields.after, fields.before);
+
+    function showWhole(isWhole) {
+        element.classList.toggle("whole", isWhole);
+        more.setAttribute("aria-expanded", String(isWhole));
+    }
 
     const values = () => Object.entries(fields).map(([name, { value }]) => {
         if (name === "match") return [name, value === "contains" ? "" : value];
@@ -77,6 +85,7 @@ export function urlFilters(onChange) {
                 }
                 field.value = value;
             }
+            if (["type", "status", "method", "after", "before"].some((name) => filter[name])) showWhole(true);
         },
 
         showCounts(found) {

@@ -682,6 +682,7 @@ export const messages = {
     "urls.match.prefix": "starts with",
     "urls.method": "Method",
     "urls.method.all": "All methods",
+    "urls.more-filters": "More filters",
     "urls.no-date": "“{text}” isn't a date. Write a year, a month or a day: 2019, 2019-03, 2019-03-31.",
     "urls.none": "No URLs.",
     "urls.none-match": "No URLs match.",
