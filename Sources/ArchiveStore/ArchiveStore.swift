@@ -34,6 +34,7 @@ package struct ArchiveStore: Sendable {
     }
 
     package var library: Library { Library(store: self) }
+    package var thumbnails: Thumbnails { Thumbnails(store: self) }
     package var jobs: Jobs { Jobs(store: self) }
     package var collections: Collections { Collections(store: self) }
     package var ports: Ports { Ports(store: self) }

@@ -14,6 +14,8 @@ package struct RecordedArchive: Sendable {
         package var index = "\"mime\":\"text/html\",\"status\":\"200\""
         /// The key in the index; if `nil`, that of a plain URL.
         package var key: String?
+        /// The URL in the index; if `nil`, that of the record.
+        package var indexedURL: String?
 
         package init(_ url: String, _ body: String = "", timestamp: String = "20240102030405", status: Int = 200) {
             self.url = url
@@ -69,7 +71,7 @@ package struct RecordedArchive: Sendable {
         for record in records {
             let bytes = isCompressed ? GeneratedArchive.gzip(record.bytes()) : record.bytes()
             index.append(
-                "\(record.key ?? Self.key(record.url)) \(record.timestamp) {\"url\":\"\(Self.escaped(record.url))\","
+                "\(record.key ?? Self.key(record.url)) \(record.timestamp) {\"url\":\"\(Self.escaped(record.indexedURL ?? record.url))\","
                     + "\(record.index),"
                     + "\"filename\":\"\(name)\",\"offset\":\"\(warc.count)\",\"length\":\"\(bytes.count)\"}\n")
             warc += bytes

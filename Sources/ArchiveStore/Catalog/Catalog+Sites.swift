@@ -43,10 +43,10 @@ extension Catalog {
         }
     }
 
-    /// Returns the keys of the archives whose sites aren't counted yet.
+    /// Returns the keys of the archives whose sites or thumbnail aren't known yet.
     func keysWithoutContents() throws -> Set<String> {
         try reading {
-            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE siteCount IS NULL")
+            try String.fetchSet($0, sql: "SELECT key FROM archive WHERE siteCount IS NULL OR thumbnail IS NULL")
         }
     }
 

@@ -21,13 +21,11 @@ package struct Library: Sendable {
         let condition = LibraryCondition(
             filter, unavailable: try filter.states.contains(.unavailable) ? unavailable() : "[]")
         let found = try catalog.reading { database in
-            let total = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM archive WHERE \(condition.sql)", arguments: condition.arguments)
+            // Searching for words takes longest, so the archives are counted and sorted in one pass.
             let keys = try String.fetchAll(
-                database,
-                sql: "SELECT key FROM archive WHERE \(condition.sql) ORDER BY \(order.sql) LIMIT ? OFFSET ?",
-                arguments: condition.arguments + [limit, offset])
-            return (total ?? 0, try LibraryRows(keys, database))
+                database, sql: "SELECT key FROM archive WHERE \(condition.sql) ORDER BY \(order.sql)",
+                arguments: condition.arguments)
+            return (keys.count, try LibraryRows(Array(keys.dropFirst(offset).prefix(limit)), database))
         }
         return Part(total: found.0, archives: found.1.items(in: store.layout))
     }

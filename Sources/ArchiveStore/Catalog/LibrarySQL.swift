@@ -40,7 +40,8 @@ struct LibraryCondition {
         arguments += values
     }
 
-    /// SQLite's LIKE ignores the case of ASCII letters only, and is faster than converting each text.
+    /// SQLite's LIKE ignores the case of ASCII letters only, and is faster than converting each text. Hosts are in lower
+    /// case.
     private mutating func add(_ word: String) {
         let isASCII = word.utf8.allSatisfy { $0 < 0x80 }
         func matches(_ text: String) -> String {
@@ -49,9 +50,9 @@ struct LibraryCondition {
         let columns = ["title", "originalName", "archive.id", "notes"].map(matches)
         let lists = [
             "EXISTS (SELECT 1 FROM json_each(archive.tags) WHERE \(matches("value")))",
-            "EXISTS (SELECT 1 FROM archiveSite WHERE archiveKey = archive.key AND \(matches("host")))",
+            "EXISTS (SELECT 1 FROM archiveSite WHERE archiveKey = archive.key AND host LIKE ? ESCAPE '\\')",
         ]
-        let pattern = "%\(PageFilter.escapedForLike(isASCII ? word : word.lowercased()))%"
+        let pattern = "%\(PageFilter.escapedForLike(word.lowercased()))%"
         let conditions = columns + lists
         add(conditions.joined(separator: " OR "), StatementArguments(conditions.map { _ in pattern }))
     }

@@ -154,6 +154,12 @@ extension Resolver {
         } else {
             try catalog.endSites(key: archive.key)
         }
+        do {
+            let current = try catalog.archive(key: archive.key) ?? archive
+            try store.thumbnails.note(of: current, CancellationCheck(isWanted))
+        } catch let error as WebArchiveError where ![.io, .cancelled].contains(error.code) {
+            try catalog.setThumbnail("", key: archive.key)
+        }
     }
 
     /// Whether `counts(of:isWanted:)` has the counts of an archive already.

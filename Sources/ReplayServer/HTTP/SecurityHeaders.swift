@@ -108,6 +108,9 @@ package enum SecurityHeaders {
         "(response-origin \(hosts.controlOrigins.map { "\"\($0)\"" }.joined(separator: " ")));redirects=allow"
     }
 
+    /// The policy of an archived image: a document without scripts, on an origin of its own.
+    static let image = "sandbox; \(inert)"
+
     /// The policy of responses without active content: errors and JSON.
     package static let inert = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 }

@@ -19,6 +19,10 @@ struct ArchiveRoutes: Sendable {
             .get(":id/captures/histogram") { request, context in
                 try await site.captureCounts(request, context) { try .archive(find($0)) }
             }
+            .get(":id/thumbnail") { request, context in
+                let name = try context.name()
+                return try await site.thumbnail(of: site.blocking { try find(name) }, request)
+            }
             .get(":id/counts") { _, context in try await counts(context) }
             .get(":id/urls") { request, context in
                 try await site.urls(request, context) { try .archive(find($0)) }

@@ -14,7 +14,7 @@ struct LibraryParameters: Sendable {
     init?(_ query: Parameters) throws {
         guard Self.names.contains(where: { query[$0] != nil }) else { return nil }
         offset = try ListParameters.number("offset", in: query, default: 0, allowed: 0...Int(Int32.max))
-        limit = try ListParameters.number("limit", in: query, default: 100, allowed: 1...1000)
+        limit = try ListParameters.number("limit", in: query, default: 50, allowed: 1...1000)
         filter = try LibraryFilter(query: query)
         let name = query["sort"] ?? "-added"
         guard let order = LibraryOrder(name) else {

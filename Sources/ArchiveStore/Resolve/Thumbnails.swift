@@ -1,0 +1,131 @@
+import GRDB
+import WebArchive
+
+/// A picture of an archive that is in the archive itself.
+package struct Thumbnail: Sendable, Hashable {
+    /// The media type, according to the bytes.
+    package let type: String
+    package let bytes: [UInt8]
+}
+
+/// The pictures that crawlers store in archives: records with the URL `urn:thumbnail:URL` or `urn:view:URL`
+/// (Browsertrix, ArchiveWeb.page), or `file:///screenshot.png` (Scoop).
+package struct Thumbnails: Sendable {
+    let store: ArchiveStore
+
+    /// Where a picture is, as stored in the catalog: the timestamp and the URL of its capture.
+    private struct Place {
+        let url: String
+        let timestamp: String
+
+        var text: String { "\(timestamp) \(url)" }
+
+        init(_ entry: CDXJEntry) { (url, timestamp) = (entry.url, entry.timestamp) }
+
+        /// - Returns: `nil` for an archive without a picture.
+        init?(text: String) {
+            let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { return nil }
+            (timestamp, url) = (parts[0], parts[1])
+        }
+    }
+
+    /// Whether an archive may have a picture: `false` if it is known to have none.
+    package func mayHaveThumbnail(_ archive: Archive) throws -> Bool {
+        try store.catalog.thumbnail(key: archive.key) != ""
+    }
+
+    /// Returns an archive's picture; `nil` if it has none, or not any more.
+    ///
+    /// - Throws: `StoreError` if the archive's file is unavailable.
+    package func thumbnail(of archive: Archive) throws -> Thumbnail? {
+        let indexed = try store.openArchives.lookups(archive)
+        guard let known = try store.catalog.thumbnail(key: archive.key) else {
+            return try find(in: indexed, CancellationCheck())?.thumbnail
+        }
+        guard let place = Place(text: known) else { return nil }
+        let entry = try entry(
+            place.url, at: CaptureTimestamp(digits: place.timestamp), in: indexed, CancellationCheck())
+        return try entry.flatMap { try read($0, in: indexed, CancellationCheck()) }
+    }
+
+    /// Finds an archive's picture, and saves in the catalog where it is.
+    func note(of archive: Archive, _ check: CancellationCheck) throws {
+        let found = try find(in: store.openArchives.lookups(archive), check)
+        try store.catalog.setThumbnail(found.map { Place($0.entry).text } ?? "", key: archive.key)
+    }
+
+    /// Returns the first picture that can be shown: that of the main page, of another page, a large one of the main
+    /// page, or Scoop's.
+    private func find(
+        in indexed: IndexedArchive, _ check: CancellationCheck
+    ) throws -> (entry: CDXJEntry, thumbnail: Thumbnail)? {
+        let page = indexed.archive.summary.mainPageURL
+        let time = indexed.archive.summary.mainPageTimestamp.flatMap { CaptureTimestamp(digits: $0) }
+        func first(_ url: String?) throws -> (CDXJEntry, Thumbnail)? {
+            guard let url, let entry = try entry(url, at: time, in: indexed, check) else { return nil }
+            return try read(entry, in: indexed, check).map { (entry, $0) }
+        }
+        if let found = try first(page.map { Self.prefix + $0 }) { return found }
+        let others = indexed.wacz.captures(
+            matching: CaptureQuery(url: Self.prefix, matchType: .prefix), assumesSorted: indexed.assumesSorted)
+        for _ in 0..<Self.othersMax {
+            guard let entry = try others.next() else { break }
+            if let thumbnail = try read(entry, in: indexed, check) { return (entry, thumbnail) }
+        }
+        return try first(page.map { "urn:view:\($0)" }) ?? first("file:///screenshot.png")
+    }
+
+    private func entry(
+        _ url: String, at time: CaptureTimestamp?, in indexed: IndexedArchive, _ check: CancellationCheck
+    ) throws -> CDXJEntry? {
+        let request = ArchiveStore.CaptureRequest(url: url, time: time)
+        return try indexed.closestCapture(CaptureLookup(request, check)) { $0.url == url }
+    }
+
+    /// Reads a picture; `nil` if it is too large or damaged, has another format, or belongs to another URL.
+    ///
+    /// Revisits aren't followed: crawlers write none for pictures, and their payload can be anywhere.
+    private func read(
+        _ entry: CDXJEntry, in indexed: IndexedArchive, _ check: CancellationCheck
+    ) throws -> Thumbnail? {
+        let bytesMax = entry.url.hasPrefix(Self.prefix) ? Self.thumbnailBytesMax : Self.viewBytesMax
+        do {
+            let content = try indexed.wacz.content(of: entry, check)
+            guard !content.record.isRevisit, content.record.targetURI == entry.url else { return nil }
+            let bytes = try CaptureBody(content: content).open(decoded: true).read(upTo: bytesMax + 1)
+            guard bytes.count <= bytesMax, let header = ImageHeader(bytes), header.pixels <= Self.pixelsMax else {
+                return nil
+            }
+            return Thumbnail(type: header.type, bytes: bytes)
+        } catch  where ![.io, .cancelled].contains(error.code) {
+            return nil
+        }
+    }
+
+    private static let prefix = "urn:thumbnail:"
+    /// The number of thumbnails of other pages that are tried.
+    private static let othersMax = 8
+    /// A list shows many thumbnails at once. Browsertrix writes about 10 kB.
+    private static let thumbnailBytesMax = 300_000
+    /// Pictures of whole windows are PNG files of up to 2 MB.
+    private static let viewBytesMax = 3_000_000
+    /// A small file can have a huge size, which a browser would need memory for: 160 MB for this many pixels.
+    private static let pixelsMax = 40_000_000
+}
+
+extension Catalog {
+    /// Returns where an archive's picture is: empty if it has none, `nil` if that isn't known.
+    func thumbnail(key: String) throws -> String? {
+        try reading {
+            try String.fetchOne(
+                $0, sql: "SELECT thumbnail FROM archive WHERE key = ? AND thumbnail IS NOT NULL", arguments: [key])
+        }
+    }
+
+    func setThumbnail(_ place: String, key: String) throws {
+        try writing {
+            try $0.execute(sql: "UPDATE archive SET thumbnail = ? WHERE key = ?", arguments: [place, key])
+        }
+    }
+}
