@@ -10,6 +10,7 @@ from support.archives import write_archive
 from support.expecting import expect
 from support.journey import TITLE
 from support.places import FIXTURES
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.one_chromium
 
@@ -186,7 +187,7 @@ def test_many_archives_are_few_elements(host_with_sample, page, total):
     last = page.get_by_role("link", name=f"Archive {total - 1}", exact=True)
     expect(last).to_be_focused()
     assert page.evaluate("document.querySelectorAll('*').length") < 3_000
-    page.wait_for_function("history.state?.top > 1000")
+    wait_until(lambda: page.evaluate("history.state?.top > 1000"), "the position is kept")
     page.reload()
     expect(last).to_be_in_viewport()
 
