@@ -107,6 +107,7 @@ package struct ReplayServer: Sendable {
         api.addRoutes(FacetRoute(site: site).routes)
         api.addRoutes(SearchRoutes(site: site).routes)
         api.addRoutes(ExportRoutes(site: site).routes)
+        api.addRoutes(ImportRoute(site: site).routes, atPath: "/imports")
         api.addRoutes(JobRoutes(site: site).routes, atPath: "/jobs")
         api.addRoutes(EventRoutes(site: site, events: events).routes, atPath: "/events")
         return router.buildResponder()
