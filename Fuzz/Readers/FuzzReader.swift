@@ -39,6 +39,8 @@ package enum FuzzReader: String, CaseIterable, Sendable {
     case toolOutput = "tool-output"
     /// `datapackage-digest.json` with a signature, or a key, certificate or time stamp of one.
     case signature
+    /// The start of an image.
+    case imageHeader = "image-header"
 
     /// Reads `bytes`, and checks properties that must be true for any input. The reader may refuse the input.
     ///
@@ -64,6 +66,7 @@ package enum FuzzReader: String, CaseIterable, Sendable {
             case .downloadRequest: try Self.readDownloadRequest(bytes)
             case .toolOutput: try Self.readToolOutput(bytes)
             case .signature: try Self.readSignature(bytes)
+            case .imageHeader: try Self.readImageHeader(bytes)
             }
         }
     }
