@@ -61,6 +61,41 @@ struct JobsCommandTests {
         #expect(none.output.isEmpty && none.errors.contains("No failed jobs.\n"))
     }
 
+    @Test func manyJobsAreOneLine() async throws {
+        let store = try CommandStore()
+        for name in ["a", "b", "c"] {
+            try store.write(GeneratedArchive(seed: UInt64(name.utf8.first ?? 0)), to: "\(name).wacz")
+            #expect(try await store.run("import", "--link", "\(name).wacz").code == 0)
+        }
+        let list = try await store.run("jobs")
+        #expect(list.outputLines == ["Hashing: 0 of 3 done, 3 queued"])
+        #expect(list.errors.contains("3 jobs are waiting for the server."))
+        #expect(try await store.run("jobs", "--json").outputLines.count == 3)
+        let paused = try await store.run("jobs", "pause", "--all", "--kind", "hash")
+        #expect(paused.outputLines == ["3 jobs paused"])
+        #expect(try await store.run("jobs").outputLines == ["Hashing: 0 of 3 done, 3 paused"])
+        #expect(try await store.run("jobs", "resume", "--all", "--kind", "verify").outputLines == ["0 jobs resumed"])
+        #expect(try await store.run("jobs", "resume", "--all", "--json").outputLines == ["{\"changed\":3}"])
+        #expect(try await store.run("jobs", "cancel", "--all").outputLines == ["3 jobs cancelled"])
+        #expect(try await store.run("jobs").output.isEmpty)
+    }
+
+    @Test func allFailedJobsAreDismissed() async throws {
+        let store = try CommandStore()
+        try store.folder.write("no WACZ", to: "a.wacz")
+        for _ in 0..<2 { #expect(try await store.run("import", "a.wacz").code == 4) }
+        #expect(try await store.run("jobs", "dismiss", "--failed").outputLines == ["2 jobs dismissed"])
+        #expect(try await store.run("jobs", "--failed").errors.contains("No failed jobs.\n"))
+    }
+
+    @Test(arguments: [
+        ["pause"], ["dismiss"], ["retry"], ["pause", "1", "--all"], ["pause", "1", "--kind", "verify"],
+        ["cancel", "--all", "--kind", "x"], ["dismiss", "1", "--failed"],
+    ])
+    func selectionMustBeClear(_ arguments: [String]) async throws {
+        #expect(try await CommandStore().run(["jobs"] + arguments).code == 2)
+    }
+
     /// The first column of the table "Job" in docs/json.md.
     private func documentedKeys() throws -> Set<String> {
         let text = String(decoding: try contents(of: Checkout.path("docs/json.md")), as: UTF8.self)

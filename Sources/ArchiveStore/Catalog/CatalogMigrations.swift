@@ -27,7 +27,41 @@ enum CatalogMigrations {
             try $0.execute(sql: "ALTER TABLE archive ADD COLUMN detectedPageCount INTEGER NOT NULL DEFAULT 0")
         }
         migrator.registerMigration("12 sites and thumbnails", migrate: sitesAndThumbnails)
+        migrator.registerMigration("13 batches of jobs", migrate: batchesOfJobs)
         return migrator
+    }
+
+    /// Counts the jobs of each kind that were completed since there was last none of that kind.
+    ///
+    /// Triggers count, since several statements change jobs, and rows of completed jobs are deleted.
+    private static func batchesOfJobs(_ database: Database) throws {
+        let startBatch = """
+            UPDATE jobBatch SET done = 0, bytes = 0 WHERE kind = NEW.kind AND NOT EXISTS (
+                SELECT 1 FROM job WHERE kind = NEW.kind AND state IN ('waiting', 'running', 'paused') AND id != NEW.id);
+            """
+        try database.execute(
+            sql: """
+                CREATE INDEX jobByKind ON job (kind, state);
+                CREATE TABLE jobBatch (
+                    kind TEXT PRIMARY KEY NOT NULL,
+                    done INTEGER NOT NULL DEFAULT 0,
+                    bytes INTEGER NOT NULL DEFAULT 0
+                ) STRICT, WITHOUT ROWID;
+                INSERT INTO jobBatch (kind) SELECT DISTINCT kind FROM job;
+                CREATE TRIGGER jobBatchInsert AFTER INSERT ON job BEGIN
+                    INSERT OR IGNORE INTO jobBatch (kind) VALUES (NEW.kind);
+                    \(startBatch)
+                END;
+                CREATE TRIGGER jobBatchRetry AFTER UPDATE OF state ON job
+                    WHEN NEW.state = 'waiting' AND OLD.state IN ('failed', 'cancelled') BEGIN
+                    \(startBatch)
+                END;
+                CREATE TRIGGER jobBatchDone AFTER UPDATE OF state ON job
+                    WHEN NEW.state = 'done' AND OLD.state != 'done' BEGIN
+                    UPDATE jobBatch SET done = done + 1, bytes = bytes + min(coalesce(NEW.total, 0), 1 << 50)
+                    WHERE kind = NEW.kind;
+                END;
+                """)
     }
 
     /// Adds what lists show of the content of archives.

@@ -214,7 +214,7 @@ extension Jobs {
     }
 
     /// Deletes the oldest jobs that were completed or cancelled. Those that failed stay until people dismiss them.
-    private static func pruneJobs(_ database: Database) throws {
+    static func pruneJobs(_ database: Database) throws {
         let sql = """
             DELETE FROM job WHERE id IN (
                 SELECT id FROM job WHERE finishedAt IS NOT NULL AND state != 'failed'

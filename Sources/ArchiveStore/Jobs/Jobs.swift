@@ -11,10 +11,13 @@ package struct Jobs: Sendable {
 
     /// Returns the running jobs, those that failed, then all others; each newest first.
     ///
-    /// - Parameter states: The states to include; `nil` for all.
-    package func all(in states: [Job.State]?, limit: Int) throws -> [Job] {
-        let condition = states.map { "WHERE state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
-        let arguments = StatementArguments(states?.map(\.rawValue) ?? []) + [limit]
+    /// - Parameters:
+    ///   - states: The states to include; `nil` for all.
+    ///   - kinds: Kinds to leave out.
+    package func all(in states: [Job.State]?, except kinds: [String] = [], limit: Int) throws -> [Job] {
+        let inStates = states.map { "state IN (\(databaseQuestionMarks(count: $0.count)))" } ?? "TRUE"
+        let condition = "WHERE \(inStates) AND kind NOT IN (\(databaseQuestionMarks(count: kinds.count)))"
+        let arguments = StatementArguments((states?.map(\.rawValue) ?? []) + kinds) + [limit]
         let order = "state = 'running' DESC, state = 'failed' DESC, id DESC"
         return try jobs("\(condition) ORDER BY \(order) LIMIT ?", arguments)
     }

@@ -10,8 +10,15 @@ struct JobRoutes: Sendable {
     var routes: RouteCollection<ConnectionContext> {
         let routes = RouteCollection(context: ConnectionContext.self)
         routes.get { request, _ in try await jobs(in: Self.states(request.uri.queryParameters)) }
+        routes.get("summary") { _, _ in try await summary() }
         routes.get(":id") { _, context in try await job(Self.id(in: context)) }
         routes.add(middleware: ChangesNeedToken(site: site))
+        routes.delete { request, _ in try await forgetAll(request.uri.queryParameters) }
+        for change in [JobChange.pause, .resume, .cancel] {
+            routes.post("all/\(change.rawValue)") { request, _ in
+                try await changeAll(change, Self.kind(request.uri.queryParameters))
+            }
+        }
         routes.delete(":id") { _, context in try await forget(Self.id(in: context)) }
         for change in JobChange.allCases {
             routes.post(":id/\(change.rawValue)") { _, context in
@@ -26,6 +33,29 @@ struct JobRoutes: Sendable {
             try site.store.jobs.all(in: states, limit: Self.listMax)
         }
         return try Responses.json(["jobs": jobs])
+    }
+
+    private func summary() async throws -> Response {
+        try Responses.json(["kinds": try await site.blocking { try site.store.jobs.counts() }])
+    }
+
+    private func changeAll(_ change: JobChange, _ kind: Job.Kind?) async throws -> Response {
+        try Responses.json([
+            "changed": try await site.blocking.long { try site.store.jobs.changeAll(change, kind: kind) }
+        ])
+    }
+
+    /// Removes all jobs in a finished state from the list.
+    private func forgetAll(_ query: Parameters) async throws -> Response {
+        let finished = Job.State.allCases.filter(\.isOver)
+        guard let name = query["state"], let state = finished.first(where: { $0.rawValue == name }) else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter", "the parameter state must name a finished state",
+                hint: "use \(finished.map(\.rawValue).joined(separator: ", "))")
+        }
+        let kind = try Self.kind(query)
+        return try Responses.json(
+            ["dismissed": try await site.blocking.long { try site.store.jobs.forgetAll(in: state, kind: kind) }])
     }
 
     private func job(_ id: Int64) async throws -> Response {
@@ -55,6 +85,17 @@ struct JobRoutes: Sendable {
             }
             return state
         }
+    }
+
+    /// Returns the kind in the parameter `kind`; `nil` for all.
+    private static func kind(_ query: Parameters) throws -> Job.Kind? {
+        guard let name = query["kind"], !name.isEmpty else { return nil }
+        guard let kind = Job.Kind(rawValue: String(name)) else {
+            throw ErrorResponse(
+                .badRequest, code: "bad-parameter", "the parameter kind is unknown: \"\(name.prefix(20))\"",
+                hint: "use \(Job.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return kind
     }
 
     private static func id(in context: ConnectionContext) throws -> Int64 {

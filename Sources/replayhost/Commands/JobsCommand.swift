@@ -27,6 +27,8 @@ struct JobsListCommand: ParsableCommand {
         commandName: "list",
         abstract: "List active jobs.",
         discussion: """
+            Three or more active jobs of a kind are one line. Use --json to see each of them.
+
             Failed jobs stay in the list until you dismiss them.
 
             Examples:
@@ -52,16 +54,25 @@ struct JobsListCommand: ParsableCommand {
         // Otherwise jobs of killed processes would be listed as running.
         if let store, !store.isReadOnly { try store.jobs.requeueOrphaned() }
         let states = Job.State.allCases.filter { failed ? $0 == .failed : all || !$0.isOver }
-        let jobs = try store?.jobs.all(in: states, limit: Self.jobsMax) ?? []
+        let counts = all || failed || common.json ? [] : try JobText.manyJobs(store)
+        let jobs = try store?.jobs.all(in: states, except: counts.map(\.kind), limit: Self.jobsMax) ?? []
         if common.json {
             for job in jobs { Terminal.write(Terminal.json(job)) }
             return
         }
         let failures = all || failed ? nil : try failures(in: store)
-        guard let store, !jobs.isEmpty else {
+        guard let store, !jobs.isEmpty || !counts.isEmpty else {
             let none = all ? "No jobs yet." : failed ? "No failed jobs." : "No active jobs."
             return common.note([none, failures].compactMap { $0 }.joined(separator: " "))
         }
+        for count in counts { Terminal.write(JobText.line(count)) }
+        if !jobs.isEmpty { writeTable(jobs) }
+        if let failures { common.note(failures) }
+        JobText.noteWaiting(
+            jobs.filter { $0.state == .waiting }.count + counts.reduce(0) { $0 + $1.waiting }, store, common)
+    }
+
+    private func writeTable(_ jobs: [Job]) {
         var table = Table(
             ["ID", "KIND", "STATE", "DONE", "FILE", "ARCHIVE", "SINCE", "REASON"],
             hideable: ["SINCE", "ARCHIVE", "DONE"], truncatable: ["FILE", "REASON"])
@@ -75,8 +86,6 @@ struct JobsListCommand: ParsableCommand {
         }
         for line in table.lines() { Terminal.write(line) }
         if jobs.count == Self.jobsMax { common.note("Only the first \(Self.jobsMax) are shown.") }
-        if let failures { common.note(failures) }
-        JobText.noteWaiting(jobs, store, common)
     }
 
     /// Says how many jobs failed; `nil` if none did.
@@ -103,6 +112,29 @@ enum JobText {
         return Terminal.safe("job \(job.id) (\(job.kind.rawValue) \(job.subject)): \(job.state.rawValue)\(reason)")
     }
 
+    /// Returns the counts of the kinds that have many active jobs.
+    static func manyJobs(_ store: ArchiveStore?) throws -> [JobCounts] {
+        try store?.jobs.counts().filter { $0.active >= manyMin } ?? []
+    }
+
+    /// Returns the jobs of a kind as a line, such as "Verifying: 290 of 610 done, 1 running, 319 queued".
+    static func line(_ counts: JobCounts) -> String {
+        let activity =
+            switch Job.Kind(rawValue: counts.kind) {
+            case .import: "Importing"
+            case .hash: "Hashing"
+            case .text: "Indexing"
+            case .verify: "Verifying"
+            case nil: Terminal.safe(counts.kind)
+            }
+        let states = [(counts.running, "running"), (counts.waiting, "queued"), (counts.paused, "paused")]
+        let parts = states.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return "\(activity): \(counts.done) of \(counts.done + counts.active) done, \(parts.joined(separator: ", "))"
+    }
+
+    /// The number of jobs of a kind from which on they are one line.
+    private static let manyMin = 3
+
     /// Returns the reason without the name of the file, which is shown beside it.
     static func reason(_ job: Job) -> String? {
         guard let reason = job.reason else { return nil }
@@ -111,8 +143,7 @@ enum JobText {
     }
 
     /// Tells how to run waiting jobs, unless a server runs them.
-    static func noteWaiting(_ jobs: [Job], _ store: ArchiveStore, _ common: CommonOptions) {
-        let waiting = jobs.filter { $0.state == .waiting }.count
+    static func noteWaiting(_ waiting: Int, _ store: ArchiveStore, _ common: CommonOptions) {
         guard waiting > 0, ServerFile.running(layout: store.layout) == nil else { return }
         common.note(
             "\(Terminal.count(waiting, "job is", "jobs are")) waiting for the server. "
@@ -120,26 +151,24 @@ enum JobText {
     }
 }
 
-/// The arguments of `pause`, `resume`, `cancel`, `retry` and `dismiss`.
-struct JobsArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("Job IDs.", valueName: "id"))
-    var ids: [Int64]
+/// The jobs that a command changes.
+struct JobsSelection {
+    let ids: [Int64]
+    let common: CommonOptions
 
-    @OptionGroup var common: CommonOptions
-
-    fileprivate func change(_ change: JobChange) throws {
+    func change(_ change: JobChange) throws {
         var changed: [Job] = []
         try forEach { store, id in
             let job = try store.jobs.change(id, change)
             common.tell(job, JobText.line(job))
             changed.append(job)
         } finally: { store in
-            JobText.noteWaiting(changed, store, common)
+            JobText.noteWaiting(changed.filter { $0.state == .waiting }.count, store, common)
         }
     }
 
     /// Runs a closure for each job. After an error, continues with the next job.
-    fileprivate func forEach(
+    func forEach(
         _ body: (ArchiveStore, Int64) throws -> Void, finally: (ArchiveStore) -> Void = { _ in }
     ) throws {
         let store = try common.openStoreToChange()
@@ -160,7 +189,47 @@ struct JobsArguments: ParsableArguments {
     }
 }
 
-/// `replayhost jobs pause ID…`
+/// The arguments of `pause`, `resume` and `cancel`.
+struct JobsArguments: ParsableArguments {
+    @Argument(help: ArgumentHelp("Job IDs.", valueName: "id"))
+    var ids: [Int64] = []
+
+    @Flag(name: .long, help: "All jobs for which this is possible.")
+    var all = false
+
+    @Option(name: .long, help: "With --all, the kind of the jobs.")
+    var kind: JobKind?
+
+    @OptionGroup var common: CommonOptions
+
+    private struct Changed: Encodable {
+        let changed: Int
+    }
+
+    func validate() throws {
+        if all, !ids.isEmpty { throw ValidationError("--all and job IDs can't be combined; choose one") }
+        if !all, ids.isEmpty { throw ValidationError("no jobs are named; give their IDs, or --all") }
+        if !all, kind != nil { throw ValidationError("--kind needs --all") }
+    }
+
+    fileprivate func change(_ change: JobChange, participle: String) throws {
+        guard all else { return try JobsSelection(ids: ids, common: common).change(change) }
+        let store = try common.openStoreToChange()
+        try store.jobs.requeueOrphaned()
+        let changed = try store.jobs.changeAll(change, kind: kind?.kind)
+        common.tell(Changed(changed: changed), "\(Terminal.count(changed, "job", "jobs")) \(participle)")
+        if change == .resume { JobText.noteWaiting(changed, store, common) }
+    }
+}
+
+/// A kind of jobs, as an argument.
+enum JobKind: String, CaseIterable, ExpressibleByArgument {
+    case `import`, hash, text, verify
+
+    var kind: Job.Kind? { Job.Kind(rawValue: rawValue) }
+}
+
+/// `replayhost jobs pause`
 struct JobsPauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
@@ -168,31 +237,33 @@ struct JobsPauseCommand: ParsableCommand {
         discussion: """
             A paused import starts over. Hashing continues, unless the server was stopped in between.
 
-            Example:
+            Examples:
               replayhost jobs pause 12
+              replayhost jobs pause --all --kind verify
             """)
 
     @OptionGroup var jobs: JobsArguments
 
-    func run() throws { try jobs.change(.pause) }
+    func run() throws { try jobs.change(.pause, participle: "paused") }
 }
 
-/// `replayhost jobs resume ID…`
+/// `replayhost jobs resume`
 struct JobsResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Resume paused jobs.",
         discussion: """
-            Example:
+            Examples:
               replayhost jobs resume 12
+              replayhost jobs resume --all --kind verify
             """)
 
     @OptionGroup var jobs: JobsArguments
 
-    func run() throws { try jobs.change(.resume) }
+    func run() throws { try jobs.change(.resume, participle: "resumed") }
 }
 
-/// `replayhost jobs cancel ID…`
+/// `replayhost jobs cancel`
 struct JobsCancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
@@ -200,13 +271,14 @@ struct JobsCancelCommand: ParsableCommand {
         discussion: """
             If you cancel hashing, the archive stays in the library without a hash.
 
-            Example:
+            Examples:
               replayhost jobs cancel 12
+              replayhost jobs cancel --all --kind verify
             """)
 
     @OptionGroup var jobs: JobsArguments
 
-    func run() throws { try jobs.change(.cancel) }
+    func run() throws { try jobs.change(.cancel, participle: "cancelled") }
 }
 
 /// `replayhost jobs retry ID…`
@@ -219,9 +291,12 @@ struct JobsRetryCommand: ParsableCommand {
               replayhost jobs retry 12
             """)
 
-    @OptionGroup var jobs: JobsArguments
+    @Argument(help: ArgumentHelp("Job IDs.", valueName: "id"))
+    var ids: [Int64]
 
-    func run() throws { try jobs.change(.retry) }
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try JobsSelection(ids: ids, common: common).change(.retry) }
 }
 
 /// `replayhost jobs dismiss ID…`
@@ -230,21 +305,42 @@ struct JobsDismissCommand: ParsableCommand {
         commandName: "dismiss",
         abstract: "Remove finished, failed or cancelled jobs from the list.",
         discussion: """
-            Example:
+            Examples:
               replayhost jobs dismiss 12
+              replayhost jobs dismiss --failed
             """)
 
-    @OptionGroup var jobs: JobsArguments
+    @Argument(help: ArgumentHelp("Job IDs.", valueName: "id"))
+    var ids: [Int64] = []
+
+    @Flag(name: .long, help: "All failed jobs.")
+    var failed = false
+
+    @OptionGroup var common: CommonOptions
 
     private struct Dismissed: Encodable {
         let id: Int64
         let dismissed: Bool
     }
 
+    private struct AllDismissed: Encodable {
+        let dismissed: Int
+    }
+
+    func validate() throws {
+        if failed, !ids.isEmpty { throw ValidationError("--failed and job IDs can't be combined; choose one") }
+        if !failed, ids.isEmpty { throw ValidationError("no jobs are named; give their IDs, or --failed") }
+    }
+
     func run() throws {
-        try jobs.forEach { store, id in
-            try store.jobs.forget(id)
-            jobs.common.tell(Dismissed(id: id, dismissed: true), "job \(id): dismissed")
+        guard failed else {
+            return try JobsSelection(ids: ids, common: common).forEach { store, id in
+                try store.jobs.forget(id)
+                common.tell(Dismissed(id: id, dismissed: true), "job \(id): dismissed")
+            }
         }
+        let store = try common.openStoreToChange()
+        let dismissed = try store.jobs.forgetAll(in: .failed)
+        common.tell(AllDismissed(dismissed: dismissed), "\(Terminal.count(dismissed, "job", "jobs")) dismissed")
     }
 }

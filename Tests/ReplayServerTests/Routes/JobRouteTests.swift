@@ -64,6 +64,50 @@ struct JobRouteTests {
         }
     }
 
+    /// A server runs waiting jobs, and those that run in no process, so these are paused.
+    @Test func manyJobsAreCountedAndChanged() async throws {
+        try await withServer(
+            prepare: { store, _ in
+                for name in ["a", "b", "c"] {
+                    _ = try store.jobs.addImport(ImportOrder(path: "/\(name)"), subject: name, total: 1, owner: "one")
+                }
+                #expect(try store.jobs.changeAll(.pause) == 3)
+                let failed = try store.jobs.addImport(ImportOrder(path: "/d"), subject: "d", total: 1, owner: "one")
+                try store.jobs.end(failed, owner: "one", .failed(reason: "no", code: "failed"))
+            }
+        ) { server in
+            let jobs = server.store.jobs
+            let kinds = try #require(
+                try json(try await server.ask("GET", "/api/jobs/summary"))["kinds"] as? [[String: Any]])
+            #expect(kinds.count == 1)
+            #expect(kinds[0]["kind"] as? String == "import")
+            #expect((kinds[0]["paused"] as? Int, kinds[0]["failed"] as? Int) == (3, 1))
+            #expect(
+                Set(kinds[0].keys) == [
+                    "kind", "waiting", "running", "paused", "failed", "done", "bytesDone", "bytesTotal",
+                ])
+            #expect(try await server.ask("POST", "/api/jobs/all/pause").status == 403)
+            for (path, changed) in [
+                ("cancel?kind=verify", 0), ("pause", 0), ("resume?kind=hash", 0), ("cancel?kind=import", 3),
+            ] {
+                let answer = try await server.ask("POST", "/api/jobs/all/\(path)", server.authority)
+                #expect(answer.status == 200)
+                #expect(try json(answer)["changed"] as? Int == changed, "\(path)")
+            }
+            #expect(try jobs.job(id: 1)?.state == .cancelled)
+            let wrong = [("POST", "/all/pause?kind=x"), ("DELETE", ""), ("DELETE", "?state=running")]
+            for (method, path) in wrong {
+                let answer = try await server.ask(method, "/api/jobs\(path)", server.authority)
+                #expect(answer.status == 400, "\(path)")
+                #expect(try answer.errorCode() == "bad-parameter")
+            }
+            #expect(try await server.ask("DELETE", "/api/jobs?state=failed").status == 403)
+            let dismissed = try await server.ask("DELETE", "/api/jobs?state=failed", server.authority)
+            #expect(try json(dismissed)["dismissed"] as? Int == 1)
+            #expect(try jobs.job(id: 4) == nil)
+        }
+    }
+
     /// While the file is unavailable the job doesn't run, so its state is the requested one.
     @Test func jobIsPausedResumedCancelledAndRetried() async throws {
         let elsewhere = try TemporaryFolder()
