@@ -111,7 +111,7 @@ export function createTab({ item, counts }) {
         return total === 0 && !isFiltered ? [emptyState()] : [];
     }
 
-    /** No page list: the URLs can be browsed all the same. */
+    /** Without pages, the URLs can be browsed. */
     function emptyState() {
         if (isUnavailable(item)) return make("p", { class: "empty-list quiet", text: message("archive.needs-file", { kind: item.kind }) });
         const place = make("p", { class: "empty-list" });
