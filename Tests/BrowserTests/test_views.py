@@ -225,7 +225,27 @@ def show_unknown_url(host, page, folder):
     expect(page.get_by_role("link", name="Open the library")).to_be_visible()
 
 
+def show_report(host, page, folder):
+    host.add(FIXTURES / "sample.wacz")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report&page={SITE}/&ts=20241121090000")
+    expect(page.get_by_role("article")).to_contain_text("at byte 6796, 1419 bytes")
+
+
+def show_what_a_mark_proves(host, page, folder):
+    """With a long name of a signer, beside the time of a capture."""
+    host.add(FIXTURES / "sample.wacz")
+    summary = {"outcome": "verified", "contents": "verified", "state": "undamaged", "signature": "valid",
+        "signer": "archive.signing-service.example.org", "verifiedAt": "2026-01-02T03:04:05Z"}
+    details = {**host.archive("sample"), "verification": "verified", "verificationSummary": summary}
+    page.route("**/api/archives/sample", lambda route: route.fulfill(json=details))
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz")
+    expect_home(Viewer(page))
+    page.get_by_role("button", name="Signed by archive.signing-service.example.org").click()
+    expect(page.get_by_role("group", name="What this mark means")).to_be_visible()
+
+
 VIEWS = {
+    "report": show_report, "mark": show_what_a_mark_proves,
     "stopped": show_stopped_server, "other-program": show_link_to_another_program,
     "imports-nothing": show_imports_that_add_nothing, "unknown-url": show_unknown_url,
     "library-empty": show_empty_library, "library": show_library, "archive": show_archive, "findings": show_findings,

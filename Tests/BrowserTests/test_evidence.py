@@ -1,0 +1,300 @@
+"""The evidence report of a page, an archive and a collection, and the script that repeats what it states."""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from support.expecting import expect
+from support.journey import SITE, TITLE
+from support.places import CHECKOUT, FIXTURES
+from support.signing import signed
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.one_chromium
+
+SCRIPT = CHECKOUT / "Scripts" / "check-evidence"
+URL, TIME = f"{SITE}/", "20241121090000"
+# Of the index and the WARC file of the sample, as warcio reads them.
+RECORD = {"offset": 6796, "length": 1419, "file": "archive/fieldguide.example.warc.gz", "id": "<urn:uuid:f87db852-a24f-5a92-b3a5-2d951c6ca21d>"}
+PUBLISHED = Path(os.environ.get("REPLAYHOST_FIXTURES", "/absent")) / "webrecorder__py-wacz" / "tests" / "fixtures" / "valid_signed_example_1.wacz"
+published = pytest.mark.skipif(not PUBLISHED.exists(), reason="an archive signed by a domain needs REPLAYHOST_FIXTURES")
+
+
+def add_verified(host, path):
+    identifier = host.add(path)
+    wait_until(lambda: host.archive(identifier)["verification"] != "not-yet-verified", f"{identifier} is verified")
+    return identifier
+
+
+def open_report(host, page, identifier, url="", time="", kind="archive"):
+    target = f"archive=/archives/{identifier}.wacz" if kind == "archive" else f"collection={identifier}"
+    page.goto(f"{host.home}/?{target}#view=report" + (f"&page={url}&ts={time}" if url else ""))
+    sheet = page.get_by_role("article")
+    expect(sheet.get_by_role("heading", name="Evidence report", level=1)).to_be_visible()
+    expect(sheet).to_have_attribute("aria-busy", "false")
+    return sheet
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_report_of_a_page_states_its_evidence(host, page):
+    add_verified(host, FIXTURES / "sample.wacz")
+    sheet = open_report(host, page, "sample", URL, TIME)
+    for text in [URL, "21 November 2024, 09:00:00 UTC", "by the clock of the computer that captured it", TITLE, "sample.wacz",
+            sha256(FIXTURES / "sample.wacz"), RECORD["id"], f"at byte {RECORD['offset']}, {RECORD['length']} bytes", RECORD["file"],
+            "This file isn't signed. Nothing shows who made it.", "31 of 31 are the records that the index names",
+            "They don't show who made it: a person who changes a file can also change its hashes."]:
+        expect(sheet).to_contain_text(text)
+    open_report(host, page, "sample", URL, "20240101")
+    expect(sheet).to_contain_text("3 May 2024, 10:15:00 UTC")
+    expect(sheet).to_contain_text("this is the closest capture")
+    page.goto(f"{host.home}/?archive=/archives/sample.wacz#view=report&page={SITE}/winter.html")
+    expect(sheet).to_contain_text("This URL isn't in “Tidepool Field Guide”, so there is no report about it.")
+    expect(page.get_by_role("button", name="Print or save as PDF")).to_be_hidden()
+
+
+def test_report_is_printed_on_paper(host, page, tmp_path):
+    """All of it and no control, in dark mode too."""
+    add_verified(host, FIXTURES / "sample.wacz")
+    page.emulate_media(color_scheme="dark")
+    open_report(host, page, "sample", URL, TIME)
+    path = tmp_path / "report.pdf"
+    page.pdf(path=path, prefer_css_page_size=True)
+    text = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True).stdout
+    joined = re.sub(r"\s+", "", text)
+    for stated in ["Evidence report", URL, "21 November 2024, 09:00:00 UTC", sha256(FIXTURES / "sample.wacz"), RECORD["id"],
+            "What this shows", "Check it yourself", "check-evidence"]:
+        assert re.sub(r"\s+", "", stated) in joined, stated
+    for control in ["Print or save", "Copy citation", "Open the page", "Replay engine"]:
+        assert control not in text
+    described = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
+    assert "(A4)" in described and int(re.search(r"Pages: +(\d+)", described)[1]) <= 4
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.get_by_role("article").evaluate("(sheet) => getComputedStyle(sheet).color") == "rgb(34, 33, 30)"
+
+
+def test_report_of_a_member_and_of_a_collection(host, page):
+    add_verified(host, FIXTURES / "sample.wacz")
+    add_verified(host, FIXTURES / "no-pages.wacz")
+    collection = host.create_collection("The shore", "sample", "no-pages")
+    sheet = open_report(host, page, collection, URL, TIME, kind="collection")
+    expect(sheet).to_contain_text("The shore")
+    expect(sheet).to_contain_text(RECORD["id"])
+    expect(sheet).to_contain_text(sha256(FIXTURES / "sample.wacz"))
+    page.goto("about:blank")
+    open_report(host, page, collection, kind="collection")
+    for name in ["sample.wacz", "no-pages.wacz"]:
+        expect(sheet).to_contain_text(sha256(FIXTURES / name))
+    sheet.get_by_role("link", name=TITLE).click()
+    expect(sheet).to_contain_text("They don't show who made it")
+
+
+def test_citations_are_copied(host, page):
+    add_verified(host, FIXTURES / "sample.wacz")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=host.home)
+    open_report(host, page, "sample", URL, TIME)
+    file = f"file sample.wacz, SHA-256 {sha256(FIXTURES / 'sample.wacz')}"
+    expected = {
+        "Plain": f"“{TITLE}”, {URL}, captured 21 November 2024, 09:00:00 UTC. Web archive “{TITLE}” ({file}).",
+        "Chicago": f"“{TITLE}.” Captured November 21, 2024. {URL}. Web archive “{TITLE},” {file}.",
+        "BibTeX": f"@misc{{fieldguide-example-20241121,\n  title = {{{{{TITLE}}}}},\n  howpublished = {{\\url{{{URL}}}}},\n"
+            f"  year = {{2024}},\n  month = nov,\n  note = {{Captured November 21, 2024. Web archive “{TITLE}”, {file}}}\n}}",
+    }
+    for style, text in expected.items():
+        page.get_by_role("button", name="Copy citation").click()
+        page.get_by_role("menuitem", name=style).click()
+        expect(page.locator(".toast")).to_contain_text("Copied.")
+        assert page.evaluate("() => navigator.clipboard.readText()") == text
+        page.locator(".toast").get_by_role("button", name="Dismiss").click()
+
+
+def run_commands(page, folder):
+    """Runs all commands of the report, and checks what they print."""
+    shutil.copy(SCRIPT, folder / "check-evidence")
+    for block in page.get_by_role("article").locator("pre").all():
+        command, expected = block.inner_text(), block.get_attribute("data-expected")
+        result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True)
+        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        assert expected is None or expected in result.stdout + result.stderr, f"{command}\n{result.stdout}{result.stderr}"
+    return page.get_by_role("article").locator("pre").count()
+
+
+def test_commands_repeat_the_report(host, page, tmp_path):
+    """In a folder with the file, under a name with characters that a shell reads."""
+    (tmp_path / "files").mkdir()
+    path = shutil.copy(FIXTURES / "sample.wacz", tmp_path / "files" / "it's $HOME; a (file).wacz")
+    identifier = add_verified(host, path)
+    open_report(host, page, identifier, URL, TIME)
+    assert run_commands(page, tmp_path / "files") == 4
+
+
+@published
+def test_commands_repeat_the_report_of_a_signed_archive(host, page, tmp_path):
+    shutil.copy(PUBLISHED, tmp_path)
+    identifier = add_verified(host, PUBLISHED)
+    sheet = open_report(host, page, identifier, "https://example.com/", "20220118190009")
+    for text in ["btrix-sign-test.webrecorder.net", "18 January 2022, 19:00:12 UTC, by www.freetsa.org (trusted)", "CN=R3,O=Let's Encrypt,C=US",
+            "The time stamp shows that the file existed in this form on 18 January 2022, 19:00:12 UTC."]:
+        expect(sheet).to_contain_text(text)
+    assert run_commands(page, tmp_path) == 7
+
+
+# The script ----------------------------------------------------------------------------------------------------------
+
+
+def check(path, *options):
+    result = subprocess.run([sys.executable, SCRIPT, path, *options], capture_output=True, text=True)
+    assert (result.returncode == 1) == ("FAIL" in result.stdout), result.stdout + result.stderr
+    return result.returncode, result.stdout
+
+
+def rewrite(path, to, change=None, compression=zipfile.ZIP_STORED):
+    """Packs the files of a WACZ again. `change` gets them by name."""
+    with zipfile.ZipFile(path) as package:
+        files = {name: package.read(name) for name in package.namelist()}
+    if change:
+        change(files)
+    with zipfile.ZipFile(to, "w", compression) as package:
+        for name, data in files.items():
+            package.writestr(name, data)
+    return to
+
+
+def flip(name, place):
+    def change(files):
+        data = bytearray(files[name])
+        data[place] ^= 0x20
+        files[name] = bytes(data)
+    return change
+
+
+def hash_again(files):
+    """Writes the hashes that the files have now, as a person who changes a file can."""
+    package = json.loads(files["datapackage.json"])
+    for resource in package["resources"]:
+        data = files[resource["path"]]
+        resource.update(hash="sha256:" + hashlib.sha256(data).hexdigest(), bytes=len(data))
+    files["datapackage.json"] = json.dumps(package).encode()
+    digest = json.loads(files["datapackage-digest.json"])
+    digest["hash"] = "sha256:" + hashlib.sha256(files["datapackage.json"]).hexdigest()
+    files["datapackage-digest.json"] = json.dumps(digest).encode()
+
+
+def change_signed(**members):
+    def change(files):
+        digest = json.loads(files["datapackage-digest.json"])
+        digest["signedData"].update({key: value(digest["signedData"]) if callable(value) else value for key, value in members.items()})
+        files["datapackage-digest.json"] = json.dumps(digest).encode()
+    return change
+
+
+def change_record(files):
+    """Another record in its place, and all hashes around it."""
+    name, (offset, length) = RECORD["file"], (RECORD["offset"], RECORD["length"])
+    record = gzip.compress(gzip.decompress(files[name][offset:offset + length]).replace(b"HTTP/1.1 200 OK", b"HTTP/1.1 200 KO"))
+    index = files["indexes/index.cdx"].decode().splitlines()
+    for number, line in enumerate(index):
+        key, time, entry = line.split(" ", 2)
+        entry = json.loads(entry)
+        if entry["filename"] == name.removeprefix("archive/") and int(entry["offset"]) == offset:
+            entry.update(offset=str(len(files[name])), length=str(len(record)))
+            index[number] = f"{key} {time} {json.dumps(entry)}"
+    files["indexes/index.cdx"] = "\n".join([*index, ""]).encode()
+    files[name] += record
+    hash_again(files)
+
+
+CLAIMS = ["--url", URL, "--time", TIME]
+
+
+def test_script_confirms_an_unsigned_archive():
+    code, text = check(FIXTURES / "sample.wacz", "--sha256", sha256(FIXTURES / "sample.wacz"), *CLAIMS)
+    assert code == 0, text
+    assert RECORD["id"] in text and "the record's block matches its digest" in text and "isn't signed" in text
+
+
+@pytest.mark.parametrize("name, change, failure", [
+    ("a byte of the page list", flip("pages/pages.jsonl", 300), "pages/pages.jsonl matches its hash in the file list"),
+    ("a byte of a WARC file", flip(RECORD["file"], 3000), f"{RECORD['file']} matches its hash in the file list"),
+    ("a byte of the file list", flip("datapackage.json", 40), "the file list matches its hash"),
+    ("a record, with all hashes", change_record, "the record's block matches its digest"),
+    ("a file that is missing", lambda files: files.pop("pages/pages.jsonl"), "can be read"),
+    ("the URL in the index", lambda files: (files.update({"indexes/index.cdx": files["indexes/index.cdx"].replace(
+        b'"url": "https://fieldguide.example/"', b'"url": "https://fieldguide.example/x"')}), hash_again(files)), "the index lists"),
+])
+def test_script_finds_a_change(tmp_path, name, change, failure):
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "changed.wacz", change)
+    code, text = check(path, *CLAIMS)
+    assert code == 1 and any(line.startswith("FAIL") and failure in line for line in text.splitlines()), text
+
+
+def test_script_finds_other_claims(tmp_path):
+    """Another URL, another time, another file, and a second file of one name."""
+    for options in [["--url", f"{URL}other", "--time", TIME], ["--url", URL, "--time", "20241121090001"], ["--sha256", "0" * 64]]:
+        code, text = check(FIXTURES / "sample.wacz", *options)
+        assert code == 1, text
+    path = rewrite(FIXTURES / "sample.wacz", tmp_path / "twice.wacz")
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(path, "a") as package:
+        package.writestr("pages/pages.jsonl", "{}")
+    assert check(path)[0] == 1
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (FIXTURES / "damaged").glob("*.wacz")))
+def test_script_judges_damaged_files(name):
+    """Those whose files match their hashes pass: only what a capture needs is damaged in them."""
+    as_packed = {"index-past-the-end.wacz", "no-index.wacz", "unsorted-index.wacz"}
+    assert check(FIXTURES / "damaged" / name)[0] == (0 if name in as_packed else 1)
+
+
+def test_script_finds_no_capture_where_the_index_points_past_the_end():
+    code, text = check(FIXTURES / "damaged" / "index-past-the-end.wacz", "--url", "https://leaf.example/", "--time", "20241202080000")
+    assert code == 1, text
+
+
+@pytest.mark.parametrize("name, code", [("anonymous", 0), ("forged", 1), ("other", 1), ("domain", 1)])
+def test_script_checks_signatures(tmp_path, name, code):
+    """The last has a certificate that no authority issued, and no time stamp."""
+    path, fingerprint = signed(tmp_path, name)
+    found, text = check(path)
+    assert found == code, text
+    assert name != "anonymous" or fingerprint in text
+
+
+@published
+def test_script_confirms_a_signed_archive(tmp_path):
+    code, text = check(PUBLISHED, "--url", "https://example.com/", "--time", "20220118190009")
+    assert code == 0, text
+    assert "a trusted time stamp says 2022-01-18 19:00:12 UTC" in text and "btrix-sign-test.webrecorder.net" in text
+
+
+@published
+@pytest.mark.parametrize("name, change, failure", [
+    ("all hashes", lambda files: (flip("pages/pages.jsonl", 40)(files), hash_again(files)), "the signature is for this file list"),
+    ("signature", change_signed(signature=lambda data: data["signature"][:-6] + "AAAA=="), "the signature is valid for its key"),
+    ("domain", change_signed(domain="other.example"), "that the key is of other.example"),
+    ("claimed time", change_signed(created="2022-01-18T20:00:12Z"), "the signer states this time too"),
+    ("time stamp", change_signed(timeSignature=lambda data: data["timeSignature"].replace("A", "B", 40)), ""),
+    ("no time stamp", change_signed(timeSignature=None), ""),
+])
+def test_script_finds_a_change_in_a_signed_archive(tmp_path, name, change, failure):
+    code, text = check(rewrite(PUBLISHED, tmp_path / "changed.wacz", change))
+    assert code == 1 and any(line.startswith("FAIL") and failure in line for line in text.splitlines()), text
+
+
+@published
+def test_script_trusts_only_what_it_is_told_to(tmp_path):
+    roots = tmp_path / "roots.pem"
+    roots.write_text((FIXTURES / "signatures" / "self-signed.pem").read_text())
+    code, text = check(PUBLISHED, "--trust", roots)
+    assert code == 1 and "FAIL  a trusted authority certified" in text
