@@ -46,6 +46,7 @@ async function show(route, traversed = false) {
         const [module] = await Promise.all([load(), ...styles.map(loadStyles)]);
         if (number !== newest) return;
         view = module[name](root, route, { onRefused });
+        showBanners();
         // A click or a key removed what had the focus.
         if (!isFirst) Promise.resolve(view.shown).then(() => number === newest && keepFocus(), () => {});
     } catch (error) {
