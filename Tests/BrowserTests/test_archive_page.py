@@ -61,6 +61,25 @@ def test_overview_sums_up_the_archive(shared_host_with_sample, page):
     expect(page.get_by_role("heading", level=1)).to_be_focused()
 
 
+def test_picture_of_the_archive_is_shown(shared_host_with_sample, browser):
+    """Without one, or if it can't be shown, the first letter of the site."""
+    page = browser.page
+    browser.allow("404")
+    details = {**shared_host_with_sample.archive("sample"), "thumbnail": "/api/archives/sample/thumbnail"}
+    page.route("**/api/archives/sample", lambda route: route.fulfill(json=details))
+    picture = {"path": FIXTURES / "site" / "media" / "anemone.png"}
+    page.route("**/api/archives/sample/thumbnail", lambda route: route.fulfill(**picture))
+    open_page(shared_host_with_sample, page)
+    expect(page.locator(".archive-mark img")).to_have_count(2)
+    picture.clear()
+    picture["status"] = 404
+    page.reload()
+    expect(page.locator(".archive-mark")).to_have_text(["F", "F"])
+    details["thumbnail"] = "https://elsewhere.example/picture.png"
+    page.reload()
+    expect(page.locator(".archive-mark")).to_have_text(["F", "F"])
+
+
 def test_lists_begin_near_the_top(shared_host_with_sample, page):
     page.set_viewport_size({"width": 360, "height": 740})
     for view, row in [("pages", ".page-line"), ("files", ".files li")]:
