@@ -1,14 +1,14 @@
 /** An archive in the library, as a card or as a row. */
+import { archiveMark } from "../components/archive-mark.js";
 import { isUnavailable, unavailabilityMark, unavailabilityText } from "../components/availability.js";
 import { withCode } from "../components/messages.js";
 import { menu, popover } from "../components/popover.js";
+import { isBeingRemoved } from "../components/removal.js";
 import { trustMark } from "../components/trust-mark.js";
 import { make, plain } from "../core/dom.js";
 import { day, moment, size } from "../core/format.js";
 import { message } from "../core/i18n.js";
 import { mainURL, tabURL } from "../core/routes.js";
-
-const hues = 12;
 
 /**
  * @typedef {object} Choices what can be done with an archive
@@ -43,8 +43,8 @@ export function archiveItem(archive, choices, as) {
         subtitle(archive, choices),
         make("p", { class: "facts" }, facts(archive)),
         marks(archive));
-    return make("article", { class: as === "cards" ? "card" : "row" }, about,
-        choices.isSelecting && checkbox(archive, title, choices), picture(archive), make("div", { class: "actions" }, open, more));
+    return make("article", { class: `${as === "cards" ? "card" : "row"}${isBeingRemoved(archive) ? " leaving" : ""}` }, about,
+        choices.isSelecting && checkbox(archive, title, choices), archiveMark(archive, "picture"), make("div", { class: "actions" }, open, more));
 }
 
 function checkbox(archive, title, { isSelected, select }) {
@@ -53,26 +53,6 @@ function checkbox(archive, title, { isSelected, select }) {
     box.checked = isSelected(archive.id);
     return box;
 }
-
-/** The archive's own picture, else a letter of its site. The browser decodes it, never replayhost. */
-function picture(archive) {
-    const place = make("div", { class: "picture", "aria-hidden": "true" });
-    const mark = () => make("span", { class: `letter hue-${hueOf(archive.id)}`, text: firstLetter(archive) });
-    if (!archive.thumbnail) {
-        place.append(mark());
-        return place;
-    }
-    place.append(make("img", { src: archive.thumbnail, alt: "", loading: "lazy", decoding: "async",
-        on: { error: () => place.replaceChildren(mark()) } }));
-    return place;
-}
-
-function firstLetter({ sites = [], title, id }) {
-    const [letter] = (sites[0] ?? plain(title)).match(/\p{L}|\p{N}/u) ?? [id[0]];
-    return letter.toUpperCase();
-}
-
-const hueOf = (id) => [...id].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 9973, 7) % hues;
 
 function subtitle(archive, { hasTwin }) {
     const { sites = [], siteCount = sites.length, originalName } = archive;

@@ -2,6 +2,7 @@
 import { errorBlock } from "../components/messages.js";
 import { addFromComputer, pickFiles } from "../components/imports.js";
 import { menu } from "../components/popover.js";
+import { isBeingRemoved } from "../components/removal.js";
 import { captureLink, loadHealth, pageHeader, showBanners } from "../components/shell.js";
 import { windowedList } from "../components/windowed-list.js";
 import * as api from "../core/api.js";
@@ -77,7 +78,7 @@ export function showLibrary(root, firstRoute) {
             return part;
         },
         render: (archive) => archiveItem(archive, choices(), as()),
-        stateOf: ({ id, title }) => [as(), selection.isOpen, selection.isSelected(id), titles.get(title)?.size > 1].join(),
+        stateOf: ({ id, title }) => [as(), selection.isOpen, selection.isSelected(id), titles.get(title)?.size > 1, isBeingRemoved({ kind: "archive", id })].join(),
         shape: (width) => shapeOf(as(), width),
         onKey,
         onLoad: ({ total, error }) => (error ? showProblem(error) : showTotal(total)),
