@@ -9,7 +9,7 @@ import pytest
 
 from support.archives import write_captures
 from support.expecting import expect
-from support.journey import SITE
+from support.journey import SITE, TITLE
 from support.places import FIXTURES
 from support.signing import signed
 from support.viewer import Viewer
@@ -211,3 +211,26 @@ def test_issues_are_copied_as_text(host, page):
     _, _, body = host.request("GET", "/api/archives/index-past-the-end")
     for finding in json.loads(body)["findings"]:
         assert f"{finding['severity']} {finding['code']}: {finding['what']} ({finding['location']})" in text
+
+
+def test_exported_page_says_where_it_comes_from(host, page, tmp_path):
+    """The original, whether it's in the library, and whether the records are the same there."""
+    add_verified(host, FIXTURES / "sample.wacz")
+    exported = tmp_path / "page.wacz"
+    result = host.run("export", "sample", "--page", f"{SITE}/tides.html", "--output", exported)
+    assert result.returncode == 0, result.stderr
+    with zipfile.ZipFile(exported) as package:
+        source, = json.loads(package.read("datapackage.json"))["sources"]
+    add_verified(host, exported)
+    open_archive(host, page, "page")
+    section = page.get_by_role("region", name="Made from")
+    expect(section.get_by_role("link", name=TITLE)).to_be_visible()
+    expect(section).to_contain_text(source["hash"].removeprefix("sha256:"))
+    section.get_by_role("button", name="Check the records").click()
+    expect(section.get_by_role("status")).to_have_text(re.compile(r"^(\d+) of \1 records are identical there\.$"))
+    # The original leaves the library.
+    host.run("remove", "sample", "--yes")
+    wait_until(lambda: host.ids() == ["page"], "the original is removed")
+    page.reload()
+    expect(section).to_contain_text("(not in your library)")
+    expect(section.get_by_role("button")).to_have_count(0)

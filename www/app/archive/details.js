@@ -1,10 +1,12 @@
 /** The details of an archive or collection: its issues, its verification, and facts about its file. */
+import { isUnavailable } from "../components/availability.js";
 import { findingList, findingSummary } from "../components/findings.js";
 import { make, plain, plainURL } from "../core/dom.js";
 import { moment, size, span } from "../core/format.js";
 import { message, messageParts } from "../core/i18n.js";
 import { tabURL } from "../core/routes.js";
 import { issuesOf } from "./issues.js";
+import { sourceSection } from "./sources.js";
 import { verificationSection } from "./verification.js";
 
 /**
@@ -17,7 +19,8 @@ export function createTab({ item, onFindings }) {
         showIssues(issuesOf({ ...item, findings }));
         onFindings(findings, now);
     });
-    const element = make("div", { class: "details-tab" }, issues, verification?.element,
+    const sources = item.kind === "collection" || isUnavailable(item) ? null : sourceSection(item);
+    const element = make("div", { class: "details-tab" }, issues, verification?.element, sources?.element,
         make("section", { "aria-labelledby": "about-title" },
             make("h2", { id: "about-title", text: message("details.about") }), factList(item), isolationHelp(item)));
 
@@ -27,7 +30,10 @@ export function createTab({ item, onFindings }) {
     }
     if (item.kind === "collection") issues.replaceChildren(...memberIssues(item));
     else showIssues(issuesOf(item));
-    return { element, close: () => verification?.close() };
+    return { element, close: () => {
+        verification?.close();
+        sources?.close();
+    } };
 }
 
 /** Leads to the issues of each archive in a collection. */

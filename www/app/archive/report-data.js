@@ -3,15 +3,13 @@ import * as api from "../core/api.js";
 import { withoutFragment } from "../core/captures.js";
 import { openWACZ, readRecordHead } from "../core/wacz-file.js";
 
-const datapackageBytesMax = 16 << 20;
-
 /**
  * @typedef {{name?: string, isCompressed?: boolean, id?: string, type?: string, blockDigest?: string, payloadDigest?: string,
  *   filename: string, offset: number, length: number, serverDate?: string, count: number}} RecordFacts `name`: its WARC file in the
  *   ZIP; `serverDate`: the time that the web server stated; `count`: records of the URL at this time, of which this is the first
  * @typedef {{item: import("../core/api.js").Archive|import("../core/api.js").Collection, archive?: import("../core/api.js").Archive,
  *   capture?: import("../core/api.js").Capture, title?: string, record?: RecordFacts, problem?: unknown,
- *   sources?: {title?: string, path?: string, hash?: string}[], version: string}} ReportData `archive`: the one that has the
+ *   version: string}} ReportData `archive`: the one that has the
  *   capture, in a collection; `problem`: why the record's header can't be read
  */
 
@@ -55,13 +53,4 @@ async function recordOf(archive, { url, timestamp, mime, status }) {
         if (problem.status === 0) throw problem;
         return { record, problem };
     }
-}
-
-/**
- * @param {import("../core/api.js").Archive} archive
- * @returns {Promise<{title?: string, path?: string, hash?: string}[]>} the archives from which this one was made, as it says
- */
-export async function sourcesOf(archive) {
-    const { sources } = JSON.parse(await (await openWACZ(archive)).text("datapackage.json", datapackageBytesMax));
-    return Array.isArray(sources) ? sources.filter((source) => source && typeof source === "object") : [];
 }

@@ -61,9 +61,7 @@ export function createReport(item, filter) {
     }
 
     const element = make("div", { class: "report" },
-        pageHeader([make("span", { "aria-hidden": "true", text: "/" }), make("a", { href: tabURL(item), dir: "auto", text: name }),
-            make("span", { "aria-hidden": "true", text: "/" }),
-            make("span", { class: "current", "aria-current": "page", text: message("report.title") })]),
+        pageHeader([make("span", { "aria-hidden": "true", text: "/" }), make("a", { class: "current", href: tabURL(item), dir: "auto", text: name })]),
         make("main", { class: "column" }, actions, sheet));
     load();
     queueMicrotask(() => {
